@@ -334,12 +334,13 @@ func (s *Store) treeFile(d Digest) ([]byte, error) {
 const maxTreeRecord = 8 << 20
 
 // putTree stores a tree's encoding.
-func (s *Store) putTree(w kv.Writer, d Digest, enc []byte) error {
+func (s *Store) putTree(w kv.Writer, t newTree) error {
+	d, enc := t.digest, t.enc
 	if len(enc) <= maxTreeRecord {
 		return s.trees.Put(w, d.key(), enc)
 	}
 	if len(enc) > maxTree {
-		return fmt.Errorf("keep tree: a folder of %s of names, the limit is %s", sizeText(int64(len(enc))), sizeText(maxTree))
+		return &FolderError{Path: t.path, Size: int64(len(enc)), Limit: maxTree}
 	}
 	there, err := (&present{s: s}).has(d, int64(len(enc)))
 	if err == nil && !there {

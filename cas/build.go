@@ -24,6 +24,7 @@ type builder struct {
 }
 
 type newTree struct {
+	path   string // of its folder; "" is the root
 	digest Digest
 	enc    []byte
 }
@@ -111,7 +112,7 @@ func (b *builder) finish(path string, c completed) {
 		b.ix.dirs[path] = c.rec
 		self.Digest = c.rec.tree
 		if c.enc != nil {
-			b.trees = append(b.trees, newTree{c.rec.tree, c.enc})
+			b.trees = append(b.trees, newTree{path, c.rec.tree, c.enc})
 		}
 	case f.omit != "":
 		self = Entry{Name: name, Kind: Omitted, Text: f.omit}

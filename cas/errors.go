@@ -35,6 +35,21 @@ func (e *QuotaError) Error() string {
 	return fmt.Sprintf("snapshot: %s: %s, the limit is %s", e.What, sizeText(e.Have), sizeText(e.Limit))
 }
 
+// FolderError means that a folder has more names than a state can have of one folder.
+// Nothing was recorded.
+type FolderError struct {
+	Path        string // "" is the folder of the workspace itself
+	Size, Limit int64  // bytes
+}
+
+func (e *FolderError) Error() string {
+	name := "the folder " + EscapePath(e.Path)
+	if e.Path == "" {
+		name = "the workspace's own folder"
+	}
+	return fmt.Sprintf("snapshot: %s has %s of names, the limit of one folder is %s", name, sizeText(e.Size), sizeText(e.Limit))
+}
+
 // SpaceError means that the disk of a folder has too little room for what is to
 // be written into it. Nothing was changed.
 type SpaceError struct {

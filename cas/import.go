@@ -347,7 +347,7 @@ func (m *importer) tree(in io.Reader, d Digest, size int64) error {
 		return err
 	}
 	m.trees[d] = sum
-	return m.s.putTree(m.batch, d, enc)
+	return m.s.putTree(m.batch, newTree{digest: d, enc: enc})
 }
 
 // sum adds up a tree, all of which must be in the file.

@@ -165,8 +165,7 @@ func (s *Store) unrecord(tx *kv.Tx, id string) error {
 func (s *Store) unrecorded(tx *kv.Tx) (map[string]bool, error) {
 	ids := make(map[string]bool)
 	for j, err := range s.restores.Scan(tx, kv.Range{}) {
-		var corrupt *kv.CorruptError
-		if errors.As(err, &corrupt) {
+		if isDamaged(err) {
 			continue
 		}
 		if err != nil {
@@ -184,6 +183,25 @@ func (s *Store) journals(ctx context.Context) (all []*unfinished, err error) {
 	err = s.kv.View(ctx, func(tx *kv.Tx) error {
 		all = nil
 		for j, err := range s.restores.Scan(tx, kv.Range{}) {
+			if err != nil {
+				return err
+			}
+			all = append(all, j)
+		}
+		return nil
+	})
+	return all, err
+}
+
+// legibleJournals lists the journals that can be read. One that can't is reported by the
+// next operation on its folder, which is the only one that it concerns.
+func (s *Store) legibleJournals(ctx context.Context) (all []*unfinished, err error) {
+	err = s.kv.View(ctx, func(tx *kv.Tx) error {
+		all = nil
+		for j, err := range s.restores.Scan(tx, kv.Range{}) {
+			if isDamaged(err) {
+				continue
+			}
 			if err != nil {
 				return err
 			}

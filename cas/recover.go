@@ -112,7 +112,7 @@ func (j *unfinished) after() Digest {
 // Cuts returns the restores that were started and have not ended. One of them may be
 // under way: the caller keeps its chat and its folder locked, or reports that.
 func (s *Store) Cuts(ctx context.Context) ([]Cut, error) {
-	js, err := s.journals(ctx)
+	js, err := s.legibleJournals(ctx)
 	if err != nil {
 		return nil, err
 	}

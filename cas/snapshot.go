@@ -384,7 +384,7 @@ func (s *Store) writeTrees(ctx context.Context, b *kv.Batch, trees []newTree) er
 			if has[i] {
 				continue
 			}
-			if err := s.putTree(b, t.digest, t.enc); err != nil {
+			if err := s.putTree(b, t); err != nil {
 				return err
 			}
 		}

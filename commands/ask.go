@@ -3,14 +3,17 @@ package commands
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/config"
 	"github.com/fettle-cli/fettle/commands/follow"
+	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
@@ -115,7 +118,7 @@ func (o askOptions) request(rt *workbench.Runtime, cfg *config.Config) (engine.T
 		Own: true, Chat: o.chat, Params: o.params, Agent: o.agent, Docs: o.docs(), Title: cmp.Or(strings.TrimSpace(o.prompt), o.named), Fallback: cfg.Fallback, Tools: globs, Workspace: o.workspace, Schema: o.Schema,
 		Policy: permission.Policy{AllowAll: o.yes, Allow: o.allow}, MaxSteps: cfg.Limits.MaxTurns,
 		MaxHandoffs: cfg.Limits.MaxHandoffs, MaxRepeats: cfg.Limits.MaxRepeats, MaxFailures: cfg.Limits.MaxFailures, Timeout: cfg.Limits.Timeout,
-		Ephemeral: o.ephemeral, DiscardUnanswered: true, CanConfirm: asks, CanAnswer: asks,
+		Ephemeral: o.ephemeral, DiscardUnanswered: o.chat != (engine.ChatRef{}), CanConfirm: asks, CanAnswer: asks,
 		TextAlone: o.page == "" && (o.Extract || o.Output == "text" && !rt.Streams.Out.IsTerminal()),
 		OnWait:    func(what string) { rt.Notice("waiting: " + what) },
 	}
@@ -239,7 +242,21 @@ func runAsk(ctx context.Context, rt *workbench.Runtime, o askOptions) error {
 		view.Clear()
 		return rec.close(err)
 	}
+	o.nameChat(rt, eng, id)
 	return rec.close(follow.Turn(ctx, rt, eng, id, view))
+}
+
+// longAgo is the time without use after which -c names the chat that it continues.
+const longAgo = time.Hour
+
+// nameChat prints which chat -c continues, where that is not the obvious one.
+func (o askOptions) nameChat(rt *workbench.Runtime, eng client.Turns, id engine.TurnID) {
+	if !o.chat.Last || o.Quiet {
+		return
+	}
+	if chat, ok := eng.TurnChat(id); ok && !chat.UpdatedAt.IsZero() && time.Since(chat.UpdatedAt) > longAgo {
+		rt.Notice(fmt.Sprintf("continuing chat %d (%s) of %s", chat.Number, term.Clean(chat.Title), chat.UpdatedAt.Local().Format("2 January 2006 15:04")))
+	}
 }
 
 // turns gives who is asked, and completes the request by what only an engine knows.

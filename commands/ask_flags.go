@@ -96,7 +96,7 @@ func askFlags(rt *workbench.Runtime) []cli.Flag {
 		&cli.BoolFlag{Name: "no-stream", Category: answer, Usage: "print the answer when it is complete"},
 		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Category: answer, Usage: "print nothing but the answer and errors, and ask nothing"},
 		&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Category: answer, Usage: "show tools, reasoning and notes on standard error, also where that is no terminal"},
-		&cli.BoolFlag{Name: "usage", Aliases: []string{"u"}, Category: answer, Usage: "show on standard error the tokens used, and what they cost by the setting prices"},
+		&cli.BoolFlag{Name: "usage", Aliases: []string{"u"}, Category: answer, Usage: "show on standard error the tokens used, and what they cost"},
 		&cli.StringFlag{Name: "color", Value: "auto", Category: answer, Usage: "use colour `WHEN`: auto, always or never"},
 		&cli.StringFlag{Name: "record", Category: answer, Usage: "append the model's responses to `FILE`, for replay as script/FILE"},
 
@@ -147,6 +147,7 @@ func readAsk(c *cli.Context) (askOptions, error) {
 	if c.IsSet("schema") {
 		o.Schema, err = readSchema(c.String("schema"))
 	}
+	o.First = o.chat == (engine.ChatRef{}) && !o.ephemeral
 	return o, err
 }
 

@@ -187,7 +187,7 @@ func TestAskRefusesAKeyThatOthersCanRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	h, stderr := w.ask(a, 3)
-	if want := "fettle: the key of lab isn't used: others can read " + file + " (mode 0644)\n  try   chmod 600 " + file + "\n"; h != nil || stderr != want {
+	if want := "fettle: the key of lab isn't used: others can read " + file + " (mode 0644)\n  try   chmod 600 " + file + "\n   or   fettle ask --chat 1 --retry   asks the question again\n"; h != nil || stderr != want {
 		t.Errorf("%v, %s", h, stderr)
 	}
 }
@@ -331,7 +331,7 @@ func TestAskTellsThatAKeyIsRefused(t *testing.T) {
 		w := newWorld(t, "responses: [{text: x}]")
 		w.Configure("providers: {lab: {type: " + kind + ", base_url: \"" + a.URL + "\", key: " + confKey + "}}\n")
 		_, stderr := w.ask(a, 5)
-		if want := "fettle: lab: 401: invalid key [key]\n  try   fettle keys list   tells which key was used\n   or   fettle keys set lab   keeps another one\n"; stderr != want {
+		if want := "fettle: lab: 401: invalid key [key]\n  try   fettle keys list   tells which key was used\n   or   fettle keys set lab   keeps another one\n   or   fettle ask --chat 1 --retry   asks the question again\n"; stderr != want {
 			t.Errorf("%s: %s", kind, stderr)
 		}
 	}

@@ -295,7 +295,7 @@ func (s *spending) add(v *follow.Text, prices usage.Prices) {
 		s.last = v.Log.Asked
 	}
 	if v.Used != nil {
-		s.cost.Add(engine.Spent{Model: v.Model(), Tokens: *v.Used}, prices)
+		s.cost.Add(engine.Spent{Model: v.Model(), Turns: 1, Tokens: *v.Used}, prices)
 	}
 }
 

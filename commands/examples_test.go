@@ -45,6 +45,7 @@ func notRun() map[string]string {
 		"fettle serve": runs, "fettle serve --open": runs, "fettle serve --print-url --listen 127.0.0.1:0": runs, "fettle serve --print-url": runs,
 		"fettle serve --demo --trust-origin http://localhost:5173": runs,
 		"fettle serve --demo --allow-origin https://example.org":   runs, "fettle serve --listen 127.0.0.1:0 --artifacts 127.0.0.1:0": runs,
+		"llm logs list -n 0 --json | fettle chats import --skip": "it needs the program llm; tests of the engine import its logs",
 		"fettle models update": "it needs models.dev; TestScripts/models_facts reads a file",
 		"fettle serve --check": "it needs a server that runs; TestServe has one",
 	}
@@ -94,6 +95,13 @@ func TestExamplesRun(t *testing.T) {
 			}
 			if group.name == "ask" {
 				w.Run(0, "toolset", "import", commandtest.Toolset(t, "research-streams"), "--yes")
+			}
+			if group.name == "chats import" {
+				export, err := os.ReadFile(filepath.Join("..", "engine", "testdata", "exports", "chatgpt.json"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				commandtest.Put(t, filepath.Join(w.project(), "conversations.json"), string(export))
 			}
 			if group.name == "models" {
 				commandtest.Put(t, filepath.Join(w.project(), "models.json"), `{"openai": {"models": {"gpt-9": {"tool_call": true}}}}`)

@@ -137,7 +137,7 @@ func TestTheOutputPageIsTrueOfAsk(t *testing.T) {
 	t.Parallel()
 	var all map[string]json.RawMessage
 	full := follow.Answer{
-		Value: 1, Chat: 1, ChatID: "x", MessageID: "x", Usage: &event.Usage{}, Cost: []usage.Amount{{}}, StopReason: "x", Reasoning: "x",
+		Value: 1, Chat: 1, ChatID: "x", MessageID: "x", Usage: &event.Usage{}, Cost: []usage.Amount{{}}, StopReason: "x", Ending: event.EndLength, Reasoning: "x",
 		Footnotes: []string{"x"}, Error: &workbench.FaultBody{}, Payloads: []event.Payload{{}},
 		SuggestedValues: []json.RawMessage{[]byte("1")}, SuggestedActions: []json.RawMessage{[]byte("1")},
 	}

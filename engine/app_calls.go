@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -11,7 +10,6 @@ import (
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/permission"
-	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/internal/schema"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/mcp"
@@ -188,33 +186,4 @@ func (e *Engine) endOfApp(ctx context.Context, id TurnID) (event.ToolComplete, e
 		}
 	}
 	return end, nil
-}
-
-// loadLeaf is load with nothing of the way but its last message: a page's call tells
-// no model what was said.
-func (e *Engine) loadLeaf(ctx context.Context, chatID string) (*conversation, error) {
-	if _, err := e.Fold(ctx, FoldAll); err != nil {
-		return nil, err
-	}
-	conv := &conversation{}
-	err := e.view(ctx, func(tx *kv.Tx) error {
-		chat, err := e.tables.chats.Get(tx, kv.Str(chatID))
-		if err != nil {
-			return err
-		}
-		if err := chat.usable(); err != nil {
-			return err
-		}
-		m, err := e.message(tx, chatID, chat.ActiveLeaf)
-		if err != nil {
-			return err
-		}
-		*conv = conversation{chat: *chat, parent: chat.ActiveLeaf, path: []Message{*m}}
-		conv.state = conv.stateAt()
-		return nil
-	})
-	if errors.Is(err, kv.ErrNotFound) {
-		return nil, fault.New(fault.NotFound, "no chat "+chatID, "fettle chats list")
-	}
-	return conv, err
 }

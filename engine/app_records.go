@@ -36,7 +36,7 @@ func (e *Engine) putCalls(b *kv.Batch, calls []ToolCall) error {
 		if c.AppOf == "" {
 			continue
 		}
-		if err := e.tables.apps.Put(b, &appLink{c.ChatID, c.AppOf, c.ID}); err != nil {
+		if err := putBounded(e, b, e.tables.apps, &appLink{c.ChatID, c.AppOf, c.ID}, "the call "+c.ToolID+" of chat "+c.ChatID); err != nil {
 			return err
 		}
 	}

@@ -24,11 +24,11 @@ type caller struct {
 	c     *call
 	run   *running
 	clock *allowance
-	// policy is the turn's as the call began, and model what it asks; the turn may
-	// go on without a call that doesn't end.
-	policy permission.Policy
-	model  *choice
-	what   string // runs the call, in a message for the model
+	// rules are the turn's as the call began, and model what it asks; the turn may
+	// continue without a call that doesn't end.
+	rules *permission.Rules
+	model *choice
+	what  string // runs the call, in a message for the model
 	// ended says that the call has, so that it asks no more. It is the turn's
 	// goroutine's alone.
 	ended bool

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/fettle-cli/fettle/engine/provider"
@@ -30,6 +31,10 @@ type assembly struct {
 	native *provider.Native
 	// name gives the name by which the model knows a tool id.
 	name func(toolID string) string
+	// thoughtEnd is the request's own.
+	thoughtEnd string
+	// sounds is set if the model takes sounds.
+	sounds bool
 	// without are features that the model turned out to lack.
 	without map[provider.Feature]bool
 	// agent is who is asked, where there are several; nil without agents.
@@ -49,7 +54,7 @@ type assembly struct {
 // message, the normalised history, the context files before the latest user
 // message, that message with the documents that it names, and the tools.
 func assemble(a assembly) *provider.Request {
-	req := &provider.Request{Model: a.model, System: a.system, Temperature: a.params.Temperature, MaxTokens: a.params.MaxTokens, Sampling: a.sampling, Native: a.native}
+	req := &provider.Request{Model: a.model, System: a.system, Temperature: a.params.Temperature, MaxTokens: a.params.MaxTokens, Sampling: a.sampling, Native: a.native, ThoughtEnd: a.thoughtEnd}
 	if a.agent != nil {
 		req.System = a.agentSystem()
 	}
@@ -104,6 +109,9 @@ func (a assembly) place() []placed {
 		add(ofSummary, a.fit.summaryMessage()...)
 	}
 	for i, m := range seen {
+		if i < len(seen)-1 && a.fit.leavesOldImages() {
+			m = withoutImages(m)
+		}
 		switch {
 		case m.Role != provider.User && hasAgents(m):
 			add(a.at(i), a.answerAlone(m)...)
@@ -124,11 +132,27 @@ func (a assembly) place() []placed {
 	add(ofSince, since...)
 	own.Parts = left
 	for _, parts := range byStep(own.Parts) {
-		for _, m := range a.stepMessages(parts, true) {
+		for _, m := range a.stepMessages(parts, a.live) {
 			out = append(out, placed{m, ofAnswer, parts[0].Step})
 		}
 	}
 	return out
+}
+
+// withoutImages returns a message with a line of text in place of each image.
+func withoutImages(m Message) Message {
+	m.Parts = slices.Clone(m.Parts)
+	for i, p := range m.Parts {
+		switch {
+		case p.Kind == provider.ImagePart:
+			m.Parts[i] = provider.Part{Kind: provider.TextPart, Step: p.Step, Text: "(an image, which was left out)"}
+		case p.HasImage():
+			r := *p.Result
+			r.Text, r.Media = mediaLeftOut(r.Text, r.Media, "since the provider refused an image"), nil
+			m.Parts[i].Result = &r
+		}
+	}
+	return m
 }
 
 // asked gives a person's message: files in a message of their own before it,
@@ -190,14 +214,24 @@ func fileBlock(p provider.Part) string {
 // answered splits an answer into the messages of its steps: what the model
 // said and called, then the results. Reasoning is handed back within the turn
 // it belongs to; what the model signed, in later turns too: it goes on from its
-// own thoughts, and a cached prefix stays the same. Another model gets neither.
+// own thoughts, and a cached prefix stays the same. Providers require the reasoning of an
+// answer with calls in later turns too, in the field in which it came. Another model gets
+// none of it.
 func (a assembly) answered(m Message) []provider.Message {
+	called := slices.ContainsFunc(m.Parts, func(p provider.Part) bool { return p.Kind == provider.ToolCallPart })
+	keep := func(p provider.Part) bool { return a.signed(p) || called && p.Field != "" && p.Model == a.ref }
 	var out []provider.Message
 	for _, parts := range byStep(m.Parts) {
-		out = append(out, a.stepMessages(parts, false)...)
+		out = append(out, a.stepMessages(parts, keep)...)
 	}
 	return out
 }
+
+// signed reports whether reasoning has details of the model that is asked.
+func (a assembly) signed(p provider.Part) bool { return len(p.Details) > 0 && p.Model == a.ref }
+
+// live reports whether reasoning of the turn that runs is sent back.
+func (a assembly) live(p provider.Part) bool { return p.Step >= a.since || a.signed(p) }
 
 // byStep splits the parts of an answer into those of each response.
 func byStep(parts []provider.Part) [][]provider.Part {
@@ -213,7 +247,8 @@ func byStep(parts []provider.Part) [][]provider.Part {
 	return out
 }
 
-func (a assembly) stepMessages(parts []provider.Part, live bool) []provider.Message {
+// stepMessages returns the messages of one step. reasoning reports which reasoning they have.
+func (a assembly) stepMessages(parts []provider.Part, reasoning func(provider.Part) bool) []provider.Message {
 	var said, results []provider.Part
 	answered := answeredCalls(parts)
 	for _, p := range parts {
@@ -223,17 +258,17 @@ func (a assembly) stepMessages(parts []provider.Part, live bool) []provider.Mess
 				said = append(said, p)
 			}
 		case provider.ReasoningPart:
-			if live && p.Step >= a.since || len(p.Details) > 0 && p.Model == a.ref {
+			if reasoning(p) {
 				said = append(said, p)
 			}
 		case provider.PayloadPart:
 			said = append(said, a.cards.again(p)...)
 		case provider.ToolCallPart:
 			if answered[p.Call.ID] {
-				said = append(said, a.call(*p.Call))
+				said = append(said, a.call(p))
 			}
 		case provider.ToolResultPart:
-			results = append(results, a.result(*p.Result))
+			results = append(results, a.result(*p.Result)...)
 		}
 	}
 	if onlyReasoning(said) {
@@ -252,21 +287,71 @@ func (a assembly) stepMessages(parts []provider.Part, live bool) []provider.Mess
 
 // call is a call of the history as the model is told of it: in words, where it
 // knows no tools and would refuse a request that has some.
-func (a assembly) call(c provider.ToolCall) provider.Part {
-	c.Name = a.name(c.Name)
+// What only the model that made the call understands, another one does not get.
+func (a assembly) call(p provider.Part) provider.Part {
+	c := *p.Call
+	if c.Name = a.name(c.Name); p.Model != a.ref {
+		c.Extra = nil
+	}
 	if a.without[provider.FeatureTools] {
 		return provider.Part{Kind: provider.TextPart, Text: "[called " + c.Name + " with " + string(c.Args) + "]"}
 	}
 	return provider.Part{Kind: provider.ToolCallPart, Call: &c}
 }
 
-func (a assembly) result(r provider.ToolResult) provider.Part {
+// result is a result of the history as the model gets it, with the images and sounds that
+// the model takes.
+func (a assembly) result(r provider.ToolResult) []provider.Part {
 	r.Name = a.name(r.Name)
-	r.Text = a.fit.trimmed(r)
+	r.Text, r.Media = a.resultContent(r)
 	if a.without[provider.FeatureTools] {
-		return provider.Part{Kind: provider.TextPart, Text: "[" + r.Name + " gave]\n" + r.Text}
+		words := provider.Part{Kind: provider.TextPart, Text: "[" + r.Name + " gave]\n" + r.Text}
+		images := slices.DeleteFunc(slices.Clone(r.Media), func(p provider.Part) bool { return p.Kind != provider.ImagePart })
+		return append([]provider.Part{words}, images...)
 	}
-	return provider.Part{Kind: provider.ToolResultPart, Result: &r}
+	return []provider.Part{{Kind: provider.ToolResultPart, Result: &r}}
+}
+
+// resultContent returns the text and the media of a result as the model gets them. Lines at
+// the end of the text describe the media that are left out.
+func (a assembly) resultContent(r provider.ToolResult) (text string, media []provider.Part) {
+	text = a.fit.trimmed(r)
+	if a.native != nil {
+		return mediaLeftOut(text, r.Media, "since agents that the provider keeps get only texts"), nil
+	}
+	if a.fit.trimsResult(r.ID) {
+		return mediaLeftOut(text, r.Media, "so that the request fits the model's context"), nil
+	}
+	var left []provider.Part
+	for _, m := range r.Media {
+		if m.Kind == provider.ImagePart && a.without[provider.FeatureImages] || m.Kind == provider.AudioPart && !a.sounds {
+			left = append(left, m)
+		} else {
+			media = append(media, m)
+		}
+	}
+	return mediaLeftOut(text, left, "since this model takes none"), media
+}
+
+// mediaLeftOut adds to a result's text how many of its images and sounds are left out.
+func mediaLeftOut(text string, left []provider.Part, why string) string {
+	images, sounds := 0, 0
+	for _, m := range left {
+		if m.Kind == provider.ImagePart {
+			images++
+		} else {
+			sounds++
+		}
+	}
+	for _, kind := range []struct {
+		n    int
+		noun string
+	}{{images, "image"}, {sounds, "sound"}} {
+		if kind.n > 0 {
+			text = strings.TrimLeft(text+"\n", "\n") + "[" + plural(kind.n, kind.noun) + " left out, " + why + "]"
+		}
+	}
+	return text
 }
 
 // answeredCalls tells which calls have a result; a call without one is never

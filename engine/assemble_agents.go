@@ -83,6 +83,11 @@ func (a assembly) own() Message {
 	return m
 }
 
+// workResult is what the next agent is told of a result of the one before it: the text.
+func (a assembly) workResult(r provider.ToolResult) string {
+	return mediaLeftOut(a.fit.trimmed(r), r.Media, "since only the agent that called the tool gets them")
+}
+
 // work is what agents have done in this turn before the one that is asked: a
 // message of its own before the question.
 func (a assembly) work() []provider.Message {
@@ -103,7 +108,7 @@ func (a assembly) work() []provider.Message {
 		case provider.TextPart, provider.AgentTextPart:
 			fmt.Fprintf(&b, "%s said:\n%s\n\n", p.Agent, strings.TrimSpace(p.Text))
 		case provider.ToolCallPart:
-			fmt.Fprintf(&b, "%s called %s with %s:\n%s\n\n", p.Agent, bareID(p.Call.Name), p.Call.Args, strings.TrimSpace(a.fit.trimmed(results[p.Call.ID])))
+			fmt.Fprintf(&b, "%s called %s with %s:\n%s\n\n", p.Agent, bareID(p.Call.Name), p.Call.Args, strings.TrimSpace(a.workResult(results[p.Call.ID])))
 		case provider.HandoffPart:
 			fmt.Fprintf(&b, "%s handed over to %s", p.Agent, p.Name)
 			if p.Text != "" {

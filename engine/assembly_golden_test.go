@@ -70,7 +70,7 @@ func assemblyCases() map[string]assemblyCase {
 	structured := offering(ask("a bird"))
 	structured.Schema = json.RawMessage(birdSchema)
 	page := offering(ask("what do I see?"))
-	page.Page, page.Tab = "reviews", "summary"
+	page.Tab, page.Context = "summary", json.RawMessage(`{"selected_business":"Blue Door"}`)
 	agents := []Agent{
 		{ID: "interface", Purpose: "answers", Prompt: "You answer.", Handoffs: []string{"finder"}},
 		{ID: "finder", Purpose: "finds", Prompt: "You find.", Tools: []string{"echo"}, Handoffs: []string{"interface"}, History: HistoryTurn},
@@ -192,8 +192,8 @@ func requestsJSON(t *testing.T, all []*provider.Request) []byte {
 		Think       *bool           `json:"think,omitempty"`
 		MustCall    string          `json:"must_call,omitempty"`
 	}
-	if n := reflect.TypeFor[provider.Request]().NumField(); n != 12 {
-		t.Errorf("a request has %d fields; the golden files show 10 and leave out Tokens and Native, which tells the same agents", n)
+	if n := reflect.TypeFor[provider.Request]().NumField(); n != 13 {
+		t.Errorf("a request has %d fields; the golden files show 10 and leave out Tokens, ThoughtEnd, and Native, which has the same agents", n)
 	}
 	out := make([]request, len(all))
 	for i, r := range all {

@@ -8,22 +8,23 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/internal/atomicfile"
 )
 
 // FinishRestore brings the return of a backup to its end that was cut off while
 // names were exchanged. It costs one look where there was none, and is called
-// before anything else is done with a data directory.
-func FinishRestore(ctx context.Context, dataDir string) (err error) {
+// before anything else is done with a data directory. notice reports which process is
+// waited for.
+func FinishRestore(ctx context.Context, dataDir string, notice func(string)) (err error) {
 	if _, err := os.Lstat(filepath.Join(dataDir, markName)); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	e := New(Options{DataDir: dataDir})
+	e := New(Options{DataDir: dataDir, Notice: notice})
 	defer func() { err = errors.Join(err, e.Close()) }()
-	release, err := e.lock(ctx, "restore", nil) // whoever is at it, lives and finishes
+	release, err := e.lock(ctx, "restore", nil) // a process that holds it is alive, and finishes
 	if err != nil {
 		return err
 	}
@@ -32,12 +33,12 @@ func FinishRestore(ctx context.Context, dataDir string) (err error) {
 	if mark == nil || err != nil {
 		return err
 	}
-	alone, err := e.dataAlone(ctx, func(string) {})
+	alone, err := e.dataAlone(ctx, notice)
 	if err != nil {
 		return err
 	}
 	defer alone()
-	m := &mover{dataDir: dataDir, mark: *mark, pause: func(string) {}, sync: syncNames}
+	m := &mover{dataDir: dataDir, mark: *mark, pause: func(string) {}, sync: atomicfile.SyncDir}
 	err = e.store.Closed(ctx, func(string) error { return m.forward() })
 	if err == nil {
 		err = removeReplaced(dataDir)
@@ -49,7 +50,7 @@ func FinishRestore(ctx context.Context, dataDir string) (err error) {
 }
 
 func readMark(dataDir string) (*restoreMark, error) {
-	text, err := os.ReadFile(filepath.Join(dataDir, markName))
+	text, err := atomicfile.ReadFile(filepath.Join(dataDir, markName))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -114,7 +115,7 @@ func (m *mover) forward() error {
 	if err := m.sync(m.dataDir); err != nil {
 		return err
 	}
-	if err := os.Remove(filepath.Join(m.dataDir, markName)); err != nil {
+	if err := atomicfile.Remove(filepath.Join(m.dataDir, markName)); err != nil {
 		return err
 	}
 	m.pause("restore:unmarked")
@@ -131,7 +132,7 @@ func (m *mover) move(from, at, away string, fresh bool) error {
 		return err
 	}
 	if there(at) && !there(away) {
-		if err := os.Rename(at, away); err != nil {
+		if err := atomicfile.Rename(at, away); err != nil {
 			return err
 		}
 		m.pause("restore:away")
@@ -139,7 +140,7 @@ func (m *mover) move(from, at, away string, fresh bool) error {
 	if !fresh {
 		return nil
 	}
-	if err := os.Rename(from, at); err != nil {
+	if err := atomicfile.Rename(from, at); err != nil {
 		return err
 	}
 	m.pause("restore:placed")
@@ -174,25 +175,12 @@ func (m *mover) moveTrust(stage string) error {
 	if err != nil {
 		return err
 	}
-	return os.RemoveAll(filepath.Join(stage, "state"))
+	return atomicfile.RemoveAll(filepath.Join(stage, "state"))
 }
 
 func there(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil
-}
-
-// syncNames makes a folder's names safe from a power cut. Windows has no such
-// call, and needs none.
-func syncNames(dir string) error {
-	if runtime.GOOS == "windows" {
-		return nil
-	}
-	f, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
 }
 
 // syncFolders makes the names in dir and in all folders below it safe from a power
@@ -210,7 +198,7 @@ func syncFolders(dir string) error {
 		return nil
 	})
 	for _, at := range slices.Backward(all) {
-		err = errors.Join(err, syncNames(at))
+		err = errors.Join(err, atomicfile.SyncDir(at))
 	}
 	return err
 }

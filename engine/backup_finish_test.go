@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/fettle-cli/fettle/internal/atomicfile"
 )
 
 // names are the names in each folder of a data directory, by the folder.
@@ -180,7 +182,7 @@ func TestAnExchangeThatCannotBeSyncedKeepsItsMark(t *testing.T) {
 		if _, err := os.Lstat(filepath.Join(dir, markName)); err != nil {
 			t.Errorf("sync %d of %d: the mark: %v", fail, count, err)
 		}
-		m.sync = syncNames
+		m.sync = atomicfile.SyncDir
 		if err := m.forward(); err != nil {
 			t.Fatal(err)
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/engine/backup"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/internal/atomicfile"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
 
@@ -27,7 +28,7 @@ import (
 // directory next. What was there is removed once all is in its place.
 func (e *Engine) RestoreBackup(ctx context.Context, r io.Reader, o BackupOptions) (*BackupReport, error) {
 	o.complete()
-	if err := FinishRestore(ctx, e.o.DataDir); err != nil {
+	if err := FinishRestore(ctx, e.o.DataDir, e.o.Notice); err != nil {
 		return nil, err
 	}
 	if err := os.MkdirAll(e.o.DataDir, 0o700); err != nil {
@@ -334,11 +335,11 @@ func (s *staged) exchange(ctx context.Context) error {
 		if err := replaceFile(filepath.Join(e.o.DataDir, markName), text); err != nil {
 			return err
 		}
-		if err := syncNames(e.o.DataDir); err != nil {
+		if err := atomicfile.SyncDir(e.o.DataDir); err != nil {
 			return err
 		}
 		e.pause("restore:marked")
-		m := &mover{dataDir: e.o.DataDir, mark: mark, pause: e.pause, sync: syncNames}
+		m := &mover{dataDir: e.o.DataDir, mark: mark, pause: e.pause, sync: atomicfile.SyncDir}
 		return m.forward()
 	})
 }

@@ -340,7 +340,7 @@ func TestKilledWhileABackupIsPutBack(t *testing.T) {
 			if err := p.cmd.Wait(); err == nil || p.err.Len() > 0 {
 				t.Fatalf("it was not killed: %v: %s", err, &p.err)
 			}
-			if err := FinishRestore(t.Context(), filepath.Join(dir, "data")); err != nil {
+			if err := FinishRestore(t.Context(), filepath.Join(dir, "data"), b.notice); err != nil {
 				t.Fatal(err)
 			}
 			c := changer(t, dir)

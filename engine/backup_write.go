@@ -96,7 +96,7 @@ func transient(name string) bool {
 		return true
 	}
 	switch name {
-	case "locks", "cache", "run", markName, atomicfile.LedgerName:
+	case "locks", "cache", "run", guardsName, markName, atomicfile.LedgerName:
 		return true
 	}
 	if atomicfile.IsTempName(name) {
@@ -294,7 +294,7 @@ func removePrefixed(dir, prefix string) error {
 	}
 	for _, e := range entries {
 		if strings.HasPrefix(e.Name(), prefix) {
-			err = errors.Join(err, os.RemoveAll(filepath.Join(dir, e.Name())))
+			err = errors.Join(err, atomicfile.RemoveAll(filepath.Join(dir, e.Name())))
 		}
 	}
 	return err

@@ -58,14 +58,28 @@ func cutNotice(what string, cut []string) string {
 	return what + " is too long to be kept whole; what was cut: " + strings.Join(cut, ", ")
 }
 
-// bounded is the call without what is too long for its record. The message of the
-// call and the turn's events have its arguments and its result whole.
+// bounded returns the call without what is too long for its record. The message of the
+// call and the turn's events have its arguments and its result whole. A result's text and
+// data are cut first: the chat shows its payloads for as long as it exists.
 func (c ToolCall) bounded() *ToolCall {
-	for _, raw := range []*json.RawMessage{&c.Args, &c.Result} {
-		if n := len(*raw); n > largestArgs {
-			*raw = json.RawMessage(fmt.Sprintf(`{"cut":"%d bytes"}`, n))
+	if n := len(c.Args); n > largestArgs {
+		c.Args = json.RawMessage(fmt.Sprintf(`{"cut":"%d bytes"}`, n))
+	}
+	n := len(c.Result)
+	if n <= largestArgs {
+		return &c
+	}
+	var fields map[string]json.RawMessage
+	left := json.RawMessage(fmt.Sprintf(`{"cut":"%d bytes"}`, n))
+	if json.Unmarshal(c.Result, &fields) == nil {
+		delete(fields, "text")
+		delete(fields, "data")
+		fields["cut"], _ = record.Marshal(fmt.Sprintf("%d bytes", n)) // a string can't fail
+		if kept, err := record.Marshal(fields); err == nil && len(kept) <= largestPayloads {
+			left = kept
 		}
 	}
+	c.Result = left
 	return &c
 }
 

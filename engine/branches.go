@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/engine/fault"
@@ -18,7 +17,7 @@ import (
 // loadFor reads the chat and the way to where the request's turn begins.
 func (e *Engine) loadFor(ctx context.Context, chatID string, req TurnRequest) (*conversation, error) {
 	if req.app != nil {
-		return e.loadLeaf(ctx, chatID)
+		return e.loadBy(ctx, chatID, "", leafOnly) // a page's call sends nothing of the chat to a model
 	}
 	if !req.Chat.beside() {
 		return e.loadBy(ctx, chatID, req.Chat.Parent, reach{})
@@ -103,75 +102,6 @@ func (c *conversation) origin() string {
 	return c.parent
 }
 
-// Branch is one way through a chat, from its root to a message that nothing
-// follows.
-type Branch struct {
-	// Number counts the branches of a chat by when they began, from 1.
-	Number int `json:"number"`
-	// Leaf is the message that it ends with.
-	Leaf   string `json:"leaf_message_id"`
-	Active bool   `json:"active"`
-	// Place is that of the first of its messages that the active branch
-	// doesn't have, from 1; of the active one it is its first message after
-	// the last place where the chat parts.
-	Place int `json:"place"`
-	// Title is the first line of the question there, or of the question that
-	// the answer there answers.
-	Title     string    `json:"title"`
-	Model     string    `json:"model,omitempty"`
-	Messages  int       `json:"messages"`
-	UpdatedAt time.Time `json:"updated_at"`
-	// ManifestID is the workspace at its end; empty where it has none.
-	ManifestID string `json:"manifest_id,omitempty"`
-	// Added, Modified and Removed count the files that switching to it would
-	// change.
-	Added    int `json:"added"`
-	Modified int `json:"modified"`
-	Removed  int `json:"removed"`
-}
-
-// Branches lists the branches of a chat, the first begun first.
-func (e *Engine) Branches(ctx context.Context, ref ChatRef) (Chat, []Branch, error) {
-	chat, err := e.find(ctx, ref, nil)
-	if err != nil {
-		return chat, nil, err
-	}
-	t, err := e.messageTree(ctx, chat)
-	if err != nil {
-		return chat, nil, err
-	}
-	active, err := e.manifest(ctx, chat.ActiveManifest)
-	if err != nil {
-		return chat, nil, err
-	}
-	var out []Branch
-	for _, leaf := range t.leaves() {
-		out = append(out, t.branch(leaf))
-	}
-	if err := e.titleBranches(ctx, t, out); err != nil {
-		return chat, nil, err
-	}
-	for i := range out {
-		b := &out[i]
-		b.Number = i + 1
-		if b.Active {
-			b.ManifestID = chat.ActiveManifest
-		} else if err := e.countChanges(ctx, chat, active, b); err != nil {
-			return chat, nil, err
-		}
-	}
-	return chat, out, nil
-}
-
-// countChanges counts what switching to a branch would change.
-func (e *Engine) countChanges(ctx context.Context, chat Chat, active *cas.Manifest, b *Branch) error {
-	to, err := e.manifest(ctx, b.ManifestID)
-	if err != nil || to == nil || active == nil || to.Root == active.Root {
-		return err
-	}
-	return e.movedCounts(ctx, chat, active, to, b)
-}
-
 // SwitchRequest says which branch a chat is to go on in.
 type SwitchRequest struct {
 	Chat ChatRef
@@ -192,23 +122,18 @@ type SwitchRequest struct {
 func (e *Engine) Switch(ctx context.Context, req SwitchRequest) (*Restored, error) {
 	back := RestoreRequest{Chat: req.Chat, Overwrite: req.Overwrite, OnWait: req.OnWait, Written: req.Written}
 	return e.withFolder(ctx, back, func(chat Chat, ws *toolset.Workspace) (*Restored, error) {
-		t, err := e.messageTree(ctx, chat)
+		to, err := e.branchBelow(ctx, chat, req.Message)
 		if err != nil {
 			return nil, err
 		}
-		if t.byID[req.Message] == nil {
-			return nil, fault.New(fault.NotFound, fmt.Sprintf("chat %d has no message %s", chat.Number, req.Message),
-				fmt.Sprintf("fettle chats branches %d", chat.Number))
-		}
-		leaf := t.leafBelow(req.Message)
-		if leaf == chat.ActiveLeaf {
+		if to.Leaf == chat.ActiveLeaf {
 			return &Restored{Chat: chat}, nil
 		}
-		out, err := e.switchFolder(ctx, switching{chat: chat, ws: ws, to: t.branch(t.byID[leaf]), t: t}, back)
+		out, err := e.switchFolder(ctx, switching{chat: chat, ws: ws, to: to}, back)
 		if err != nil {
 			return nil, err
 		}
-		return out, e.setLeaf(ctx, out, leaf)
+		return out, e.setLeaf(ctx, out, to.Leaf)
 	})
 }
 
@@ -217,7 +142,6 @@ type switching struct {
 	chat Chat
 	ws   *toolset.Workspace
 	to   Branch
-	t    *messageTree
 }
 
 // switchFolder gives the folder the files of the branch, where these are known.

@@ -41,9 +41,13 @@ type CallView struct {
 	// AppCalls is how many calls the page of this one has made, of which a list has
 	// the last ones behind this one.
 	AppCalls int `json:"app_calls,omitempty"`
+	// WorkspacePayload is what the call gave for the workspace panel, in document 000's
+	// form, and PayloadID its id among the chat's payloads.
+	WorkspacePayload json.RawMessage `json:"workspace_payload,omitempty"`
+	PayloadID        string          `json:"payload_id,omitempty"`
 }
 
-// ViewCall gives a call that has ended, whole.
+// ViewCall returns a call whole: one that has ended, or that runs in this process.
 func (e *Engine) ViewCall(ctx context.Context, id string) (*CallView, error) {
 	call, err := e.toolCall(ctx, id)
 	if err != nil {
@@ -53,8 +57,9 @@ func (e *Engine) ViewCall(ctx context.Context, id string) (*CallView, error) {
 }
 
 // ViewCalls gives the calls of some messages of a chat, the first made first,
-// without their arguments and results: the messages have these. Messages are in the
-// order of their ids.
+// without their arguments and results: the messages have these. What a call gave for the
+// workspace panel is in WorkspacePayload, always whole. Messages are in the order of their
+// ids.
 func (e *Engine) ViewCalls(ctx context.Context, chatID string, messages []Message) ([]CallView, error) {
 	of, left := map[string]int{}, map[use]int{}
 	for i, m := range messages {
@@ -86,6 +91,9 @@ func (e *Engine) ViewCalls(ctx context.Context, chatID string, messages []Messag
 			return nil, err
 		}
 		v.AppCalls = made[c.ID]
+		if c.AppOf == "" {
+			v.Result = nil
+		}
 		if v.PlanOmitted = len(v.RenderPlan) > min(viewedPlan, room); v.PlanOmitted {
 			v.RenderPlan = nil
 		}
@@ -112,7 +120,9 @@ func (e *Engine) callsOf(ctx context.Context, chatID, from string, left map[use]
 			if left[u] == 0 {
 				continue
 			}
-			c.Args, c.Result = nil, nil
+			if c.Args = nil; toolsetOf(c.ToolID) == "" { // no builtin gives a payload
+				c.Result = nil
+			}
 			calls = append(calls, *c)
 			if left[u]--; left[u] == 0 {
 				delete(left, u)
@@ -139,6 +149,11 @@ func timeOfID(id string) string {
 // view1 adds to a call what its record doesn't say.
 func (e *Engine) view1(ctx context.Context, c ToolCall) (*CallView, error) {
 	v := &CallView{ToolCall: c, Changes: []event.Change{}}
+	if c.AppOf == "" {
+		if _, ok := c.workspacePayload(); ok {
+			v.WorkspacePayload, v.PayloadID = c.givenWorkspace(), callPayloadID(c.MessageID, c.ToolUseID)
+		}
+	}
 	var plan render.Plan
 	if len(c.RenderPlan) > 0 && json.Unmarshal(c.RenderPlan, &plan) == nil {
 		v.Renderer = plan.Renderer

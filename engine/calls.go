@@ -120,6 +120,10 @@ func (t *turn) prepare(use provider.ToolCall) *call {
 		c.refused = "the arguments are no JSON object: " + cutRunes(string(use.Args), titleLength)
 		return c
 	}
+	if !c.known && use.Name == provider.UnnamedTool {
+		c.refused = "the call names no tool: call again with the name of one"
+		return c
+	}
 	if !c.known {
 		c.refused = "there is no tool " + use.Name
 		if near := t.names.Nearest(use.Name); near != "" {
@@ -193,6 +197,7 @@ func (t *turn) runGroup(calls []*call) error {
 	if err := t.guardRepositories(runs, ws); err != nil {
 		return t.refuseUnkept(runs, err)
 	}
+	defer t.unguard()
 	for _, c := range runs {
 		t.taint(c)
 	}

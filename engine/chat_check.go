@@ -43,7 +43,7 @@ func (d *ChatDocument) check() error {
 			return fmt.Errorf("message %d: %w", i+1, err)
 		}
 	}
-	return errors.Join(d.checkCalls(), d.checkPayloads())
+	return errors.Join(d.checkCalls(), d.checkPayloads(), d.checkArtifacts())
 }
 
 // checkTree refuses messages that are no tree: ids that are none or not their
@@ -184,7 +184,7 @@ func (m *Message) checkParts() error {
 // checkPart checks that a part has what its kind needs, and nothing that
 // belongs to another.
 func checkPart(p *provider.Part, role provider.Role) error {
-	if err := errors.Join(checkName("its name", p.Name), checkName("its agent", p.Agent), checkName("its mime", p.MIME)); err != nil {
+	if err := errors.Join(checkName("its name", p.Name), checkName("its model", p.Model), checkName("its field", p.Field), checkName("its agent", p.Agent), checkName("its mime", p.MIME)); err != nil {
 		return oneOf(err)
 	}
 	isCall, isResult := p.Kind == provider.ToolCallPart, p.Kind == provider.ToolResultPart
@@ -213,11 +213,37 @@ func checkPart(p *provider.Part, role provider.Role) error {
 	case provider.PayloadPart:
 		return checkPayload(p.Payload, role)
 	case provider.ToolCallPart:
+		if len(p.Call.Extra) > 0 && !isObject(p.Call.Extra) {
+			return fmt.Errorf("the extra of a call of %s is not a JSON object", short(p.Call.Name))
+		}
 		return checkCall(p.Call.ID, p.Call.Name, p.Call.Args)
 	case provider.ToolResultPart:
-		return checkCall(p.Result.ID, p.Result.Name, []byte("{}"))
+		return oneOf(errors.Join(checkCall(p.Result.ID, p.Result.Name, []byte("{}")), checkMedia(p.Result.Media)))
 	}
 	return fmt.Errorf("this fettle knows no part of type %q", short(string(p.Kind)))
+}
+
+// checkMedia checks that the media of a result are images and sounds.
+func checkMedia(all []provider.Part) error {
+	for _, m := range all {
+		class, _, _ := strings.Cut(m.MIME, "/")
+		if len(m.Data) == 0 || class != string(m.Kind) || m.Kind != provider.ImagePart && m.Kind != provider.AudioPart {
+			return fmt.Errorf("a result has media of type %q without data or with the MIME type %q", short(string(m.Kind)), short(m.MIME))
+		}
+		if err := checkName("its mime", m.MIME); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ownMedia returns the media of a result with their types, data and nothing else.
+func ownMedia(all []provider.Part) []provider.Part {
+	var out []provider.Part
+	for _, m := range all {
+		out = append(out, provider.Part{Kind: m.Kind, MIME: cleanLine(m.MIME), Data: m.Data})
+	}
+	return out
 }
 
 func checkCall(id, name string, args json.RawMessage) error {
@@ -255,7 +281,7 @@ func (d *ChatDocument) checkCalls() error {
 		case c.Status == event.CallPending && isClientTool(c.ToolID):
 		case c.Status != event.CallSuccess && c.Status != event.CallError:
 			err = fmt.Errorf("its status %q is none of a call that has ended", short(string(c.Status)))
-		case len(c.RenderPlan) > largestArgs || len(c.Error) > largestArgs || c.Index < 0:
+		case len(c.RenderPlan) > largestPlan || len(c.WorkspacePlan) > largestPlan || len(c.Error) > largestArgs || c.Index < 0:
 			err = errors.New("it has more than can be kept")
 		}
 		if err != nil {
@@ -315,7 +341,7 @@ func (m *Message) settle() {
 			}
 		}
 		if p.Result != nil {
-			p.Result.Name = cleanLine(p.Result.Name)
+			p.Result.Name, p.Result.Media = cleanLine(p.Result.Name), ownMedia(p.Result.Media)
 		}
 	}
 }

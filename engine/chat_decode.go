@@ -32,11 +32,13 @@ const (
 	maxLineText = 1000
 )
 
-// DocumentReader reads the chats of a file that `chats export -o json` wrote:
-// one document, or several one after the other. It holds one of them at a
+// DocumentReader reads the chats of a file that `chats export -o json` wrote, one
+// document or several one after the other, or that ChatGPT, Claude or the command
+// llm exported. It holds one of them at a
 // time. It trusts nothing in the file: an error names what is wrong and where.
 type DocumentReader struct {
 	dec    *json.Decoder
+	queue  []*foreignChat // of the last value, where that is an export of another program
 	source *documentSource
 	number int // of the last document, from 1
 }
@@ -52,6 +54,19 @@ func NewDocumentReader(r io.Reader) *DocumentReader {
 // of it. The error is io.EOF after the last chat. A file without any is an
 // error, too.
 func (d *DocumentReader) Next() (doc *ChatDocument, notes []string, err error) {
+	for doc == nil && err == nil {
+		if len(d.queue) > 0 {
+			doc, notes, err = d.foreign()
+		} else {
+			doc, notes, err = d.read()
+		}
+	}
+	return doc, notes, err
+}
+
+// read reads the next value of the file. It returns no document if the value has no chat
+// with messages.
+func (d *DocumentReader) read() (doc *ChatDocument, notes []string, err error) {
 	begin := d.dec.InputOffset()
 	d.source.forget(begin)
 	d.source.limit = begin + MaxDocument
@@ -75,10 +90,39 @@ func (d *DocumentReader) Next() (doc *ChatDocument, notes []string, err error) {
 	if at := tooDeep(raw); at >= 0 {
 		return nil, nil, fmt.Errorf("line %d is nested deeper than %d", d.source.lineAt(begin+int64(at)), maxDepth)
 	}
+	switch chats, ok, err := foreignDocuments(raw); {
+	case err != nil:
+		return nil, nil, err
+	case ok:
+		d.queue = chats
+		d.number--
+		return d.foreign()
+	}
 	if doc, notes, err = decodeDocument(raw); err != nil {
 		return nil, nil, fmt.Errorf("chat %d of the file: %w", d.number, err)
 	}
 	return doc, notes, nil
+}
+
+// foreign returns the next chat of another program's export that has messages.
+func (d *DocumentReader) foreign() (*ChatDocument, []string, error) {
+	for len(d.queue) > 0 {
+		c := d.queue[0]
+		d.queue = d.queue[1:]
+		doc, notes, err := c.document()
+		if errors.Is(err, errNoForeignMessages) {
+			continue
+		}
+		if d.number++; err != nil {
+			return nil, nil, fmt.Errorf("chat %q of the file: %w", short(c.title), err)
+		}
+		return doc, notes, nil
+	}
+	if d.number == 0 {
+		d.number = 1 // the file is not empty
+		return nil, nil, errors.New("it has no chat with messages")
+	}
+	return nil, nil, nil // none of them has messages
 }
 
 // decodeDocument reads one document and checks it.

@@ -37,6 +37,8 @@ type ChatDocument struct {
 	ToolCalls []ToolCall `json:"tool_calls"`
 	// Payloads are what the person decided about payloads in the messages.
 	Payloads []PayloadDecision `json:"payloads,omitempty"`
+	// Artifacts are the pages of toolsets that its results are shown by.
+	Artifacts []ExportedArtifact `json:"artifacts,omitempty"`
 }
 
 // Path gives the messages from the root to the active leaf.
@@ -111,6 +113,9 @@ func (e *Engine) exportDocument(ctx context.Context, chatID string) (*ChatDocume
 		return nil
 	})
 	if err != nil {
+		return nil, err
+	}
+	if doc.Artifacts, err = e.exportArtifacts(ctx, chatID); err != nil {
 		return nil, err
 	}
 	return doc, e.exportRest(ctx, doc, all, rest)

@@ -40,7 +40,7 @@ func (e *Engine) ForkChat(ctx context.Context, ref ChatRef, place int) (Chat, er
 		Messages: len(from.path), ActiveManifest: from.state,
 		ForkedFrom: &Origin{ChatID: from.chat.ID, Number: from.chat.Number, MessageID: from.parent},
 	}}
-	if c.calls, err = e.copiedCalls(ctx, from, c.chat.ID); err != nil {
+	if c.calls, c.artifacts, err = e.copiedCalls(ctx, from, c.chat.ID); err != nil {
 		return Chat{}, err
 	}
 	if err := e.insert(ctx, []*incoming{c}); err != nil {
@@ -50,13 +50,17 @@ func (e *Engine) ForkChat(ctx context.Context, ref ChatRef, place int) (Chat, er
 }
 
 // copiedCalls are the calls of a conversation's messages for another chat that has
-// these messages, too. They get ids of their own, which are keys.
-func (e *Engine) copiedCalls(ctx context.Context, from *conversation, chatID string) (calls []ToolCall, err error) {
+// these messages, too. They get ids of their own, which are keys. artifacts are the
+// records that keep the calls' pages.
+func (e *Engine) copiedCalls(ctx context.Context, from *conversation, chatID string) (calls []ToolCall, artifacts []keptArtifact, err error) {
 	err = e.view(ctx, func(tx *kv.Tx) (err error) {
-		calls, err = e.callsFor(tx, from.chat.ID, from.path, chatID)
+		if calls, err = e.callsFor(tx, from.chat.ID, from.path, chatID); err != nil {
+			return err
+		}
+		artifacts, err = e.artifactsIn(tx, from.chat.ID)
 		return err
 	})
-	return calls, err
+	return calls, artifacts, err
 }
 
 // callsFor reads the calls of messages of a chat for another one. The same call gets

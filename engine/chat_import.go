@@ -49,6 +49,7 @@ func (e *Engine) ImportChats(ctx context.Context, req ImportRequest) error {
 	if _, err := e.Fold(ctx, FoldAll); err != nil {
 		return err
 	}
+	defer e.store.KeepOpen()()
 	if err := e.checkImport(ctx, req); err != nil {
 		return err
 	}
@@ -213,5 +214,11 @@ func (e *Engine) incomingOf(ctx context.Context, d *ChatDocument, fresh bool) (*
 	}
 	renamed(c.calls, func(string) string { return e.newID() })
 	c.decided = d.Payloads
-	return c, nil
+	pages := make([][]byte, len(d.Artifacts))
+	for i, a := range d.Artifacts {
+		pages[i] = a.Data
+	}
+	var err error
+	c.artifacts, err = e.storeArtifacts(ctx, c.chat.ID, pages)
+	return c, err
 }

@@ -20,6 +20,8 @@ type incoming struct {
 	messages []Message
 	calls    []ToolCall
 	decided  []PayloadDecision
+	// artifacts keep the pages that the calls are shown by.
+	artifacts []keptArtifact
 	// origin is the id of a chat of this data directory that it has states of, and that
 	// may be removed by another process meanwhile; empty for none.
 	origin string
@@ -189,6 +191,15 @@ func (e *Engine) putIncoming(b *kv.Batch, c *incoming) error {
 		}
 	}
 	if err := e.putCalls(b, c.calls); err != nil {
+		return err
+	}
+	if len(c.messages) > trackedMessages {
+		s := branchesOf(c.chat, linksOf(c.messages))
+		if err := errors.Join(e.putMarks(b, s.marks), e.putBranches(b, s.list)); err != nil {
+			return err
+		}
+	}
+	if err := e.putArtifacts(b, c.chat.ID, c.artifacts); err != nil {
 		return err
 	}
 	return e.putDecisions(b, c.chat.ID, c.decided)

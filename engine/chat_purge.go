@@ -57,6 +57,7 @@ func (e *Engine) PurgeChats(ctx context.Context, p Purge) (Purged, error) {
 		return out, err
 	}
 	defer release()
+	defer e.store.KeepOpen()()
 	for _, d := range due {
 		if err := ctx.Err(); err != nil {
 			return out, err
@@ -277,7 +278,7 @@ func (e *Engine) clearChat(ctx context.Context, chatID string) (messages int, er
 		e.pause("purge:messages")
 	}
 	prefix := kv.Range{Prefix: kv.Str(chatID), Limit: purgeGroup}
-	for _, table := range []keyed{e.tables.parts, e.tables.grants, e.tables.payloads, e.tables.workflows, e.tables.apps} {
+	for _, table := range []keyed{e.tables.parts, e.tables.grants, e.tables.payloads, e.tables.workflows, e.tables.apps, e.tables.branches, e.tables.marks, e.tables.artifacts} {
 		if err := e.clearKeys(ctx, table, prefix); err != nil {
 			return messages, err
 		}

@@ -123,7 +123,7 @@ func (t *turn) checkResults(path []Message) error {
 			return fault.New(fault.Usage, "no call "+cutRunes(cleanLine(r.ID), titleLength)+" waits for a result")
 		}
 		delete(pending, r.ID)
-		t.req.Parts[i].Result = &provider.ToolResult{ID: r.ID, Name: id, Text: clean(clip(r.Text, maxResult)), Error: r.Error, Outside: bareID(id)}
+		t.req.Parts[i].Result = &provider.ToolResult{ID: r.ID, Name: id, Text: clean(clip(r.Text, maxResult)), Error: r.Error, Outside: bareID(id), Media: ownMedia(r.Media)}
 	}
 	return nil
 }

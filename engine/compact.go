@@ -67,7 +67,7 @@ func (s *summariser) sum(ctx context.Context, messages []provider.Message, token
 	for shorter := 0; ; shorter++ {
 		text, err := s.sumBatches(ctx, messages, tokens)
 		var pe *provider.Error
-		if !errors.As(err, &pe) || pe.Kind != provider.ContextFull {
+		if !errors.As(err, &pe) || pe.Kind != provider.ContextFull && !pe.NoReason {
 			return text, err
 		}
 		if shorter == maxShorter || s.room <= leastBatch {

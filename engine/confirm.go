@@ -55,6 +55,7 @@ func (t *turn) settle(c *call, a Confirmation) error {
 		if a.Decision != event.Allow {
 			rule := c.judged.Rule()
 			t.policy.Allow, t.allowed = append(t.policy.Allow, rule), append(t.allowed, rule)
+			_ = t.compileRules()
 			if err := t.eng.grant(t.ctx, a.Decision, t.accept.Chat.ID, rule); err != nil {
 				t.notice("the approval is not remembered: " + err.Error())
 			}

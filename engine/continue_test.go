@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -101,7 +102,11 @@ func TestCallsThatCameToNothing(t *testing.T) {
 			req := ask("go")
 			req.AgentMode = c.mode
 			events := b.run(req)
-			want(t, events, `"I look."`, "meta "+c.reason, "tool_start echo", "tool_complete echo error", "complete")
+			wanted := []string{`"I look."`, "meta " + c.reason, "tool_start echo", "tool_complete echo error", "complete"}
+			if c.reason == provider.StopLength {
+				wanted = slices.Insert(wanted, 4, "footnote") // how the answer ended
+			}
+			want(t, events, wanted...)
 			if e := find[event.ToolComplete](events); e.Error != c.want {
 				t.Errorf("the call has %q", e.Error)
 			}

@@ -41,7 +41,7 @@ func (e *Engine) takeInCut(ctx context.Context, conv *conversation, ws *toolset.
 
 // takeInLeft is takeInCut of the branch that a turn leaves, whose end conv hasn't.
 func (e *Engine) takeInLeft(ctx context.Context, conv *conversation, ws *toolset.Workspace) error {
-	leaf, err := e.loadLeaf(ctx, conv.chat.ID)
+	leaf, err := e.loadBy(ctx, conv.chat.ID, "", leafOnly)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/toolset"
+	"github.com/fettle-cli/fettle/toolset/registry"
 )
 
 func direct(tool, args string) TurnRequest {
@@ -131,11 +133,16 @@ func TestACallKnowsItsPage(t *testing.T) {
 		got <- c
 		return toolset.Result{}, nil
 	}))
+	b.o.Runner = func(*registry.MirrorToolset, *registry.MirrorTool) (toolset.Runner, error) {
+		return nil, errors.New("no test runs it")
+	}
+	b.install("research-streams") // which brings the page
 	req := direct("where", `{}`)
-	req.Page, req.Tab, req.Parts = "reports", "2", []provider.Part{{Kind: provider.TextPart, Text: "look"}}
+	req.Page, req.Tab, req.Parts = "edit_research_stream", "2", []provider.Part{{Kind: provider.TextPart, Text: "look"}}
+	req.Context = json.RawMessage(`{"stream_id":7}`)
 	b.run(req)
-	if c := <-got; c.Page != "reports" || c.Tab != "2" {
-		t.Errorf("page %q, tab %q", c.Page, c.Tab)
+	if c := <-got; c.Page != "edit_research_stream" || c.Tab != "2" || !strings.Contains(string(c.Context), `"stream_id":7`) {
+		t.Errorf("page %q, tab %q, context %s", c.Page, c.Tab, c.Context)
 	}
 	if text := b.chat(1).Messages[0].Text(); text != "look" {
 		t.Errorf("the question is %q", text)

@@ -133,7 +133,7 @@ func (e *Engine) AddDocuments(ctx context.Context, all ...NewDocument) ([]AddedD
 			} else if !errors.Is(err, kv.ErrNotFound) {
 				return err
 			}
-			if err := e.tables.documents.Put(tx, &d.Document); err != nil {
+			if err := e.putDocument(tx, &d.Document); err != nil {
 				return err
 			}
 		}
@@ -143,6 +143,11 @@ func (e *Engine) AddDocuments(ctx context.Context, all ...NewDocument) ([]AddedD
 		return nil, e.documentTrouble(err)
 	}
 	return out, nil
+}
+
+// putDocument stores the record of a document.
+func (e *Engine) putDocument(tx *kv.Tx, d *Document) error {
+	return putBounded(e, tx, e.tables.documents, d, "document "+d.Name)
 }
 
 // planDocument checks one document and gives its record, which lacks the state.
@@ -383,7 +388,7 @@ func (e *Engine) DeleteDocuments(ctx context.Context, refs ...string) ([]Documen
 				return err
 			}
 			docs[i].DeletedAt = &now
-			if err := e.tables.documents.Put(tx, &docs[i]); err != nil {
+			if err := e.putDocument(tx, &docs[i]); err != nil {
 				return err
 			}
 		}
@@ -432,7 +437,7 @@ func (e *Engine) RestoreDocuments(ctx context.Context, refs ...string) ([]Docume
 			} else if !errors.Is(err, kv.ErrNotFound) {
 				return err
 			}
-			if err := e.tables.documents.Put(tx, &back[i]); err != nil {
+			if err := e.putDocument(tx, &back[i]); err != nil {
 				return err
 			}
 		}

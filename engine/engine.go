@@ -131,7 +131,9 @@ type Engine struct {
 	box    *toolbox // as of the last look
 	// usualBox is the toolbox of requests that choose no tools, where that isn't box.
 	usualBox *toolbox
-	wg       sync.WaitGroup // of starts and live turns
+	// guards are of the user's folders that tools write to, by their path.
+	guards map[string]*guard
+	wg     sync.WaitGroup // of starts and live turns
 	// keeping is set once the goroutine runs that looks after the store, and
 	// collecting stops what it is at; nil where it is at nothing.
 	keeping    bool
@@ -174,6 +176,7 @@ func New(o Options) *Engine {
 		journals:    journal.Open(filepath.Join(o.DataDir, "journal")),
 		temporaries: atomicfile.OpenLedger(o.DataDir),
 		turns:       map[TurnID]*turn{},
+		guards:      map[string]*guard{},
 		folding:     make(chan struct{}, 1),
 		held:        holding{taking: make(chan struct{}, 1)},
 		grace:       toolGrace,

@@ -3,10 +3,6 @@ package engine
 import (
 	"errors"
 	"fmt"
-	"regexp"
-	"strconv"
-	"strings"
-	"sync"
 
 	"github.com/fettle-cli/fettle/engine/budget"
 	"github.com/fettle-cli/fettle/engine/event"
@@ -44,6 +40,12 @@ type fitting struct {
 	// said are the words of the last refusal.
 	said      string
 	trimNoted bool
+	// noOldImages leaves out the images of earlier turns.
+	noOldImages bool
+	// blind is a refusal without a reason that the request was made shorter for,
+	// and blindAt the estimate of that request.
+	blind   error
+	blindAt int
 }
 
 // sinceSummary stands for the steps of an answer up to one.
@@ -89,6 +91,18 @@ func (f *fitting) trimmed(r provider.ToolResult) string {
 	}
 	return budget.LeftOut(r.Name, len(r.Text))
 }
+
+// trimsResult reports whether a result is shortened or left out.
+func (f *fitting) trimsResult(id string) bool {
+	if f == nil {
+		return false
+	}
+	_, trimmed := f.trims[id]
+	return trimmed
+}
+
+// leavesOldImages reports whether the images of earlier turns are left out.
+func (f *fitting) leavesOldImages() bool { return f != nil && f.noOldImages }
 
 func userText(text string) provider.Message {
 	return provider.Message{Role: provider.User, Parts: []provider.Part{{Kind: provider.TextPart, Text: text}}}
@@ -152,6 +166,11 @@ func (t *turn) fitted(extra []provider.Message) (*provider.Request, error) {
 			continue
 		}
 		switch {
+		case err != nil && t.shortest(plan.Tokens):
+			continue
+		case err != nil && t.fit.blind != nil:
+			err, t.fit.blind = t.fit.blind, nil
+			return nil, err // it is not known to be about the length
 		case err != nil:
 			return nil, t.tooLong(err, plan.Tokens)
 		case plan.Empty(): // told in words it is a little longer than the sizes say
@@ -254,62 +273,12 @@ func (t *turn) tooLong(err error, tokens int) error {
 	return f
 }
 
-// refused learns from a refusal that says that the request is too long, and
-// tells whether a smaller one is worth a try.
-func (t *turn) refused(err error) bool {
-	var pe *provider.Error
-	if t.eng.o.Compact.Off || !errors.As(err, &pe) || pe.Kind != provider.ContextFull || t.asked == 0 {
-		return false
-	}
-	t.fit.said = pe.Message
-	limit := t.model.contextLimit()
-	if named := contextNamed(pe.Message); named > 0 && (limit <= 0 || named < limit) {
-		t.fit.told, limit = named, named
-		t.model.learnt.Context = named
-	}
-	t.model.ratios.Refused(t.model.ref, t.asked, limit)
-	// Whatever that has taught, the next request is smaller.
-	if most := t.asked - t.asked/10; t.fit.most == 0 || most < t.fit.most {
-		t.fit.most = most
-	}
-	return true
-}
-
-// contextWords are how providers name a model's context in a refusal, the surest
-// first.
-var contextWords = sync.OnceValue(func() []*regexp.Regexp {
-	return []*regexp.Regexp{
-		regexp.MustCompile(`> ([\d,]{3,12})\b`),
-		regexp.MustCompile(`(?i)(?:maximum context length|context limit|context length|context size|context window)\D{0,24}?([\d,]{3,12})\b`),
-		regexp.MustCompile(`(?i)\b([\d,]{3,12}) maximum context`),
-	}
-})
-
-// contextNamed is the context that a refusal names, in tokens; 0 where it names
-// none.
-func contextNamed(message string) int {
-	for _, words := range contextWords() {
-		for _, m := range words.FindAllStringSubmatch(message, 4) {
-			n, err := strconv.Atoi(strings.ReplaceAll(m[1], ",", ""))
-			if err == nil && n >= leastContext && n <= mostContext {
-				return n
-			}
-		}
-	}
-	return 0
-}
-
-// A number outside of these is no context of a model.
-const (
-	leastContext = 512
-	mostContext  = 1 << 24
-)
-
 // useModel lets another model go on. What refusals told is about the one before.
 func (t *turn) useModel(c *choice) {
 	t.learning = append(t.learning, t.model)
 	t.model = c
 	t.fit.told, t.fit.most, t.fit.said, t.fit.guard = 0, 0, "", budget.Guard{}
+	t.fit.blind, t.fit.blindAt = nil, 0
 }
 
 // observe corrects the estimate by what the provider counted.

@@ -12,6 +12,7 @@ import (
 const (
 	messageOverhead = 8
 	imageTokens     = 1200
+	soundBytes      = 500 // a token of sound: 32 a second of MP3 at 128 kbit/s
 )
 
 // estimate guesses how many tokens a request holds, before anything is known of
@@ -50,8 +51,18 @@ func partTokens(p provider.Part) int {
 		n += budget.Tokens(p.Call.Name) + budget.Tokens(string(p.Call.Args))
 	case p.Result != nil:
 		n += budget.Tokens(p.Result.Text)
+		for _, m := range p.Result.Media {
+			n += mediaTokens(m)
+		}
 	}
 	return n
+}
+
+func mediaTokens(m provider.Part) int {
+	if m.Kind == provider.ImagePart {
+		return imageTokens
+	}
+	return len(m.Data)/soundBytes + 1
 }
 
 // sized is a request as the budget knows it, with the messages that its sizes

@@ -307,6 +307,8 @@ type folding struct {
 	broughtCalls []ToolCall // of these, as records of the fork
 	// decided are the decisions about their payloads.
 	decided []PayloadDecision
+	// artifacts keep the pages that their calls are shown by.
+	artifacts []keptArtifact
 	// summaries are those that the turn has made of older messages.
 	summaries []event.Summary
 }

@@ -132,12 +132,18 @@ func givenParts(m provider.Message) ([]provider.Part, error) {
 				if err := checkCall(call.ID, call.Name, call.Args); err != nil {
 					return nil, err
 				}
+				if !isObject(call.Extra) {
+					call.Extra = nil
+				}
 				q.Call = &call
 			}
 		case provider.ToolResultPart:
 			if fits = m.Role == provider.Tool && p.Result != nil; fits {
 				r := *p.Result
-				r.ID, r.Text = cleanLine(r.ID), clean(clip(r.Text, maxResult))
+				if err := checkMedia(r.Media); err != nil {
+					return nil, err
+				}
+				r.ID, r.Text, r.Media = cleanLine(r.ID), clean(clip(r.Text, maxResult)), ownMedia(r.Media)
 				q.Result = &r
 			}
 		}
@@ -147,6 +153,19 @@ func givenParts(m provider.Message) ([]provider.Part, error) {
 		out = append(out, q)
 	}
 	return out, nil
+}
+
+// ownCalls has the calls of a history that a client sent, which do not name the model that
+// made them, count as those of the model that is asked: the client passes back what that
+// model's provider sent.
+func (t *turn) ownCalls(path []Message) {
+	for _, m := range path {
+		for i := range m.Parts {
+			if p := &m.Parts[i]; p.Call != nil && len(p.Call.Extra) > 0 && p.Model == "" {
+				p.Model = t.model.ref
+			}
+		}
+	}
 }
 
 // giveHistory has the turn go on from what its request tells.

@@ -2,6 +2,8 @@ package engine
 
 import (
 	"context"
+	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -94,6 +96,21 @@ func TestReadsAmongManyChats(t *testing.T) {
 			return err
 		},
 		"go on": goOn,
+		"complete": func(b *bench) error {
+			_, err := b.Glance(t.Context(), 10)
+			return err
+		},
+		"previews": func(b *bench) error {
+			page, err := b.Chats(t.Context(), ListChats{Limit: 10})
+			if err == nil {
+				_, err = b.Previews(t.Context(), page.Chats)
+			}
+			return err
+		},
+		"start of a server": func(b *bench) error {
+			_, err := b.Fold(t.Context(), FoldAll)
+			return errors.Join(err, b.Tidy(t.Context(), time.Second))
+		},
 		"usage": func(b *bench) error {
 			_, err := b.UsageByDay(t.Context(), time.Time{})
 			return err
@@ -112,6 +129,34 @@ func TestReadsAmongManyChats(t *testing.T) {
 			return err
 		},
 	})
+}
+
+// A search for what many chats have reads a few blocks for each term, with hundreds of
+// chats in each, and the messages of the chats that it shows.
+func TestReadsOfFrequentTerms(t *testing.T) {
+	t.Parallel()
+	const few, many, terms = 40, 640, 4
+	small, large := heldBench(t), heldBench(t)
+	small.fill(few, 4)
+	large.fill(many, 4)
+	words := strings.Fields(longDocument(0, 4).Messages[2].Parts[0].Text)
+	for query, shown := range map[string]int{"w0": 10, `"` + strings.Join(words[:terms], " ") + `"`: 1} {
+		search := func(b *bench) error {
+			page, err := b.SearchChats(t.Context(), SearchChats{Query: parse(t, query), Limit: 10})
+			if err == nil && len(page.Chats) != shown {
+				t.Errorf("%s: found %d", query, len(page.Chats))
+			}
+			return err
+		}
+		for _, b := range []*bench{small, large} {
+			b.work(search)
+		}
+		one, other := small.work(search), large.work(search)
+		t.Logf("%s: %+v and %+v", query, one, other)
+		if most := one.Reads() + 2*terms*many/rowBlock; other.Reads() > most {
+			t.Errorf("%s: %d reads, more than %d", query, other.Reads(), most)
+		}
+	}
 }
 
 // A long chat costs no more than a short one where its end is enough.
@@ -200,6 +245,30 @@ func TestWorkFollowsTheText(t *testing.T) {
 		}},
 	} {
 		proportional(t, op.name, factor, small.work(op.run), large.work(op.run))
+	}
+}
+
+// An import opens the store once, however slowly its documents come: each close of a
+// session may rewrite much of a large store.
+func TestASlowImportOpensTheStoreOnce(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, echoScript)
+	const idle = 300 * time.Millisecond // longer than the store stays open by itself
+	docs := func(yield func(*ChatDocument, error) bool) {
+		for i := range 2*insertGroup + 1 {
+			if i%insertGroup == 0 {
+				time.Sleep(idle)
+			}
+			if !yield(longDocument(i, 2), nil) {
+				return
+			}
+		}
+	}
+	before := b.store.Work()
+	err := b.ImportChats(t.Context(), ImportRequest{Documents: docs, Each: func(Imported) error { return nil }})
+	// It is opened for reading, and then for writing.
+	if n := b.store.Work().Since(before).Opens; err != nil || n > 2 {
+		t.Errorf("the store was opened %d times (%v)", n, err)
 	}
 }
 

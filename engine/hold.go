@@ -102,7 +102,7 @@ func (e *Engine) takeShared(ctx context.Context, onWait func(string)) (release f
 			}, nil
 		}
 		shared()
-		if err := FinishRestore(ctx, e.o.DataDir); err != nil {
+		if err := FinishRestore(ctx, e.o.DataDir, e.o.Notice); err != nil {
 			return nil, err
 		}
 	}

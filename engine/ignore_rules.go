@@ -8,10 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"strconv"
-	"strings"
-
-	"github.com/fettle-cli/fettle/engine/event"
-	"github.com/fettle-cli/fettle/toolset"
 )
 
 const (
@@ -52,25 +48,10 @@ func readIgnoreRules(root *os.Root) *ignoreRules {
 	return &ignoreRules{exists: true, body: body, mode: info.Mode().Perm()}
 }
 
-// withOldRules restores the exclusion rules from before a call that changed them, so that
-// a call can't take files out of what undo restores. The call's rules get another name:
-// the user confirms them by renaming that file.
-func (t *turn) withOldRules(end ended, ws *toolset.Workspace) ended {
-	if t.rules == nil {
-		return end
-	}
-	note, err := t.rules.restore(ws.Root)
-	if err != nil {
-		note = "a call changed the exclusion rules in " + ignoreFile + ", and those from before could not be restored: " + err.Error()
-	}
-	if note != "" {
-		end.result.Text = strings.TrimRight(end.result.Text, "\n") + "\n[" + note + "]"
-		t.report(event.Footnote{Text: note})
-	}
-	return end
-}
-
-// restore restores the rules and returns a notice of that, or "" if they are the same.
+// restore restores the exclusion rules from before a call that changed them, so that a call
+// can't take files out of what undo restores. The call's rules get another name: the user
+// confirms them by renaming that file. It returns a notice of that, or "" if the rules are
+// the same.
 func (r *ignoreRules) restore(root *os.Root) (note string, err error) {
 	now := readIgnoreRules(root)
 	if now != nil && now.exists == r.exists && bytes.Equal(now.body, r.body) {

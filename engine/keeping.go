@@ -99,6 +99,9 @@ func (e *Engine) neededStates(ctx context.Context) (func(*cas.Manifest) bool, er
 	if err != nil {
 		return nil, err
 	}
+	if err := e.artifactStates(ctx, known, borrowed); err != nil {
+		return nil, err
+	}
 	young := e.o.Now().Add(-unknownGrace)
 	return func(m *cas.Manifest) bool {
 		return known[m.ChatID] || borrowed[m.ID] || borrowed[allStates] || m.RecordedAt().After(young)

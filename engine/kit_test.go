@@ -196,7 +196,7 @@ func (b *bench) start(req TurnRequest) TurnID {
 // follow gives all events of a turn, and checks what holds of every stream.
 func (b *bench) follow(id TurnID) []event.Event {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	var events []event.Event
 	for e, err := range b.Follow(ctx, id, 0) {

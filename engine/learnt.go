@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/fettle-cli/fettle/engine/budget"
@@ -17,6 +18,8 @@ const (
 	// lackBelieved is how long a refusal of a feature is believed: long enough
 	// to cost a request seldom, and short enough for a server that was updated.
 	lackBelieved = 7 * 24 * time.Hour
+	// maxLessons bounds the lessons that are kept of a model.
+	maxLessons = 50
 	// maxLearnt bounds the models that something is kept of; who was asked
 	// longest ago goes first.
 	maxLearnt = 200
@@ -37,6 +40,13 @@ type learnt struct {
 	Context int `json:"context,omitempty"`
 	// Lacks are features that were refused, with when.
 	Lacks map[provider.Feature]time.Time `json:"lacks,omitempty"`
+	// Lessons are what the provider has learnt about the shape of requests, with when; see
+	// provider.Learner.
+	Lessons map[string]time.Time `json:"lessons,omitempty"`
+	// ThoughtEnd is the marker that ends the reasoning with which the model begins its
+	// text, and ThoughtAt when an answer had it last without the marker that begins it.
+	ThoughtEnd string    `json:"thought_end,omitempty"`
+	ThoughtAt  time.Time `json:"thought_at,omitzero"`
 	// At is when something of it changed last.
 	At time.Time `json:"at"`
 }
@@ -58,11 +68,38 @@ func (e *Engine) learntOf(ref string) learnt {
 		return learnt{}
 	}
 	l := c.Models[ref]
-	maps.DeleteFunc(l.Lacks, func(_ provider.Feature, at time.Time) bool {
-		age := e.o.Now().Sub(at)
-		return age > lackBelieved || age < -lackBelieved
-	})
+	now := e.o.Now()
+	maps.DeleteFunc(l.Lacks, func(_ provider.Feature, at time.Time) bool { return outdated(now.Sub(at)) })
+	if outdated(now.Sub(l.ThoughtAt)) {
+		l.ThoughtEnd, l.ThoughtAt = "", time.Time{}
+	}
+	maps.DeleteFunc(l.Lessons, func(_ string, at time.Time) bool { return outdated(now.Sub(at)) })
 	return l
+}
+
+// outdated reports whether a refusal of an age is no longer believed.
+func outdated(age time.Duration) bool { return age > lackBelieved || age < -lackBelieved }
+
+// teach adds what the provider has learnt of the model.
+func (l *learnt) teach(p provider.Provider, model string, at time.Time) {
+	learner, ok := provider.As[provider.Learner](p)
+	if !ok {
+		return
+	}
+	lessons := learner.Lessons(model)
+	if len(lessons) > maxLessons {
+		lessons = lessons[:maxLessons]
+	}
+	was := l.Lessons
+	l.Lessons = nil
+	for _, lesson := range lessons {
+		if l.Lessons == nil {
+			l.Lessons = map[string]time.Time{}
+		}
+		if l.Lessons[lesson] = at; !was[lesson].IsZero() {
+			l.Lessons[lesson] = was[lesson]
+		}
+	}
 }
 
 // recall takes in what is known of the model. What provider or configuration
@@ -84,12 +121,21 @@ func (c *choice) recall(l learnt) {
 			c.without[f] = true
 		}
 	}
+	if learner, ok := provider.As[provider.Learner](c.prov); ok {
+		learner.Recall(c.model.Name, slices.Sorted(maps.Keys(l.Lessons)))
+	}
 }
 
 // keepLearnt writes what the models of a turn have told, where it changes
 // anything. It may fail: it would be learnt again.
 func (e *Engine) keepLearnt(models []*choice) {
-	models = slices.DeleteFunc(models, func(c *choice) bool { return c == nil || c.ratios == nil || !c.hasLearnt(e.learntOf(c.ref)) })
+	models = slices.DeleteFunc(models, func(c *choice) bool {
+		if c == nil || c.ratios == nil {
+			return true
+		}
+		c.learnt.teach(c.prov, c.model.Name, e.o.Now())
+		return !c.hasLearnt(e.learntOf(c.ref))
+	})
 	if len(models) == 0 {
 		return
 	}
@@ -134,7 +180,8 @@ func (e *Engine) keepLearnt(models []*choice) {
 func (c *choice) hasLearnt(kept learnt) bool {
 	now, was := c.ratios[c.ref], kept.Tokens
 	switch {
-	case c.learnt.Context != kept.Context, !maps.EqualFunc(c.learnt.Lacks, kept.Lacks, time.Time.Equal):
+	case c.learnt.Context != kept.Context, c.learnt.ThoughtEnd != kept.ThoughtEnd, !maps.EqualFunc(c.learnt.Lacks, kept.Lacks, time.Time.Equal),
+		!maps.EqualFunc(c.learnt.Lessons, kept.Lessons, time.Time.Equal):
 		return true
 	case now.Samples == 0:
 		return false
@@ -142,15 +189,40 @@ func (c *choice) hasLearnt(kept learnt) bool {
 	return was.Samples == 0 || math.Abs(now.Ratio-was.Ratio) > driftKept*was.Ratio || math.Abs(now.Spread-was.Spread) > driftKept
 }
 
+// answerText returns the answer in a text that was held back, without the reasoning that a
+// server left in it.
+func (t *turn) answerText(text string) string {
+	_, answer, end := provider.CutThought(text)
+	if end != "" {
+		t.model.learnt.ThoughtEnd, t.model.learnt.ThoughtAt = end, t.eng.o.Now()
+	}
+	return answer
+}
+
+// findThoughts learns whether the texts that the turn has shown begin with reasoning.
+func (t *turn) findThoughts() {
+	if t.model == nil || t.model.learnt.ThoughtEnd != "" {
+		return
+	}
+	for _, parts := range byStep(t.red.message().Parts) {
+		var text strings.Builder
+		for _, p := range parts {
+			if p.Kind == provider.TextPart && p.Step >= t.model.since {
+				text.WriteString(p.Text)
+			}
+		}
+		t.answerText(text.String())
+	}
+}
+
 // wants tells whether the turn would have asked the model for a feature, so that
 // a person misses it: tools that nobody named are missed only where a refusal is
 // all that is known of the model, or where an agent has them.
 func (t *turn) wants(f provider.Feature) bool {
-	isImage := func(p provider.Part) bool { return p.Kind == provider.ImagePart }
 	switch f {
 	case provider.FeatureImages:
-		return slices.ContainsFunc(t.req.Parts, isImage) ||
-			slices.ContainsFunc(t.path, func(m Message) bool { return slices.ContainsFunc(m.Parts, isImage) })
+		return slices.ContainsFunc(t.req.Parts, provider.Part.HasImage) ||
+			slices.ContainsFunc(t.path, func(m Message) bool { return slices.ContainsFunc(m.Parts, provider.Part.HasImage) })
 	case provider.FeatureTools:
 		_, refused := t.model.learnt.Lacks[f]
 		return t.req.Workspace != "" || len(t.req.Tools) > 0 || refused && t.offer.Len() > 0 ||

@@ -48,8 +48,10 @@ func (e *Engine) RemoveLeftovers(ctx context.Context) ([]Leftover, error) {
 	return s.found, err
 }
 
-// sweepTemporaries removes the leftovers that are cheap to find.
+// sweepTemporaries removes the leftovers that are cheap to find, and checks the folders
+// in which tools were cut off.
 func (e *Engine) sweepTemporaries(ctx context.Context) error {
+	e.noticeCutOff(ctx)
 	_, err := e.temporaries.Sweep()
 	return errors.Join(err, e.journals.Sweep(ctx))
 }
@@ -66,7 +68,7 @@ func (s *sweep) all(ctx context.Context) error {
 		return nil
 	}
 	var errs []error
-	for _, step := range []func(context.Context) error{s.recorded, s.unfinished, s.journals, s.copies, s.locks} {
+	for _, step := range []func(context.Context) error{s.recorded, s.unfinished, s.journals, s.contents, s.older, s.copies, s.locks} {
 		if ctx.Err() != nil {
 			return errors.Join(append(errs, context.Cause(ctx))...)
 		}
@@ -147,6 +149,60 @@ func (s *sweep) journals(ctx context.Context) error {
 		}
 	}
 	return err
+}
+
+// contents are the unfinished files among the contents of snapshots.
+func (s *sweep) contents(context.Context) error {
+	listed, err := s.e.states.Leftovers()
+	if err != nil || len(listed) == 0 {
+		return err
+	}
+	sizes := map[string]int64{}
+	for _, name := range listed {
+		sizes[name] = atomicfile.SizeOf(name)
+	}
+	if s.remove {
+		listed, err = s.e.states.RemoveLeftovers()
+	}
+	for _, name := range listed {
+		s.found = append(s.found, Leftover{name, LeftTemporary, sizes[name]})
+	}
+	return err
+}
+
+// older are the temporary files of earlier programs in the data directory: NAME.json.new.
+// They are removed if no process uses the data directory.
+func (s *sweep) older(context.Context) error {
+	names, err := filepath.Glob(filepath.Join(s.e.o.DataDir, "*.json.new"))
+	if err != nil || len(names) == 0 {
+		return err
+	}
+	if s.remove {
+		lock, err := s.e.lockPath(dataLock)
+		if err != nil {
+			return err
+		}
+		release, free, err := lockfile.Try(lock)
+		if err != nil || !free {
+			return err
+		}
+		defer release()
+	}
+	var errs []error
+	for _, name := range names {
+		info, err := os.Lstat(name)
+		if err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		if s.remove {
+			if err := atomicfile.Remove(name); err != nil {
+				errs = append(errs, err)
+				continue
+			}
+		}
+		s.found = append(s.found, Leftover{name, LeftTemporary, info.Size()})
+	}
+	return errors.Join(errs...)
 }
 
 // copies are whole copies of the data. Each kind has a lock that is held as long

@@ -31,6 +31,8 @@ func leave(t *testing.T, data, away string) []string {
 		in("replaced-1", "store", "x"):         "copy",
 		in("locks", "chat-1"):                  "pid 0\n",
 		in("wait.7.lock"):                      "",
+		in("blobs", "tmp", "unfinished"):       "half a blob",
+		in("counter.json.new"):                 "{",
 	}
 	for name, text := range files {
 		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
@@ -43,6 +45,7 @@ func leave(t *testing.T, data, away string) []string {
 	want := []string{
 		export, in(".catalog.json.fettle-new"), in("cache", "models", ".m.fettle-new"), in("journal", "A.jsonl.new"),
 		in("backup-1"), in("restore-1"), in("replaced-1"), in("locks", "chat-1"), in("wait.7.lock"),
+		in("blobs", "tmp", "unfinished"), in("counter.json.new"),
 	}
 	slices.Sort(want)
 	return want
@@ -101,6 +104,13 @@ func TestLeftoversOfLivingProcessesStay(t *testing.T) {
 		}
 		defer release()
 	}
+	for _, name := range []string{"gc.lock", dataLock} { // as a snapshot that is being taken has them
+		release, ok, err := lockfile.TryShared(filepath.Join(data, "locks", name))
+		if err != nil || !ok {
+			t.Fatal(err)
+		}
+		defer release()
+	}
 	target := filepath.Join(data, "toolsets.json")
 	f, err := atomicfile.Create(target)
 	if err != nil {
@@ -120,6 +130,7 @@ func TestLeftoversOfLivingProcessesStay(t *testing.T) {
 	for _, path := range []string{
 		filepath.Join(data, "backup-1", "store", "x"), filepath.Join(data, "restore-1", "store", "x"), filepath.Join(data, "replaced-1", "store", "x"),
 		filepath.Join(data, "locks", "backup"), filepath.Join(data, "locks", "restore"), f.Name(), dir,
+		filepath.Join(data, "blobs", "tmp", "unfinished"), filepath.Join(data, "counter.json.new"),
 	} {
 		if !there(path) {
 			t.Errorf("%s is in use and was removed", path)

@@ -84,7 +84,7 @@ func TestTheFinalMessageMergesAll(t *testing.T) {
 	if diff := cmp.Diff(&event.Usage{InputTokens: 20, OutputTokens: 4}, m.Usage); diff != "" {
 		t.Errorf("usage (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"images were made smaller"}, m.Notes); diff != "" {
+	if diff := cmp.Diff([]string{"images were made smaller", "the answer stops at the model's limit of output"}, m.Notes); diff != "" {
 		t.Errorf("footnotes (-want +got):\n%s", diff)
 	}
 	end := last[event.Complete](t, events).Payload

@@ -9,6 +9,7 @@ import (
 
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/internal/record"
+	"github.com/fettle-cli/fettle/toolset/render"
 )
 
 const (
@@ -21,6 +22,12 @@ const (
 	// largestArgs bounds what a tool_calls record keeps of arguments and of a
 	// result. The message and the events have the whole.
 	largestArgs = 1 << 20
+	// largestPayloads bounds the two payloads of a result of which nothing else is
+	// kept: each has up to 1 MB.
+	largestPayloads = 2<<20 + 4<<10
+	// largestPlan bounds a plan in an imported record: a config as large as one may be,
+	// with what surrounds it.
+	largestPlan = render.MaxConfig + 64<<10
 )
 
 // putMessage stores a message, with long parts in pieces of their own. Pieces
@@ -106,6 +113,9 @@ type reach struct {
 
 // wholeWay is all messages from the root on.
 var wholeWay = reach{least: math.MaxInt}
+
+// leafOnly is the last message alone.
+var leafOnly = reach{least: 1, most: 1}
 
 // wayTo returns the end of the way to a message, as far as r reaches, and the
 // last message that has a summary where that ends it, without its parts. It

@@ -27,7 +27,9 @@ func (t *turn) nativeStep() *provider.Native {
 	t.native.Agent, t.native.Results = t.agent.ID, nil
 	for _, p := range t.red.message().Parts {
 		if p.Result != nil {
-			t.native.Results = append(t.native.Results, *p.Result)
+			r := *p.Result
+			r.Text, r.Media = assembly{native: t.native}.resultContent(r)
+			t.native.Results = append(t.native.Results, r)
 		}
 	}
 	return t.native

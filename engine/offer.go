@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/fettle-cli/fettle/engine/fault"
-	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/toolset"
 )
 
@@ -72,10 +71,10 @@ func (t *turn) offered() *toolset.Set {
 
 // withoutQuestions leaves out the tools that only a user could allow.
 func (t *turn) withoutQuestions(all []toolset.Entry) (kept []toolset.Entry) {
-	rules := slices.Concat(t.policy.Allow, t.eng.granted("").Allow)
+	rules := t.verdicts.Allowing(slices.Concat(t.policy.Allow, t.eng.granted("").Allow))
 	for _, e := range all {
 		ours := e.Tool.ToolsetID == "" || t.box.remote[e.Tool.ID]
-		if ours && (e.Tool.RequiresConfirmation || e.Tool.Annotations.OpenWorld) && !permission.Names(rules, e.Tool.ID) {
+		if ours && (e.Tool.RequiresConfirmation || e.Tool.Annotations.OpenWorld) && !rules.Names(e.Tool.ID) {
 			continue
 		}
 		kept = append(kept, e)

@@ -48,6 +48,7 @@ func TestOfferedWhereNobodyCanBeAsked(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			tr := &turn{eng: e, box: &toolbox{tools: set}, req: c.req, policy: c.req.Policy}
+			_ = tr.compileRules()
 			if err := tr.chooseTools(); err != nil {
 				t.Fatal(err)
 			}

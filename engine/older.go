@@ -53,8 +53,8 @@ func (e *Engine) olderMessages(ctx context.Context, o older) (path []Message, er
 func (e *Engine) untold(ctx context.Context, o older, decided map[string]PayloadDecision, path []Message) ([]PayloadDecision, error) {
 	late := map[string]PayloadDecision{}
 	for id, d := range decided {
-		if o.leaf != "" && d.At.After(o.at) {
-			late[id] = d
+		if since, any := d.since(o.at); any && o.leaf != "" {
+			late[id] = since
 		}
 	}
 	for _, m := range path {

@@ -41,22 +41,34 @@ func (r *reducer) payload(denied int, u payloads.Unified) event.ResponsePayload 
 	boundHistory(p.ToolHistory)
 	if p.CustomPayload == nil && len(p.ToolHistory) > 0 {
 		data, _ := record.Marshal(p.ToolHistory) // strings and valid JSON can't fail
-		p.CustomPayload = &event.CustomPayload{Type: "tool_history", Data: data}
+		p.CustomPayload = &event.CustomPayload{Type: event.CustomHistory, Data: data}
 	}
 	return p
 }
 
-// marked is the answer's text with a [[tool:N]] where each call ended. What
-// looks like one in the model's own words is escaped.
+// marked is the answer's text with a [[tool:N]] where each call ended.
 func (r *reducer) marked() string {
+	return markedText(r.parts, func(useID string) (int, bool) {
+		i, ok := r.byUse[useID]
+		if !ok {
+			return 0, false
+		}
+		return r.calls[i].Index, true
+	})
+}
+
+// markedText returns the text of an answer's parts with a [[tool:N]] where each call
+// ended; indexOf returns the N of a call. What looks like a marker in the model's own
+// words is escaped.
+func markedText(parts []provider.Part, indexOf func(useID string) (int, bool)) string {
 	var b, own strings.Builder // own is the model's text since the last marker
-	for _, p := range r.parts {
+	for _, p := range parts {
 		switch p.Kind {
 		case provider.TextPart:
 			own.WriteString(p.Text)
 		case provider.ToolResultPart:
-			if i, ok := r.byUse[p.Result.ID]; ok {
-				b.WriteString(escapeMarkers(own.String()) + "[[tool:" + strconv.Itoa(r.calls[i].Index) + "]]")
+			if n, ok := indexOf(p.Result.ID); ok {
+				b.WriteString(escapeMarkers(own.String()) + "[[tool:" + strconv.Itoa(n) + "]]")
 				own.Reset()
 			}
 		}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -80,28 +81,44 @@ func (e *Engine) workspacePayloads(ctx context.Context, chatID string, path []Me
 	return out, err
 }
 
-// workspacePayload is what a call gave for the workspace panel, if anything, in the
-// form of document 001.
-func (c *ToolCall) workspacePayload() (provider.Payload, bool) {
-	var result struct {
-		Given struct {
-			Type     string          `json:"type"`
-			Title    string          `json:"title"`
-			Content  string          `json:"content"`
-			Data     json.RawMessage `json:"data"`
-			Agent    json.RawMessage `json:"agent_data"`
-			Table    json.RawMessage `json:"table_data"`
-			Research json.RawMessage `json:"research_data"`
-		} `json:"workspace_payload"`
+// givenWorkspace returns the workspace_payload of a call's result; nil for none.
+func (c *ToolCall) givenWorkspace() json.RawMessage {
+	if !bytes.Contains(c.Result, []byte(`"workspace_payload":{`)) { // most results have none, and may be long
+		return nil
 	}
-	if json.Unmarshal(c.Result, &result) != nil || !payloads.IsType(result.Given.Type) {
+	var result struct {
+		Given json.RawMessage `json:"workspace_payload"`
+	}
+	if json.Unmarshal(c.Result, &result) != nil {
+		return nil
+	}
+	return notNull(result.Given)
+}
+
+// workspacePayload returns what a call gave for the workspace panel, in the form of
+// document 001, and whether it gave anything.
+func (c *ToolCall) workspacePayload() (provider.Payload, bool) {
+	p, ok := workspaceOf(c.givenWorkspace())
+	p.ID, p.Toolset, p.RenderPlan = callPayloadID(c.MessageID, c.ToolUseID), toolsetOf(c.ToolID), c.WorkspacePlan
+	return p, ok
+}
+
+// workspaceOf returns a workspace_payload in the form of document 001, and whether it can
+// be shown.
+func workspaceOf(raw json.RawMessage) (provider.Payload, bool) {
+	var g struct {
+		Type     string          `json:"type"`
+		Title    string          `json:"title"`
+		Content  string          `json:"content"`
+		Data     json.RawMessage `json:"data"`
+		Agent    json.RawMessage `json:"agent_data"`
+		Table    json.RawMessage `json:"table_data"`
+		Research json.RawMessage `json:"research_data"`
+	}
+	if len(raw) == 0 || json.Unmarshal(raw, &g) != nil || !payloads.IsType(g.Type) {
 		return provider.Payload{}, false
 	}
-	g := result.Given
-	p := provider.Payload{
-		ID: callPayloadID(c.MessageID, c.ToolUseID), Type: g.Type, Source: payloads.FromTool, Toolset: toolsetOf(c.ToolID),
-		Title: cutRunes(cleanLine(strings.TrimSpace(g.Title)), maxName),
-	}
+	p := provider.Payload{Type: g.Type, Source: payloads.FromTool, Title: cutRunes(cleanLine(strings.TrimSpace(g.Title)), maxName)}
 	for _, raw := range []json.RawMessage{g.Data, g.Agent, g.Table, g.Research} { // the type's own field counts as data
 		if p.Data = notNull(raw); len(p.Data) > 0 {
 			return p, true

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -27,19 +28,24 @@ const (
 	Rejected Verdict = "rejected"
 )
 
-// PayloadDecision is the payloads record: what a person did with one that was
-// shown in a chat. One that nobody decided about has none; the messages hold
+// PayloadDecision is the payloads record: what the user did with a payload that was
+// shown in a chat. A payload that the user left alone has none; the messages contain
 // the payloads themselves.
 type PayloadDecision struct {
-	ChatID    string  `json:"chat_id"`
-	PayloadID string  `json:"payload_id"`
-	MessageID string  `json:"message_id"`
-	Type      string  `json:"payload_type"`
-	Toolset   string  `json:"toolset_id,omitempty"`
-	Decision  Verdict `json:"decision"`
+	ChatID    string `json:"chat_id"`
+	PayloadID string `json:"payload_id"`
+	MessageID string `json:"message_id"`
+	Type      string `json:"payload_type"`
+	Title     string `json:"title,omitempty"`
+	Toolset   string `json:"toolset_id,omitempty"`
+	// Decision is empty where the user has only edited the payload's text.
+	Decision Verdict `json:"decision,omitempty"`
 	// Remark is what the person said to it.
 	Remark string    `json:"remark,omitempty"`
-	At     time.Time `json:"decided_at"`
+	At     time.Time `json:"decided_at,omitzero"`
+	// Edits are the texts that the user made of the payload's, the last one last.
+	// Those before it were in force when an earlier question was asked.
+	Edits []PayloadEdit `json:"edits,omitempty"`
 	// Reaction is who is told: a client action of the page, which the client
 	// carries out, or a tool. Nil where nobody is.
 	Reaction *manifest.Reaction `json:"reaction,omitempty"`
@@ -56,6 +62,8 @@ type ShownPayload struct {
 	MessageID string           `json:"message_id"`
 	ShownAt   time.Time        `json:"shown_at"`
 	Decision  *PayloadDecision `json:"decision,omitempty"`
+	// Edit is the text that the user made of the payload's; nil for none.
+	Edit *PayloadEdit `json:"edit,omitempty"`
 }
 
 // Payloads lists the payloads of a chat's active branch, the first shown first,
@@ -121,7 +129,7 @@ func shownIn(path []Message, decided map[string]PayloadDecision, given map[use]p
 			}
 			shown := ShownPayload{Number: len(out) + 1, Payload: payload, MessageID: m.ID, ShownAt: m.CreatedAt}
 			if d, ok := decided[payload.ID]; ok {
-				shown.Decision = &d
+				shown.Decision, shown.Edit = d.verdict(), d.lastEdit()
 			}
 			out = append(out, shown)
 		}
@@ -207,7 +215,7 @@ func (e *Engine) Decide(ctx context.Context, d Deciding) (Decided, error) {
 		return Decided{}, err
 	}
 	wanted := PayloadDecision{
-		ChatID: chat.ID, PayloadID: shown.ID, MessageID: shown.MessageID, Type: shown.Type, Toolset: shown.Toolset,
+		ChatID: chat.ID, PayloadID: shown.ID, MessageID: shown.MessageID, Type: shown.Type, Title: shown.Title, Toolset: shown.Toolset,
 		Decision: Rejected, Remark: cutRunes(cleanLine(strings.TrimSpace(d.Remark)), maxRemark), At: e.o.Now(),
 	}
 	if d.Accept {
@@ -282,15 +290,17 @@ func (e *Engine) keepDecision(ctx context.Context, wanted PayloadDecision) (held
 	err = e.store.UpdateSync(ctx, func(tx *kv.Tx) error {
 		held, again = nil, false
 		got, err := e.tables.payloads.Get(tx, key)
-		if err == nil {
+		switch {
+		case err == nil && got.Decision != "":
 			held, again = got, true
 			return nil
-		}
-		if !errors.Is(err, kv.ErrNotFound) {
+		case err == nil:
+			wanted.Edits = got.Edits
+		case !errors.Is(err, kv.ErrNotFound):
 			return err
 		}
 		if there, err := e.tables.chats.Has(tx, kv.Str(wanted.ChatID)); err != nil || !there { // it was removed meanwhile
-			return errors.Join(err, kv.ErrNotFound)
+			return cmp.Or(err, kv.ErrNotFound)
 		}
 		held = &wanted
 		return putBounded(e, tx, e.tables.payloads, held, "the decision about payload "+held.PayloadID)
@@ -320,9 +330,7 @@ func (e *Engine) react(ctx context.Context, d Deciding, p ShownPayload) (TurnID,
 	}
 	defer release()
 	if err != nil {
-		undo := e.store.UpdateSync(alive, func(tx *kv.Tx) error {
-			return e.tables.payloads.Delete(tx, kv.Str(p.Decision.ChatID).Str(p.ID))
-		})
+		undo := e.store.UpdateSync(alive, func(tx *kv.Tx) error { return e.undecide(tx, *p.Decision) })
 		return "", errors.Join(err, undo)
 	}
 	p.Decision.TurnID = string(turn)
@@ -345,12 +353,19 @@ func (e *Engine) Payload(ctx context.Context, d Deciding) (Chat, ShownPayload, e
 	return chat, p, err
 }
 
-// PayloadPlan is how a payload of a chat is shown now; nil for a type without a
-// renderer, or one that is gone.
+// PayloadPlan returns how a payload of a chat is shown: as it was when it came, or, where
+// its type had no renderer then, by the renderer that the type has now; nil for none.
 func (e *Engine) PayloadPlan(ctx context.Context, chat Chat, p provider.Payload) json.RawMessage {
+	if len(p.RenderPlan) > 0 {
+		return p.RenderPlan
+	}
 	box, err := e.toolbox(ctx)
 	if err != nil {
 		return nil
 	}
-	return box.shows.plan(event.Payload{Kind: p.Type, Data: p.Data, Toolset: p.Toolset}, chat.ID, &toolset.Workspace{Path: e.WorkspacePath(chat)})
+	plan := box.shows.plan(event.Payload{Kind: p.Type, Data: p.Data, Toolset: p.Toolset}, chat.ID, &toolset.Workspace{Path: e.WorkspacePath(chat)})
+	if plan == nil {
+		return nil
+	}
+	return encodePlan(*plan)
 }

@@ -34,6 +34,8 @@ func checkPayload(p *provider.Payload, role provider.Role) error {
 		return fmt.Errorf("a payload's source %q is none", short(p.Source))
 	case !payloads.IsType(p.Type):
 		return fmt.Errorf("a payload's type %q is none", short(p.Type))
+	case len(p.RenderPlan) > largestPlan:
+		return fmt.Errorf("the plan of a payload has %d bytes; %d are allowed", len(p.RenderPlan), largestPlan)
 	case len(p.Data) == 0 || len(p.Data) > maxData:
 		return fmt.Errorf("a payload has %d bytes of data; 1 to %d are allowed", len(p.Data), maxData)
 	}
@@ -56,10 +58,12 @@ func (d *ChatDocument) checkPayloads() error {
 		switch {
 		case !shown[p.PayloadID]:
 			err = fmt.Errorf("its payload %q isn't there", short(p.PayloadID))
-		case p.Decision != Accepted && p.Decision != Rejected:
+		case p.Decision != Accepted && p.Decision != Rejected && (p.Decision != "" || len(p.Edits) == 0):
 			err = fmt.Errorf("its decision %q is none", short(string(p.Decision)))
 		case len(p.Remark) > 4*maxRemark:
 			err = errors.New("its remark is too long")
+		case p.tooMuchEdited():
+			err = fmt.Errorf("its edits are more than %d, or one is longer than %d KB", maxEdits, maxEdit>>10)
 		default:
 			err = oneOf(errors.Join(checkID("message_id", orDash(p.MessageID)), checkID("turn_id", orDash(p.TurnID)),
 				checkName("its type", p.Type), checkName("its toolset", p.Toolset)))
@@ -83,6 +87,7 @@ func (d *ChatDocument) settlePayloads() {
 	for i := range d.Payloads {
 		p := &d.Payloads[i]
 		p.Remark, p.Type, p.Toolset = cleanLine(strings.TrimSpace(p.Remark)), cleanLine(p.Type), cleanLine(p.Toolset)
+		p.Title = cutRunes(cleanLine(p.Title), maxName)
 		p.Reaction = nil // what was done with it was done elsewhere
 	}
 }

@@ -3,6 +3,8 @@ package engine
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
+	"time"
 
 	"github.com/fettle-cli/fettle/engine/payloads"
 	"github.com/fettle-cli/fettle/engine/provider"
@@ -13,41 +15,65 @@ import (
 // nothing.
 type cardsTold struct {
 	reg *payloads.Registry
-	// after are the decisions that a message of the person's is told with.
-	after map[string][]PayloadDecision
+	// after are the notes that a message of the user is sent with, by its id.
+	after map[string][]cardNote
+}
+
+// cardNote is what a model is told of one thing that the user did with a payload.
+type cardNote struct {
+	at   time.Time
+	text string
+}
+
+// notes returns what a model is told of a record: the edits, then the decision.
+func (d PayloadDecision) notes() (out []cardNote) {
+	for _, e := range d.Edits {
+		out = append(out, cardNote{e.At, payloads.Edited(d.Type, d.Title, e.Text)})
+	}
+	if d.Decision != "" {
+		out = append(out, cardNote{d.At, payloads.Decided(d.Type, d.Decision == Accepted, d.Remark)})
+	}
+	return out
 }
 
 // told is what the assembly of a request needs.
 func (c *cards) told() cardsTold { return c.before }
 
-// place finds for each decision the message that it is told with: the first of
-// the person's behind the payload that was written after the decision, so that
-// what was sent once stays as it was. The last message is told all. untold are
-// those about payloads before the path.
+// place finds for each note the message that it is sent with: the first of the user's
+// after the payload that was written after the decision or edit, so that what was sent
+// once stays as it was. The last message gets all notes. untold are the records about
+// payloads before the path.
 func (c *cardsTold) place(decided map[string]PayloadDecision, untold []PayloadDecision, path []Message) {
 	if len(decided) == 0 {
 		return
 	}
-	c.after = map[string][]PayloadDecision{}
-	waiting := untold
+	c.after = map[string][]cardNote{}
+	var waiting []cardNote
+	add := func(all []PayloadDecision) {
+		for _, d := range all {
+			waiting = append(waiting, d.notes()...)
+		}
+		slices.SortStableFunc(waiting, func(a, b cardNote) int { return a.at.Compare(b.at) })
+	}
+	add(untold)
 	for i, m := range path {
 		if m.AnswersCalls() {
 			continue // it is told as part of the answer
 		}
 		if m.Role == provider.User {
 			last := i == len(path)-1
-			var later []PayloadDecision
-			for _, d := range waiting {
-				if last || !m.CreatedAt.Before(d.At) {
-					c.after[m.ID] = append(c.after[m.ID], d)
+			var later []cardNote
+			for _, n := range waiting {
+				if last || !m.CreatedAt.Before(n.at) {
+					c.after[m.ID] = append(c.after[m.ID], n)
 				} else {
-					later = append(later, d)
+					later = append(later, n)
 				}
 			}
 			waiting = later
 			continue
 		}
-		waiting = append(waiting, m.decidedIn(decided)...)
+		add(m.decidedIn(decided))
 	}
 }
 
@@ -56,8 +82,8 @@ func (c *cardsTold) place(decided map[string]PayloadDecision, untold []PayloadDe
 func (c cardsTold) before(m Message) []provider.Part {
 	var out []provider.Part
 	say := func(text string) { out = append(out, provider.Part{Kind: provider.TextPart, Text: text + "\n"}) }
-	for _, d := range c.after[m.ID] {
-		say(payloads.Decided(d.Type, d.Decision == Accepted, d.Remark))
+	for _, n := range c.after[m.ID] {
+		say(n.text)
 	}
 	if m.InteractionType != "" {
 		did := "[the person took the action " + m.InteractionType

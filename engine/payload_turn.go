@@ -39,10 +39,16 @@ func (t *turn) deal() error {
 	}
 	shows := t.box.shows
 	c := &cards{shows: shows, collected: payloads.NewCollector(shows.reg), before: cardsTold{reg: shows.reg}}
+	if err := shows.reg.CheckPage(t.req.Page); err != nil {
+		return fault.New(fault.NotFound, err.Error())
+	}
 	offer := shows.reg.Offer(payloads.Where{Page: t.req.Page, Tab: t.req.Tab, Suggestions: t.req.Suggestions})
 	var err error
 	if c.context, err = offer.Context(t.req.Context); err != nil {
 		return fault.Wrap(fault.Usage, "the context of page "+t.req.Page, err)
+	}
+	if rest := offer.Rest(t.req.Context); rest != "" {
+		c.context = strings.TrimSpace(c.context + "\n\n" + rest)
 	}
 	if !t.req.TextAlone && t.schema == nil {
 		if c.instructions = offer.Instructions(); c.instructions != "" {
@@ -168,21 +174,25 @@ func (t *turn) itemBodies(items []payloads.Item) []event.Body {
 	return bodies
 }
 
-// reportEnd emits the end of a call and, behind it, what it gave to be shown.
+// reportEnd emits the end of a call and, after it, the payload that the call gave. The
+// end has the workspace_payload as it is shown: one that was left out is in a note alone.
 func (t *turn) reportEnd(end event.ToolComplete) {
-	bodies := []event.Body{end}
+	bodies := []event.Body{nil}
 	if end.Status == event.CallSuccess {
 		set := toolsetOf(end.ToolID)
-		p, notes := t.cards.collected.Tool(payloads.ToolOutput{
+		took := t.cards.collected.Tool(payloads.ToolOutput{
 			Tool: end.Tool, Set: set, Data: end.Data, WorkspacePayload: end.WorkspacePayload, Payload: end.Payload,
 		})
-		for _, note := range notes {
+		end.WorkspacePayload = took.Workspace
+		end.WorkspacePlan = t.planOfWorkspace(&end)
+		for _, note := range took.Notes {
 			bodies = append(bodies, event.Footnote{Text: note})
 		}
-		if p != nil {
-			bodies = append(bodies, t.shownPayload(*p, set))
+		if took.Shown != nil {
+			bodies = append(bodies, t.shownPayload(*took.Shown, set))
 		}
 	}
+	bodies[0] = end
 	if err := t.emit(bodies...); err != nil {
 		t.cancel(err)
 	}
@@ -194,8 +204,28 @@ func (t *turn) shownPayload(p event.Payload, set string) event.Payload {
 	p.PayloadID = t.eng.newID()
 	p.Toolset = t.cards.shows.owner(set, p.Kind)
 	p.Title = t.cards.shows.reg.Title(p.Kind, set)
-	p.RenderPlan = t.cards.shows.plan(p, t.accept.Chat.ID, t.ws)
+	p.RenderPlan = t.planOfPayload(p)
 	return p
+}
+
+// planOfPayload is how a payload is shown, with its page in the store.
+func (t *turn) planOfPayload(p event.Payload) json.RawMessage {
+	plan := t.cards.shows.plan(p, t.accept.Chat.ID, t.ws)
+	if plan == nil {
+		return nil
+	}
+	return encodePlan(t.withArtifact(*plan))
+}
+
+// planOfWorkspace is how the workspace_payload of a call is shown, where a toolset's
+// renderer shows its type.
+func (t *turn) planOfWorkspace(end *event.ToolComplete) json.RawMessage {
+	shown, ok := workspaceOf(end.WorkspacePayload)
+	if !ok {
+		return nil
+	}
+	set := toolsetOf(end.ToolID)
+	return t.planOfPayload(event.Payload{Kind: shown.Type, Data: shown.Data, Toolset: t.cards.shows.owner(set, shown.Type)})
 }
 
 // toolsetOf is the toolset of a tool id; empty for a builtin.
@@ -227,7 +257,7 @@ func (t *turn) remember(ctx context.Context, conv *conversation) error {
 }
 
 // plan of a payload is made by the renderer of its type, if that has one.
-func (s *showcase) plan(p event.Payload, chatID string, ws *toolset.Workspace) json.RawMessage {
+func (s *showcase) plan(p event.Payload, chatID string, ws *toolset.Workspace) *render.Plan {
 	t := s.find(p.Toolset, p.Kind)
 	if t == nil || t.payload.Renderer == nil {
 		return nil
@@ -236,5 +266,6 @@ func (s *showcase) plan(p event.Payload, chatID string, ws *toolset.Workspace) j
 	if ws != nil {
 		v.Workspace = ws.Path
 	}
-	return encodePlan(render.Make(t.payload.Renderer.Type, t.payload.Renderer.Config(), v))
+	plan := render.Make(t.payload.Renderer.Type, t.payload.Renderer.Config(), v)
+	return &plan
 }

@@ -29,7 +29,7 @@ func (t *turn) planOf(c *call, res toolset.Result) json.RawMessage {
 	if len(res.Data) == 0 { // a text alone is {"text": …}
 		v.Return, _ = record.Marshal(map[string]string{"text": clean(clip(res.Text, maxResult))}) // a string can't fail
 	}
-	return encodePlan(render.Make(r.Type, r.Config(), v))
+	return encodePlan(t.withArtifact(render.Make(r.Type, r.Config(), v)))
 }
 
 // appPlan has a call shown by the page that its MCP server has for it. The page is

@@ -108,7 +108,7 @@ func (q *caller) consent(ctx context.Context, p toolset.Prompting, model string,
 	q.t.mu.Lock()
 	allowed := q.t.prompting[p.Server]
 	q.t.mu.Unlock()
-	v, why := q.policy.DecidePrompt(p.Server)
+	v, why := q.rules.DecidePrompt(p.Server)
 	switch {
 	case v == permission.Run || allowed && v != permission.Refuse:
 		return nil

@@ -85,6 +85,9 @@ func (e *Engine) lookBefore(tx *kv.Tx, f *folding) (err error) {
 		f.decided, err = e.decisionsIn(tx, from.ChatID)
 	}
 	if err == nil && len(f.brought) > 0 {
+		f.artifacts, err = e.artifactsIn(tx, from.ChatID)
+	}
+	if err == nil && len(f.brought) > 0 {
 		f.broughtCalls, err = e.callsFor(tx, from.ChatID, f.brought, a.Chat.ID)
 	}
 	return err
@@ -108,6 +111,9 @@ func (e *Engine) putParts(b *kv.Batch, f *folding) error {
 		}
 	}
 	if err := e.putCalls(b, slices.Concat(f.broughtCalls, f.calls)); err != nil {
+		return err
+	}
+	if err := e.putArtifacts(b, f.accept.Chat.ID, f.artifacts); err != nil {
 		return err
 	}
 	return e.putDecisions(b, f.accept.Chat.ID, f.decided)
@@ -142,6 +148,9 @@ func (e *Engine) record(tx *kv.Tx, f *folding) (given journal.Numbers, err error
 		return given, err
 	}
 	if err := e.putSummaries(tx, f); err != nil {
+		return given, err
+	}
+	if err := e.keepBranches(tx, *chat, f); err != nil {
 		return given, err
 	}
 	chat.advance(f)

@@ -164,6 +164,7 @@ type ToolCall struct {
 	Args           json.RawMessage  `json:"args"`
 	Result         json.RawMessage  `json:"result,omitempty"`
 	RenderPlan     json.RawMessage  `json:"render_plan,omitempty"`
+	WorkspacePlan  json.RawMessage  `json:"workspace_plan,omitempty"` // of the result's workspace_payload
 	Status         event.CallStatus `json:"status"`
 	Error          string           `json:"error,omitempty"`
 	StartedAt      time.Time        `json:"started_at"`

@@ -27,6 +27,8 @@ type reducer struct {
 	byUse  map[string]int // tool_use_id → place in calls
 	answer Message
 	last   event.Event
+	// stopDetail is the provider's own word for the last stop reason.
+	stopDetail string
 	// summaries are those that the turn has made of the messages before it.
 	summaries []event.Summary
 }
@@ -74,12 +76,12 @@ func (r *reducer) add(e event.Event) {
 		}
 	case event.Meta:
 		r.answer.Usage = r.answer.Usage.Add(b.Usage)
-		r.answer.StopReason = b.StopReason
+		r.answer.StopReason, r.stopDetail = b.StopReason, b.StopDetail
 		if b.Model != "" {
 			r.answer.Model = b.Model
 		}
 		r.flush()
-		r.sign(b.Model)
+		r.sign(b)
 		r.step++
 	case event.Complete:
 		r.leave()
@@ -130,19 +132,23 @@ func (r *reducer) mark(p provider.Part) {
 // the response that it wrote.
 func (r *reducer) shown(b event.Payload) {
 	r.mark(provider.Part{Kind: provider.PayloadPart, Payload: &provider.Payload{
-		ID: b.PayloadID, Type: b.Kind, Data: b.Data, Source: b.Source, Toolset: b.Toolset, Title: b.Title,
+		ID: b.PayloadID, Type: b.Kind, Data: b.Data, Source: b.Source, Toolset: b.Toolset, Title: b.Title, RenderPlan: b.RenderPlan,
 	}})
 	if b.Source == payloads.FromTool {
 		r.parts[len(r.parts)-1].Step = r.callStep()
 	}
 }
 
-// sign notes which model made the signed parts of a response that has ended.
-// Those of one that was cut off are no model's, and are never passed back.
-func (r *reducer) sign(model string) {
+// sign records in the reasoning of a response that has ended which model made it and in
+// which field it came. That of a response that was cut off gets neither, and is never sent
+// back.
+func (r *reducer) sign(m event.Meta) {
 	for i := len(r.parts) - 1; i >= 0 && r.parts[i].Step == r.step; i-- {
-		if len(r.parts[i].Details) > 0 {
-			r.parts[i].Model = model
+		switch p := &r.parts[i]; {
+		case len(p.Details) > 0:
+			p.Model = m.Model
+		case p.Kind == provider.ReasoningPart && m.ReasoningField != "":
+			p.Model, p.Field = m.Model, m.ReasoningField
 		}
 	}
 }
@@ -173,10 +179,14 @@ func (r *reducer) startCall(at time.Time, b event.ToolStart) {
 	if b.PreManifestID != "" {
 		r.answer.ManifestID = b.PreManifestID
 	}
-	r.parts = append(r.parts, provider.Part{
+	p := provider.Part{
 		Kind: provider.ToolCallPart, Step: r.callStep(), Agent: b.Agent,
-		Call: &provider.ToolCall{ID: b.ToolUseID, Name: b.ToolID, Args: b.Input},
-	})
+		Call: &provider.ToolCall{ID: b.ToolUseID, Name: b.ToolID, Args: b.Input, Extra: b.Extra},
+	}
+	if len(b.Extra) > 0 {
+		p.Model = r.answer.Model
+	}
+	r.parts = append(r.parts, p)
 }
 
 func (r *reducer) endCall(at time.Time, b event.ToolComplete) {
@@ -190,6 +200,7 @@ func (r *reducer) endCall(at time.Time, b event.ToolComplete) {
 	if b.PostManifestID != "" {
 		r.answer.ManifestID = b.PostManifestID
 	}
+	c.WorkspacePlan = b.WorkspacePlan
 	c.RenderPlan, c.PreManifestID, c.PostManifestID = b.RenderPlan, b.PreManifestID, b.PostManifestID
 	c.Result, _ = record.Marshal(map[string]any{ // plain strings and valid JSON can't fail
 		"text": b.Result, "data": orNull(b.Data), "workspace_payload": orNull(b.WorkspacePayload),
@@ -199,8 +210,22 @@ func (r *reducer) endCall(at time.Time, b event.ToolComplete) {
 		Kind: provider.ToolResultPart, Step: r.callStep(),
 		Result: &provider.ToolResult{
 			ID: b.ToolUseID, Name: b.ToolID, Text: b.Result, Error: b.Status == event.CallError, Outside: b.Outside,
+			Media: mediaParts(b.Media),
 		},
 	})
+}
+
+// mediaParts converts the images and sounds of a call's end to parts.
+func mediaParts(all []event.Media) []provider.Part {
+	var out []provider.Part
+	for _, m := range all {
+		kind := provider.ImagePart
+		if strings.HasPrefix(m.MIME, "audio/") {
+			kind = provider.AudioPart
+		}
+		out = append(out, provider.Part{Kind: kind, MIME: m.MIME, Data: m.Data})
+	}
+	return out
 }
 
 func orNull(raw json.RawMessage) json.RawMessage {

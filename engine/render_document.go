@@ -39,7 +39,7 @@ func (e *Engine) RenderDocument(ctx context.Context, callID string) (*RenderedCa
 	if len(call.RenderPlan) == 0 {
 		return nil, fault.New(fault.NotFound, "call "+callID+" of "+call.ToolID+" has no render plan")
 	}
-	out.Document, err = e.pageOfPlan(call.RenderPlan, "show call "+callID)
+	out.Document, err = e.pageOfPlan(ctx, call.ChatID, call.RenderPlan, "show call "+callID)
 	return out, err
 }
 
@@ -51,15 +51,17 @@ func (e *Engine) RenderPayload(ctx context.Context, chat Chat, p ShownPayload) (
 		return nil, fault.New(fault.NotFound, "payloads of the type "+p.Type+" have no renderer")
 	}
 	var err error
-	out.Document, err = e.pageOfPlan(out.Plan, "show payload "+p.ID)
+	out.Document, err = e.pageOfPlan(ctx, chat.ID, out.Plan, "show payload "+p.ID)
 	return out, err
 }
 
-// pageOfPlan is the page of a plan for the html renderer; nil for others.
-func (e *Engine) pageOfPlan(raw json.RawMessage, doing string) ([]byte, error) {
+// pageOfPlan returns the page of a plan for the html renderer; nil for others. The page
+// that the chat keeps comes first: the toolset may have another one by now.
+func (e *Engine) pageOfPlan(ctx context.Context, chatID string, raw json.RawMessage, doing string) ([]byte, error) {
 	var plan render.Plan
 	var config struct {
 		Artifact string          `json:"artifact"`
+		SHA256   string          `json:"artifact_sha256"`
 		Data     json.RawMessage `json:"data"`
 	}
 	if err := json.Unmarshal(raw, &plan); err != nil {
@@ -71,7 +73,14 @@ func (e *Engine) pageOfPlan(raw json.RawMessage, doing string) ([]byte, error) {
 	if err := json.Unmarshal(plan.Config, &config); err != nil {
 		return nil, fault.Wrap(fault.Store, doing, err)
 	}
-	page, err := e.artifact(config.Artifact)
+	var page []byte
+	err := error(kv.ErrNotFound)
+	if config.SHA256 != "" {
+		page, err = e.readArtifact(ctx, chatID, config.SHA256)
+	}
+	if errors.Is(err, kv.ErrNotFound) {
+		page, err = e.artifact(config.Artifact)
+	}
 	if err != nil {
 		return nil, fault.Wrap(fault.NotFound, doing, err)
 	}
@@ -89,7 +98,7 @@ func (e *Engine) pageOfPlan(raw json.RawMessage, doing string) ([]byte, error) {
 // turn may still run, and is folded only at its end.
 const foldWait = 2 * time.Second
 
-// toolCall reads the record of a call.
+// toolCall reads the record of a call, or returns what is known of one that runs here.
 func (e *Engine) toolCall(ctx context.Context, id string) (*ToolCall, error) {
 	ctx, cancel := context.WithTimeout(ctx, foldWait)
 	defer cancel()
@@ -102,13 +111,16 @@ func (e *Engine) toolCall(ctx context.Context, id string) (*ToolCall, error) {
 	}
 	err := read()
 	if errors.Is(err, kv.ErrNotFound) {
+		if live := e.liveCall(id); live != nil {
+			return live, nil
+		}
 		if _, err := e.Fold(ctx, FoldAll); err != nil {
 			return nil, err
 		}
 		err = read()
 	}
 	if errors.Is(err, kv.ErrNotFound) {
-		return nil, fault.New(fault.NotFound, "no tool call "+id+" in a turn that has ended")
+		return nil, fault.New(fault.NotFound, "no tool call "+id+" in a turn that has ended or that runs in this process")
 	}
 	return call, err
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/toolset"
-	"github.com/fettle-cli/fettle/toolset/gitguard"
 )
 
 // footnoteTexts are the texts that a turn's events show in addition to its answer.
@@ -141,16 +140,16 @@ func TestCommandsMayWriteRepositoriesWhereAllowed(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer ws.Close()
-	before, err := gitguard.Scan(t.Context(), ws.Root)
-	if err != nil {
+	run := &turn{eng: b.Engine, ctx: t.Context()}
+	end := ended{call: &call{known: true, entry: toolset.Entry{Tool: toolset.Tool{ID: "run_command"}}}}
+	if err := run.guardRepositories([]*call{end.call}, ws); err != nil {
 		t.Fatal(err)
 	}
+	defer run.unguard()
 	if err := ws.Root.WriteFile(".git", []byte("gitdir: x"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	end := ended{call: &call{entry: toolset.Entry{Tool: toolset.Tool{ID: "run_command"}}}}
-	run := &turn{eng: b.Engine, ctx: t.Context(), repositories: before}
-	run.withoutRepositories(end, ws)
+	run.checked(end, ws)
 	if _, err := ws.Root.Lstat(".git"); err != nil {
 		t.Error(err)
 	}

@@ -64,6 +64,9 @@ func (e *Engine) choose(ctx context.Context, ref string, fallback []string) (*ch
 // that goes round in circles before it fills the memory.
 const maxReply = 32 << 20
 
+// maxStopDetail bounds the provider's own word for a stop reason, in characters.
+const maxStopDetail = 300
+
 // reply is one whole response of the model.
 type reply struct {
 	text    strings.Builder // only where it is held back, for a schema
@@ -106,10 +109,12 @@ func (t *turn) respond() ([]provider.ToolCall, error) {
 	if err != nil {
 		return nil, err
 	}
-	if t.schema == nil || len(r.calls) > 0 || !t.answers() {
+	refused := r.meta.StopReason == provider.StopRefusal && strings.TrimSpace(r.text.String()) == ""
+	if t.schema == nil || len(r.calls) > 0 || !t.answers() || refused {
 		return r.calls, nil
 	}
-	problems := t.schema.Validate([]byte(jsonText(r.text.String())))
+	text := jsonText(t.answerText(r.text.String()))
+	problems := t.schema.Validate([]byte(text))
 	if len(problems) > 0 {
 		if err := t.emit(event.Status{Message: "the answer doesn't match the schema; asking once more"}); err != nil {
 			return nil, err
@@ -117,7 +122,8 @@ func (t *turn) respond() ([]provider.ToolCall, error) {
 		if r, err = t.ask(repair(r.text.String(), problems)); err != nil {
 			return nil, err
 		}
-		problems = t.schema.Validate([]byte(jsonText(r.text.String())))
+		text = jsonText(t.answerText(r.text.String()))
+		problems = t.schema.Validate([]byte(text))
 	}
 	if len(r.calls) > 0 {
 		problems = []schema.Problem{{Message: "it calls a tool instead"}}
@@ -128,7 +134,7 @@ func (t *turn) respond() ([]provider.ToolCall, error) {
 		f.Detail = strings.Split(schema.Explain(problems), "\n")
 		return nil, f
 	}
-	return nil, t.emit(event.TextDelta{Text: jsonText(r.text.String()), Agent: t.speaker()})
+	return nil, t.emit(event.TextDelta{Text: text, Agent: t.speaker()})
 }
 
 // repair is what the model is told about an answer that doesn't match.
@@ -185,6 +191,16 @@ func (t *turn) ask(extra []provider.Message) (*reply, error) {
 		if t.refused(err) {
 			continue
 		}
+		if again, note = t.withoutOldImages(err); again {
+			if err := t.emit(event.Footnote{Text: note}); err != nil {
+				return r, err
+			}
+			continue
+		}
+		if t.shortenBlindly(err) {
+			continue
+		}
+		err = t.refusedTwice(err)
 		if again, note = t.otherModel(err); !again {
 			return r, err
 		}
@@ -203,6 +219,21 @@ func (t *turn) withLess(err error) (bool, string) {
 	t.model.without[pe.Feature] = true
 	t.model.learnt.lacks(pe.Feature, t.eng.o.Now())
 	return true, withoutNote(pe.Feature, t.model.ref)
+}
+
+// withoutOldImages leaves out the images of earlier turns after a refusal that is about an
+// image: one that a provider cannot read would end the chat for good.
+func (t *turn) withoutOldImages(err error) (bool, string) {
+	var pe *provider.Error
+	if !errors.As(err, &pe) || pe.Kind != provider.Rejected && pe.Kind != provider.Overloaded || t.fit.noOldImages {
+		return false, ""
+	}
+	has := func(m Message) bool { return slices.ContainsFunc(m.Parts, provider.Part.HasImage) }
+	if !strings.Contains(strings.ToLower(pe.Message), "image") || !slices.ContainsFunc(t.path, has) {
+		return false, ""
+	}
+	t.fit.noOldImages = true
+	return true, "the images further up in the chat were left out: " + firstLine(err)
 }
 
 // noteLeftOut says what the person gave or asked for and the model, as is
@@ -323,7 +354,8 @@ func (t *turn) assembly(extra []provider.Message) assembly {
 		model: t.model.model.Name, ref: t.model.ref, system: t.withCards(t.accept.Chat.System),
 		fit:   &t.fit,
 		tools: append(t.toolSpecs(), t.handoffSpecs()...), name: t.nameFor, without: t.model.without, since: t.model.since,
-		agent: t.agent, cards: t.cards.told(),
+		sounds: t.model.model.Audio == provider.Yes,
+		agent:  t.agent, cards: t.cards.told(),
 	}
 	if !t.agentMode() {
 		a.tools = nil
@@ -333,7 +365,7 @@ func (t *turn) assembly(extra []provider.Message) assembly {
 		a.answer = &m
 	}
 	a.join(append(path, t.accept.question()), t.speaker())
-	a.extra, a.sampling = extra, t.req.Sampling
+	a.extra, a.sampling, a.thoughtEnd = extra, t.req.Sampling, t.model.learnt.ThoughtEnd
 	a.params, a.think = t.params()
 	if a.mustCall = t.req.MustCall; t.red.step > 0 || len(a.tools) == 0 {
 		a.mustCall = "" // what came of the call is for the model to say
@@ -414,6 +446,8 @@ func (t *turn) convert(batch []provider.Delta, r *reply) []event.Body {
 		case provider.Meta:
 			meta := *d.Meta
 			meta.Model, meta.StopReason = t.model.ref, cutRunes(clean(meta.StopReason), maxName)
+			meta.ReasoningField = cutRunes(clean(d.Field), maxName)
+			meta.StopDetail = cutRunes(cleanLine(meta.StopDetail), maxStopDetail)
 			r.meta = &meta
 		}
 		t.begun = true
@@ -433,7 +467,7 @@ func validJSON(all []json.RawMessage) []json.RawMessage {
 }
 
 func (t *turn) addCall(r *reply, c provider.ToolCall) {
-	r.size += len(c.Args)
+	r.size += len(c.Args) + len(c.Extra)
 	if len(r.calls) == maxCalls {
 		r.dropped++
 		return
@@ -472,6 +506,9 @@ func (t *turn) ownCall(c provider.ToolCall) provider.ToolCall {
 	t.useIDs[c.ID] = true
 	if c.Args = bytes.ToValidUTF8(c.Args, []byte("\uFFFD")); len(c.Args) == 0 { // a copy
 		c.Args = json.RawMessage("{}")
+	}
+	if c.Extra = slices.Clone(c.Extra); !isObject(c.Extra) {
+		c.Extra = nil
 	}
 	return c
 }

@@ -33,7 +33,7 @@ func TestProvidersThatBreakTheirContract(t *testing.T) {
 		}, "error invalid_reply"},
 		"two metas": {func(_ context.Context, _ int, yield func([]provider.Delta, error) bool) {
 			yield([]provider.Delta{says("One."), stops("stop"), stops("length")}, nil)
-		}, "\"One.\"\nmeta length\ncomplete"},
+		}, "\"One.\"\nmeta length\nfootnote\ncomplete"},
 		"a panic at once": {func(context.Context, int, func([]provider.Delta, error) bool) {
 			panic("no\nway")
 		}, "error failed"},

@@ -55,19 +55,19 @@ func (t *turn) await(calls []*call, run *running, ws *toolset.Workspace) error {
 			left--
 			t.drain(run) // what it reported comes before its end
 			t.withdraw(e.by)
-			t.reportEnd(t.endWithState(t.withOldRules(t.withoutRepositories(e, ws), ws), ws))
+			t.reportEnd(t.endWithState(t.checked(e, ws), ws))
 		case <-cancelled:
 			cancelled, grace = nil, time.After(t.eng.grace)
 		case <-grace:
-			return t.leaveBehind(run, ws)
+			return t.leaveBehind(run, left, ws)
 		case <-t.abandon:
-			return t.leaveBehind(run, ws)
+			return t.leaveBehind(run, left, ws)
 		case <-late: // a tool that doesn't look at its context would hold the turn for ever
 			if more := time.Until(began.Add(limit + t.eng.grace + run.stood())); more > 0 {
 				late = time.After(more) // a person was asked
 				continue
 			}
-			return errors.Join(t.leaveBehind(run, ws),
+			return errors.Join(t.leaveBehind(run, left, ws),
 				fault.New(fault.Failed, "a tool did not stop at its time limit of "+limit.String()))
 		}
 	}
@@ -135,7 +135,7 @@ func (t *turn) launch(calls []*call, ws *toolset.Workspace) *running {
 	for _, c := range calls {
 		ctx, cancel := context.WithCancelCause(t.ctx)
 		clock := newAllowance(c.limit(), func() { cancel(context.DeadlineExceeded) })
-		asker := &caller{t: t, c: c, run: run, clock: clock, policy: t.policy, model: t.model, what: t.runs(c)}
+		asker := &caller{t: t, c: c, run: run, clock: clock, rules: t.verdicts, model: t.model, what: t.runs(c)}
 		run.callers = append(run.callers, asker)
 		go func() {
 			defer cancel(nil)
@@ -157,7 +157,7 @@ func (t *turn) runOne(ctx context.Context, asker *caller, ws *toolset.Workspace)
 		}
 	}()
 	res, err = c.entry.Runner.Run(ctx, toolset.Call{
-		ID: c.id, ChatID: t.accept.Chat.ID, Args: c.use.Args, Workspace: asker.folder(ws), Page: t.req.Page, Tab: t.req.Tab,
+		ID: c.id, ChatID: t.accept.Chat.ID, Args: c.use.Args, Workspace: asker.folder(ws), Page: t.req.Page, Tab: t.req.Tab, Context: t.req.Context,
 		Progress: func(p toolset.Progress) {
 			select {
 			case asker.run.progress <- c.progress(p):
@@ -178,7 +178,7 @@ func (t *turn) runOne(ctx context.Context, asker *caller, ws *toolset.Workspace)
 
 // folder returns the workspace as the call sees it: with the paths that rules deny its tool.
 func (q *caller) folder(ws *toolset.Workspace) *toolset.Workspace {
-	denied := q.policy.Denied(q.c.entry.Tool)
+	denied := q.rules.Denied(q.c.entry.Tool)
 	if ws == nil || denied == nil {
 		return ws
 	}
@@ -223,6 +223,14 @@ func (c *call) progress(p toolset.Progress) event.ToolProgress {
 // checkResult refuses a result that events can't hold, and holds its data
 // against the tool's output_schema.
 func (s *schemas) checkResult(t toolset.Tool, res toolset.Result) error {
+	media := 0
+	for _, m := range res.Media {
+		media += len(m.Data)
+	}
+	if media > maxData {
+		return toolset.Errorf("the tool's images and sounds have %d MB; %d MB are allowed: put them into files of the workspace",
+			media>>20, maxData>>20)
+	}
 	for _, part := range []struct {
 		name string
 		raw  json.RawMessage
@@ -250,20 +258,22 @@ func (s *schemas) checkResult(t toolset.Tool, res toolset.Result) error {
 
 // leaveBehind passes on the ends that are there and leaves the other calls to
 // the turn's end, which gives them a result. What they ask is withdrawn. Their
-// goroutines go on until the
-// tool looks at its context; nothing waits for them, and the workspace is
-// closed under them, so that they can change no file any more.
-func (t *turn) leaveBehind(run *running, ws *toolset.Workspace) error {
+// goroutines continue until the tool looks at its context. Nothing waits for them, and the
+// workspace is closed, so that they can change no file through it. checkLeft checks the
+// user's folder now and when they have ended.
+func (t *turn) leaveBehind(run *running, left int, ws *toolset.Workspace) error {
 	for _, q := range run.callers {
 		t.withdraw(q)
 	}
 	for {
 		select {
 		case e := <-run.ends:
+			left--
 			t.drain(run)
-			t.reportEnd(t.endWithState(t.withOldRules(t.withoutRepositories(e, ws), ws), ws))
+			t.reportEnd(t.endWithState(t.checked(e, ws), ws))
 		default:
 			t.states.suspect = true
+			t.checkLeft(run, left, ws)
 			return errors.Join(t.emit(t.red.openCalls(t.unfinished(), "error: "+t.unfinished())...), context.Cause(t.ctx))
 		}
 	}
@@ -272,7 +282,7 @@ func (t *turn) leaveBehind(run *running, ws *toolset.Workspace) error {
 func (t *turn) startOf(c *call) event.ToolStart {
 	start := event.ToolStart{
 		Tool: bareID(c.toolID()), ToolID: c.toolID(), Input: c.use.Args,
-		ToolUseID: c.use.ID, CallID: c.id, Index: c.index, Agent: t.speaker(),
+		ToolUseID: c.use.ID, CallID: c.id, Index: c.index, Agent: t.speaker(), Extra: c.use.Extra,
 	}
 	if t.keepsStates() {
 		start.PreManifestID = manifestID(t.states.at)
@@ -313,6 +323,9 @@ func (t *turn) endOf(end ended) event.ToolComplete {
 		e.Result = clean(clip(end.result.Text, maxResult))
 		e.Data, e.WorkspacePayload, e.Payload = end.result.Data, end.result.WorkspacePayload, end.result.Payload
 		e.RenderPlan = t.planOf(c, end.result)
+		for _, m := range end.result.Media {
+			e.Media = append(e.Media, event.Media(m))
+		}
 		return e
 	}
 	var own *toolset.ToolError

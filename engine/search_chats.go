@@ -101,6 +101,11 @@ func (e *Engine) SearchChats(ctx context.Context, q SearchChats) (FoundPage, err
 		q.Width = DefaultWidth
 	}
 	candidates, err := e.candidates(ctx, q)
+	if err != nil && damagedIndex(err) {
+		if err = e.rebuildIndex(ctx, q.Indexing); err == nil {
+			candidates, err = e.candidates(ctx, q)
+		}
+	}
 	if err != nil {
 		return FoundPage{}, err
 	}

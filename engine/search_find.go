@@ -114,7 +114,7 @@ func (e *Engine) rowsOf(tx *kv.Tx, set search.Set, q SearchChats) ([]candidate, 
 		key, at := rowPlace(number)
 		if !slices.Equal(key, have) {
 			var err error
-			if rows, err = e.tables.search.chats.Get(tx, key); err != nil && !errors.Is(err, kv.ErrNotFound) {
+			if rows, err = e.tables.search.rows(tx, key); err != nil && !errors.Is(err, kv.ErrNotFound) {
 				return nil, err
 			}
 			have = key

@@ -3,7 +3,6 @@ package engine
 import (
 	"cmp"
 	"context"
-	"errors"
 	"maps"
 	"slices"
 
@@ -163,8 +162,11 @@ func (x *indexer) applyWord(tx *kv.Tx, at wordAt) error {
 		had, err = search.DecodeBits(val)
 		return err
 	})
-	if err != nil && !errors.Is(err, kv.ErrNotFound) {
-		return err
+	if err != nil {
+		if err := x.e.tables.search.mend(tx, err); err != nil {
+			return err
+		}
+		had = search.Bits{}
 	}
 	is := had
 	for _, place := range x.words[at] {
@@ -188,8 +190,11 @@ func (x *indexer) applyPairs(tx *kv.Tx, at pairAt) error {
 		had, err = search.DecodePairs(val)
 		return err
 	})
-	if err != nil && !errors.Is(err, kv.ErrNotFound) {
-		return err
+	if err != nil {
+		if err := x.e.tables.search.mend(tx, err); err != nil {
+			return err
+		}
+		had = nil
 	}
 	change := x.pairs[at]
 	slices.Sort(change)

@@ -49,6 +49,29 @@ func (e *Engine) indexOldChats(ctx context.Context, progress func(done, total in
 	return err
 }
 
+// rebuildIndex replaces an index of which an entry is damaged.
+func (e *Engine) rebuildIndex(ctx context.Context, progress func(done, total int)) error {
+	e.o.Notice("the index of the search is damaged; it is built again from the chats")
+	t := e.tables.search
+	release, err := e.shareData(ctx, nil)
+	if err != nil {
+		return err
+	}
+	err = e.store.Update(ctx, func(tx *kv.Tx) error {
+		return errors.Join(t.state.Delete(tx, kv.Str(searchWhole)), t.state.Delete(tx, kv.Str(searchCursor)))
+	})
+	for _, table := range []keyed{t.words, t.pairs, t.chats} {
+		if err == nil {
+			err = e.clearKeys(ctx, table, kv.Range{Limit: wordsUpdate})
+		}
+	}
+	release()
+	if err != nil {
+		return e.storeTrouble(fmt.Errorf("remove the damaged index of the search: %w", err))
+	}
+	return e.indexOldChats(ctx, progress)
+}
+
 // all removes the entries of an index of an older form, and indexes what is left.
 func (o *oldIndex) all(ctx context.Context) error {
 	release, err := o.e.shareData(ctx, nil)
@@ -56,6 +79,7 @@ func (o *oldIndex) all(ctx context.Context) error {
 		return err
 	}
 	defer release()
+	defer o.e.store.KeepOpen()()
 	for _, table := range o.e.tables.search.old {
 		if err := o.e.clearKeys(ctx, table, kv.Range{Limit: wordsUpdate}); err != nil {
 			return err
@@ -77,7 +101,7 @@ func (o *oldIndex) look(ctx context.Context) (whole bool, err error) {
 		at, err := t.search.state.Get(tx, kv.Str(searchCursor))
 		if err == nil {
 			o.at = *at
-		} else if !errors.Is(err, kv.ErrNotFound) {
+		} else if !unreadable(err) { // a damaged one begins again
 			return err
 		}
 		o.total, err = t.chats.Count(tx, kv.Range{})

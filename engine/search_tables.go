@@ -3,6 +3,7 @@ package engine
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/fettle-cli/fettle/engine/search"
@@ -122,7 +123,35 @@ func (s *searchTables) pairSet(tx *kv.Tx, p search.Pair) (search.Set, error) {
 	return out, nil
 }
 
-var errTermKey = errors.New("not a key of the search index")
+var (
+	errTermKey = fmt.Errorf("%w: not a key of it", search.ErrValue)
+	errRows    = fmt.Errorf("%w: not a block of rows", search.ErrValue)
+)
+
+// damagedIndex reports whether an error means that an entry of the index can't be read.
+func damagedIndex(err error) bool { return damaged(err) || errors.Is(err, search.ErrValue) }
+
+// mend passes an error of reading an entry that is to be changed, unless the entry does
+// not exist or is damaged. A damaged one is replaced by what is written now, and the
+// index is no longer marked as whole, so that the next search adds what is missing.
+func (s *searchTables) mend(tx *kv.Tx, err error) error {
+	switch {
+	case errors.Is(err, kv.ErrNotFound):
+		return nil
+	case damagedIndex(err):
+		return s.state.Delete(tx, kv.Str(searchWhole))
+	}
+	return err
+}
+
+// rows reads a block of rows. There is none if no chat of the block was indexed.
+func (s *searchTables) rows(tx *kv.Tx, key kv.Key) ([]byte, error) {
+	rows, err := s.chats.Get(tx, key)
+	if err == nil && len(rows) != rowBlock*rowSize {
+		err = errRows
+	}
+	return rows, err
+}
 
 // wordIn gives the word and the block of a key.
 func wordIn(key kv.Key) (word string, block int64, err error) {
@@ -174,9 +203,12 @@ func (s *searchTables) putRow(tx *kv.Tx, number int64, r row) error {
 		return nil // no counter gives such a number
 	}
 	key, at := rowPlace(number)
-	rows, err := s.chats.Get(tx, key)
-	if err != nil && !errors.Is(err, kv.ErrNotFound) {
-		return err
+	rows, err := s.rows(tx, key)
+	if err != nil {
+		if err := s.mend(tx, err); err != nil {
+			return err
+		}
+		rows = nil
 	}
 	if getRow(rows, at) == r {
 		return nil

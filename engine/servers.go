@@ -16,7 +16,6 @@ import (
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/clientconfig"
-	"github.com/fettle-cli/fettle/toolset/gitguard"
 	"github.com/fettle-cli/fettle/toolset/manifest"
 	"github.com/fettle-cli/fettle/toolset/mcp"
 	"github.com/fettle-cli/fettle/toolset/registry"
@@ -216,7 +215,7 @@ func (t *turn) sessionTools(ctx context.Context) error {
 	found := make([][]toolset.Tool, len(servers))
 	errs := make([]error, len(servers))
 	var wg sync.WaitGroup
-	folder := t.sessionFolder(ctx)
+	folder := t.sessionFolder()
 	for i, s := range servers {
 		wg.Go(func() { found[i], errs[i] = t.eng.o.MCP.Offer(ctx, s, folder) })
 	}
@@ -248,7 +247,7 @@ func (t *turn) sessionTools(ctx context.Context) error {
 // sessionFolder is where a session's servers are started to be asked for their
 // tools: the folder that the turn names, so that the same process serves its
 // calls.
-func (t *turn) sessionFolder(ctx context.Context) *toolset.Workspace {
+func (t *turn) sessionFolder() *toolset.Workspace {
 	if t.req.Workspace == "" {
 		return nil
 	}
@@ -257,16 +256,7 @@ func (t *turn) sessionFolder(ctx context.Context) *toolset.Workspace {
 		return nil // checkChat says what is wrong with it
 	}
 	ws := &toolset.Workspace{Path: path, Bound: true}
-	root, err := os.OpenRoot(path)
-	if err != nil {
-		return nil
-	}
-	defer root.Close()
-	found, err := gitguard.Scan(ctx, root)
-	if err != nil {
-		return nil // no server is started in a folder whose repositories aren't known
-	}
-	ws.Repositories, ws.BareParts = found.Repositories(), found.BareParts()
+	t.eng.equip(ws)
 	return ws
 }
 

@@ -73,7 +73,7 @@ func (s *remoteServer) serve(w http.ResponseWriter, r *http.Request) {
 func serving(t *testing.T, script string) *bench {
 	t.Helper()
 	b := newBench(t, script)
-	manager := mcp.New(mcp.Options{Dir: filepath.Join(b.dir, "mcp"), Changed: b.NoteServerTools, Unusable: b.UnusableMCPServers})
+	manager := mcp.New(mcp.Options{List: 5 * time.Minute, Dir: filepath.Join(b.dir, "mcp"), Changed: b.NoteServerTools, Unusable: b.UnusableMCPServers})
 	b.o.MCP = manager
 	b.o.Runner = toolShelf(t, "").o.Runner
 	t.Cleanup(func() {

@@ -25,34 +25,16 @@ type messageLink struct {
 	LeftManifestID string        `json:"left_manifest_id"`
 }
 
-// Siblings gives, by the id of a message, the ids of all messages that follow what it
-// follows: the ways that a chat goes on from there, the oldest first. Messages that
-// are alone are left out.
-func (e *Engine) Siblings(ctx context.Context, chat Chat) (map[string][]string, error) {
-	var children map[string][]string
-	err := e.view(ctx, func(tx *kv.Tx) error {
-		children = map[string][]string{}
-		for l, err := range legible(e, e.tables.links.Scan(tx, kv.Range{Prefix: kv.Str(chat.ID)})) {
-			if err != nil {
-				return err
-			}
-			children[l.ParentID] = append(children[l.ParentID], l.ID) // ids are in the order of time
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	out := map[string][]string{}
-	for _, ids := range children {
-		if len(ids) < 2 {
-			continue
-		}
-		for _, id := range ids {
-			out[id] = ids
+// linksOf returns messages without their content.
+func linksOf(messages []Message) []messageLink {
+	out := make([]messageLink, len(messages))
+	for i, m := range messages {
+		out[i] = messageLink{
+			ChatID: m.ChatID, ID: m.ID, ParentID: m.ParentID, TurnID: m.TurnID, Role: m.Role, Model: m.Model,
+			CreatedAt: m.CreatedAt, ManifestID: m.ManifestID, LeftManifestID: m.LeftManifestID,
 		}
 	}
-	return out, nil
+	return out
 }
 
 const (

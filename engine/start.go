@@ -77,6 +77,10 @@ func (e *Engine) prepare(ctx context.Context, req TurnRequest) (*turn, *conversa
 		eng: e, req: req, useIDs: map[string]bool{}, asking: map[string]*waiting{},
 		abandon: make(chan struct{}), since: e.o.Now(),
 	}
+	t.warnings = e.checkCutOff(ctx) // before anything runs in a folder again
+	for _, w := range t.warnings {
+		e.o.Notice(w) // also if the turn does not begin
+	}
 	var err error
 	if t.box, err = e.toolboxFor(ctx, needOf(&t.req)); err != nil {
 		return nil, nil, err
@@ -113,6 +117,7 @@ func (t *turn) prepareWith(ctx context.Context, conv *conversation) error {
 		return err
 	}
 	t.path = conv.path
+	t.ownCalls(t.path)
 	if conv.summed != nil {
 		t.fit.summary = conv.summed.Summary
 	}
@@ -121,6 +126,7 @@ func (t *turn) prepareWith(ctx context.Context, conv *conversation) error {
 		t.req.InteractionType, t.req.ActionMetadata = conv.again.InteractionType, conv.again.ActionMetadata
 	}
 	t.policy = t.policy.With(t.eng.granted(conv.chat.ID))
+	_ = t.compileRules() // one of them that was stored and cannot be parsed matches nothing
 	t.accept = t.eng.acceptanceOf(t, conv)
 	t.id = TurnID(t.accept.TurnID)
 	if err := t.remember(ctx, conv); err != nil {
@@ -156,7 +162,7 @@ func (t *turn) checkRequest(ctx context.Context) error {
 		return err
 	}
 	t.policy = t.eng.o.Policy.With(t.req.Policy)
-	err := t.policy.Check()
+	err := t.compileRules()
 	if err != nil {
 		return fault.Wrap(fault.Usage, "read the rules", err, `fettle ask --allow 'write_file(path=notes/**)' …`)
 	}
@@ -220,15 +226,14 @@ func (t *turn) chooseModel(ctx context.Context, conv *conversation) error {
 			return err
 		}
 	}
-	t.base = ref
 	if !strings.Contains(ref, "/") {
 		p, name, err := t.eng.o.Models.Resolve(ctx, ref)
 		if err != nil {
 			return err
 		}
 		ref = p.Name() + "/" + name
-		t.base = ref
 	}
+	t.base = ref
 	if t.agent != nil && t.agent.Model != "" {
 		ref = t.agent.Model
 	}
@@ -338,6 +343,10 @@ func (t *turn) openLog(ctx context.Context) error {
 		return waitFault(ctx, "give the chat a number", err)
 	}
 	t.eng.pause("start:numbered")
+	if before := t.accept.Chat.LastTurn; t.req.Chat.Last && n.Turn > before+1 {
+		t.notes = append(t.notes, fmt.Sprintf("this continues chat %d (%s): a question that was asked after it is not kept",
+			t.accept.Chat.Number, cutRunes(cleanLine(t.accept.Chat.Title), titleLength)))
+	}
 	t.accept.Order, t.accept.Chat.LastTurn = n.Turn, n.Turn
 	if t.accept.NewChat {
 		t.accept.Chat.Number = n.Chat

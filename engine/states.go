@@ -426,7 +426,10 @@ func stateFault(doing string, err error) error {
 	var quota *cas.QuotaError
 	var conflict *cas.ConflictError
 	var damage *cas.DamageError
+	var folder *cas.FolderError
 	switch {
+	case errors.As(err, &folder):
+		return fault.Wrap(fault.Failed, doing, err, "add it to .fettleignore, and states leave it out")
 	case errors.As(err, &quota):
 		return fault.Wrap(fault.Failed, doing, err, "fettle store stats   says what uses the space")
 	case errors.As(err, &conflict):

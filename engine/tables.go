@@ -15,21 +15,24 @@ const segmentSize = 64 << 10
 
 // tables are the record types of the store that the engine owns (DESIGN §3).
 type tables struct {
-	chats    *kv.Table[Chat]
-	messages *kv.Table[Message]
-	links    *kv.Table[messageLink] // the same records; nothing is written by it
-	turns    *kv.Table[Turn]
-	calls    *kv.Table[ToolCall]
-	apps     *kv.Table[appLink]
-	payloads *kv.Table[PayloadDecision]
-	grants   *kv.Table[Grant]
-	deleted  *kv.Table[deletion]
-	upkeep   *kv.Table[Upkeep]
-	moves    *kv.Table[branchMove]
-	events   *kv.RawTable // turn id, segment → lines of JSON
-	parts    *kv.RawTable // chat id, message id, piece → JSON of long parts
-	usage    *usageTables
-	search   *searchTables
+	chats     *kv.Table[Chat]
+	messages  *kv.Table[Message]
+	links     *kv.Table[messageLink] // the same records; nothing is written by it
+	turns     *kv.Table[Turn]
+	calls     *kv.Table[ToolCall]
+	apps      *kv.Table[appLink]
+	payloads  *kv.Table[PayloadDecision]
+	artifacts *kv.Table[keptArtifact]
+	grants    *kv.Table[Grant]
+	deleted   *kv.Table[deletion]
+	upkeep    *kv.Table[Upkeep]
+	moves     *kv.Table[branchMove]
+	branches  *kv.Table[branchRecord]
+	marks     *kv.Table[branchMark]
+	events    *kv.RawTable // turn id, segment → lines of JSON
+	parts     *kv.RawTable // chat id, message id, piece → JSON of long parts
+	usage     *usageTables
+	search    *searchTables
 
 	documents *kv.Table[Document]
 	workflows *kv.Table[WorkflowInstance]
@@ -55,6 +58,9 @@ func newTables() *tables {
 		usage:    newUsageTables(),
 		search:   newSearchTables(),
 
+		branches:  branchesTable(),
+		marks:     marksTable(),
+		artifacts: artifactsTable(),
 		documents: documentsTable(),
 		workflows: workflowsTable(),
 		threads:   threadsTable(),

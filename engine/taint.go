@@ -78,18 +78,22 @@ func outsideIn(parts []provider.Part) string {
 	return ""
 }
 
+// compileRules parses the turn's rules. It is called whenever these have changed, so that
+// a call pays only for the rules that name its tool.
+func (t *turn) compileRules() (err error) {
+	t.verdicts, err = t.policy.Compile()
+	t.ownVerdicts = t.verdicts.Allowing(slices.Concat(t.req.Policy.Allow, t.allowed))
+	return err
+}
+
 // decide returns the policy's verdict on a call of this turn.
 func (t *turn) decide(c *call, ws *toolset.Workspace) (permission.Verdict, string) {
 	c.judged = permission.Resolve(c.entry.Tool, c.use.Args, ws).Look()
-	v, why := t.policy.Decide(c.judged)
+	v, why := t.verdicts.Decide(c.judged)
 	if v != permission.Run || t.tainted == "" || !t.box.reaches(c.entry.Tool) {
 		return v, why
 	}
-	now := permission.Policy{
-		Deny: t.policy.Deny, Ask: t.policy.Ask, Allow: slices.Concat(t.req.Policy.Allow, t.allowed),
-		AllowAll: t.policy.AllowAll,
-	}
-	if v, _ = now.Decide(c.judged); v == permission.Run {
+	if v, _ = t.ownVerdicts.Decide(c.judged); v == permission.Run {
 		return permission.Run, ""
 	}
 	return v, "what was allowed before doesn't count here: the conversation has content from outside (" + t.tainted + "), and this call reaches out"

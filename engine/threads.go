@@ -65,7 +65,7 @@ func (e *Engine) NameThread(ctx context.Context, name, chatID string) error {
 	}
 	defer release()
 	err = e.store.UpdateSync(ctx, func(tx *kv.Tx) error {
-		return e.tables.threads.Put(tx, &thread{Name: name, ChatID: chatID, At: e.o.Now()})
+		return putBounded(e, tx, e.tables.threads, &thread{Name: name, ChatID: chatID, At: e.o.Now()}, "conversation "+name)
 	})
 	if err != nil {
 		return e.storeTrouble(err)

@@ -236,6 +236,7 @@ func (e *Engine) toolsetFault(doing string, err error) error {
 	var clash *registry.ClashError
 	var state *registry.StateError
 	var busy *registry.BusyError
+	var big *registry.TooBigError
 	switch {
 	case err == nil:
 		return nil
@@ -243,6 +244,12 @@ func (e *Engine) toolsetFault(doing string, err error) error {
 		return fault.Wrap(fault.Busy, doing, err, "try again when it has ended")
 	case errors.As(err, &missing):
 		return missingFault(missing)
+	case errors.As(err, &big):
+		f := fault.Wrap(fault.Failed, doing, err, "shorten its descriptions, schemas and tests, or split it")
+		if big.Server {
+			f = fault.Wrap(fault.Failed, doing, err, "shorten its arguments, variables and headers")
+		}
+		return f
 	case errors.As(err, &clash):
 		f := fault.New(fault.Failed, fmt.Sprintf("%s can't be installed: %s", clash.ID, clash.Msg))
 		if clash.With != "fettle" {

@@ -19,7 +19,6 @@ import (
 	"github.com/fettle-cli/fettle/internal/record"
 	"github.com/fettle-cli/fettle/internal/schema"
 	"github.com/fettle-cli/fettle/toolset"
-	"github.com/fettle-cli/fettle/toolset/gitguard"
 )
 
 // eventLog is where a turn's events are made durable: a journal, or nothing
@@ -44,14 +43,20 @@ type turn struct {
 	schema *schema.Schema
 	log    eventLog
 	policy permission.Policy
-	// allowed are the rules that a person made in this turn, tainted the tool
+	// verdicts decides by policy, and ownVerdicts without what was allowed before
+	// this turn; see compileRules.
+	verdicts, ownVerdicts *permission.Rules
+	// allowed are the rules that the user made in this turn, tainted the tool
 	// that first brought something in from outside; see decide.
 	allowed []string
 	tainted string
 	red     *reducer
-	feed    *feed
-	box     *toolbox
-	offer   *toolset.Set
+	// callsNow are the records of the turn's calls so far, by their ids.
+	callsMu  sync.Mutex
+	callsNow map[string]ToolCall
+	feed     *feed
+	box      *toolbox
+	offer    *toolset.Set
 	// leftOut are the tools that maxOffered leaves out, which doesn't bind where
 	// unlimited is set.
 	leftOut   []leftOut
@@ -93,19 +98,19 @@ type turn struct {
 	useIDs    map[string]bool
 	ws        *toolset.Workspace
 	states    states
-	// repositories are those of the user's folder before the calls that run; nil where
-	// no call can add one.
-	repositories *gitguard.Found
-	// rules are the exclusion rules of the user's folder before these calls.
-	rules *ignoreRules
+	// guard checks the user's folder after the calls that run; nil where none can write to
+	// it.
+	guard *guard
 	cards *cards
-	cited cited     // remarks of its providers
-	older older     // what is before path
-	notes []string  // footnotes on what was left out before the turn began
-	since time.Time // the turn was requested
-	span  Span
-	made  string   // a workspace to remove at the end
-	put   []string // the uploads that are in the workspace
+	cited cited    // remarks of its providers
+	older older    // what is before path
+	notes []string // footnotes on what was left out before the turn began
+	// warnings are about folders in which an earlier call was cut off.
+	warnings []string
+	since    time.Time // the turn was requested
+	span     Span
+	made     string   // a workspace to remove at the end
+	put      []string // the uploads that are in the workspace
 
 	gone    atomic.Bool // the turn has let go of its journal
 	mu      sync.Mutex
@@ -176,6 +181,7 @@ func (t *turn) loop() error {
 			return err
 		}
 	}
+	t.showWarnings(t.warnings)
 	if len(t.req.Calls) > 0 {
 		return t.runDirect()
 	}
@@ -208,8 +214,11 @@ func (t *turn) rounds(limit int) error {
 			return fault.New(fault.TurnLimit, plural(limit, "response")+" of the model, and it still calls tools",
 				"fettle ask -c --max-turns "+itoa(2*limit)+" \"go on\"")
 		}
-		if on, err := t.useCalls(calls, next); err != nil || !on {
+		switch on, err := t.useCalls(calls, next); {
+		case err != nil:
 			return err
+		case !on:
+			return t.noteEnding()
 		}
 		if err := t.progress.look(t.red.calls, &t.req, t.denied); err != nil {
 			return err
@@ -252,6 +261,7 @@ func (t *turn) append(bodies ...event.Body) ([]event.Event, error) {
 	t.seq += event.Seq(len(bodies))
 	for _, e := range events {
 		t.red.add(e)
+		t.noteCall(e.Body)
 	}
 	return events, nil
 }
@@ -310,11 +320,15 @@ func (t *turn) end(err error) {
 	}
 	t.letGo(discard)
 	t.endSpan(events)
-	t.feed.show(append(t.unshown, events...))
-	t.feed.end(lost)
-	if !t.req.Ephemeral {
+	if !t.req.Ephemeral { // before the end is seen, so that the next turn knows it
+		t.findThoughts()
 		t.eng.keepLearnt(append(t.learning, t.model))
 	}
+	t.feed.show(append(t.unshown, events...))
+	t.feed.end(lost)
+	t.callsMu.Lock()
+	t.callsNow = nil // from here on a fold of the journal brings them into the store
+	t.callsMu.Unlock()
 	t.forget()
 }
 
@@ -441,7 +455,7 @@ func errorBody(err error) event.Error {
 	}
 	return event.Error{
 		Message: record.Clip(clean(f.Msg), maxErrorText), Code: string(f.Code), Retryable: retryable(f.Code),
-		Detail: boundLines(f.Detail), Hints: boundLines(f.Hints),
+		Detail: boundLines(f.Detail), Hints: boundLines(f.Hints), Status: f.Status,
 	}
 }
 

@@ -249,6 +249,7 @@ func (e *Engine) editedSince(ctx context.Context, now, to *cas.Manifest) ([]cas.
 func (e *Engine) withFolder(
 	ctx context.Context, req RestoreRequest, do func(Chat, *toolset.Workspace) (*Restored, error),
 ) (out *Restored, err error) {
+	e.noticeCutOff(ctx)
 	conv, unlock, err := e.heldChat(ctx, &req)
 	if err != nil {
 		return nil, err
@@ -304,7 +305,7 @@ func (e *Engine) heldChat(ctx context.Context, req *RestoreRequest) (conv *conve
 	if err != nil {
 		return nil, nil, err
 	}
-	if conv, err = e.load(ctx, chat.ID, ""); err != nil { // anew, now that nobody changes it
+	if conv, err = e.loadBy(ctx, chat.ID, "", leafOnly); err != nil { // anew, now that nobody changes it
 		unlock()
 		return nil, nil, err
 	}
@@ -342,7 +343,7 @@ func (e *Engine) openWorkspace(chat Chat) (*toolset.Workspace, error) {
 	if err != nil {
 		return nil, fault.Wrap(fault.Failed, "open the chat's workspace", err)
 	}
-	ws.Temporaries = e.temporaries
+	e.equip(ws)
 	return ws, nil
 }
 

@@ -95,7 +95,7 @@ func (e *Engine) Upkeep(ctx context.Context) (u Upkeep, err error) {
 
 func (e *Engine) upkeepIn(tx *kv.Tx) (Upkeep, error) {
 	u, err := e.tables.upkeep.Get(tx, kv.Str(upkeepID))
-	if errors.Is(err, kv.ErrNotFound) {
+	if err != nil && unreadable(err) { // a damaged account begins again
 		return Upkeep{ID: upkeepID}, nil
 	}
 	if err != nil {

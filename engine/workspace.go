@@ -30,7 +30,7 @@ func (t *turn) workspace() (*toolset.Workspace, error) {
 		return nil, fault.Wrap(fault.Failed, "open the chat's workspace", err,
 			"fettle ask -c --fork -w DIR …   goes on in another folder")
 	}
-	t.ws.Temporaries = t.eng.temporaries
+	t.eng.equip(t.ws)
 	return t.ws, nil
 }
 
@@ -38,6 +38,14 @@ func (t *turn) openManaged() (*toolset.Workspace, error) {
 	dir := t.eng.managedDir(t.accept.Chat.ID)
 	t.made = filepath.Dir(dir)
 	return toolset.OpenManaged(dir)
+}
+
+// equip sets what tools and their processes need of a workspace beyond its folder.
+func (e *Engine) equip(ws *toolset.Workspace) {
+	ws.Temporaries = e.temporaries
+	if ws.Bound {
+		ws.Outlive = e.outlive(ws.Path)
+	}
 }
 
 // upload puts the request's files into the workspace.

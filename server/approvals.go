@@ -123,7 +123,7 @@ func argumentsOf(input json.RawMessage) []consent.Argument {
 func (a *approval) json(turn engine.TurnID) approvalJSON {
 	return approvalJSON{
 		Type: "approval", TurnID: string(turn), ToolUseID: a.ask.ToolUseID, Tool: a.ask.Tool, ToolID: a.ask.ToolID,
-		Input: a.ask.Input, Arguments: argumentsOf(a.ask.Input), Reason: a.ask.Reason, Rule: a.ask.Rule, RuleText: consent.Line(a.ask.Rule), Form: a.ask.Form, Nonce: a.nonce, ExpiresAt: a.expires,
+		Input: a.ask.Input, Arguments: argumentsOf(a.ask.Input), Reason: a.ask.Reason, Rule: a.ask.Rule, RuleText: consent.Line(a.ask.Rule), Form: shownForm(a.ask.Form), Nonce: a.nonce, ExpiresAt: a.expires,
 	}
 }
 

@@ -49,6 +49,9 @@ type chatJSON struct {
 	Chat engine.Chat `json:"chat"`
 	// TurnID is the turn that runs in it.
 	TurnID string `json:"turn_id,omitempty"`
+	// Pending describes the operation that a killed process has left unfinished in its
+	// folder.
+	Pending string `json:"pending,omitempty"`
 }
 
 func listChats(s *Server, w http.ResponseWriter, r *http.Request) error {
@@ -146,7 +149,11 @@ func getChat(s *Server, w http.ResponseWriter, r *http.Request, ref engine.ChatR
 	if err != nil {
 		return err
 	}
-	writeJSON(w, http.StatusOK, chatJSON{Chat: chat, TurnID: s.turnIn(ref)})
+	pending, err := s.pending(r.Context(), chat)
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusOK, chatJSON{Chat: chat, TurnID: s.turnIn(ref), Pending: pending})
 	return nil
 }
 

@@ -34,6 +34,12 @@ const clientsScript = `
 responses:
   - {when: think, reasoning: The user greets me., text: Hello there., usage: {input_tokens: 12, output_tokens: 5}}
   - {when: busy, error: {kind: rate_limited, status: 429, message: slow down}}
+  - {when: refused, error: {kind: rejected, status: 400, message: not like this}}
+  - {when: moderated, error: {kind: rejected, status: 403, message: your input was flagged}}
+  - {when: wrong key, error: {kind: unauthorised, status: 401, message: the key is unknown}}
+  - {when: no quota, error: {kind: rejected, status: 429, message: insufficient_quota}}
+  - {when: gibberish, error: {kind: undecodable, message: "the answer can't be read"}}
+  - {when: too long, error: {kind: context_full, status: 400, message: the prompt is too long}}
   - {when: break, text: Hello th, error: {kind: broken, message: the connection was lost}}
   - {when: slow, deltas: [{content: Half}], hang: true}
   - {when: json, text: '{"city":"Oslo"}'}

@@ -94,7 +94,7 @@ func (s *Server) answerTurn(w http.ResponseWriter, r *http.Request, in *dialect.
 		return unknownModel(err)
 	}
 	s.log.Info("turn begun", "turn", string(id), "dialect", string(in.Dialect), "request_id", requestID(r))
-	defer s.cancelUnread(r, id)
+	defer s.cancelUnread(r.Context(), id)
 	if !in.Stream {
 		return s.answerWhole(w, r, id, in)
 	}
@@ -118,12 +118,12 @@ func unknownModel(err error) error {
 	return &out
 }
 
-// cancelUnread ends a turn that nobody reads any more.
-func (s *Server) cancelUnread(r *http.Request, id engine.TurnID) {
+// cancelUnread cancels a turn whose client has gone away; ctx may have ended with it.
+func (s *Server) cancelUnread(ctx context.Context, id engine.TurnID) {
 	if !s.turns.Live(id) {
 		return
 	}
-	if err := s.turns.Cancel(context.WithoutCancel(r.Context()), id); err != nil && fault.CodeOf(err) != fault.NotFound {
+	if err := s.turns.Cancel(context.WithoutCancel(ctx), id); err != nil && fault.CodeOf(err) != fault.NotFound {
 		s.log.Warn("a turn without a client can't be cancelled", "turn", string(id), "error", clean(err.Error()))
 	}
 }
@@ -141,7 +141,7 @@ func (s *Server) failsAtOnce(ctx context.Context, id engine.TurnID) error {
 		switch b := e.Body.(type) {
 		case event.Status, event.Footnote, event.AgentStart:
 		case event.Error:
-			return &fault.Fault{Code: fault.Code(b.Code), Msg: b.Message, Detail: b.Detail, Hints: b.Hints}
+			return dialect.FaultOf(b)
 		default:
 			return nil
 		}
@@ -251,13 +251,28 @@ func partOf(p dialect.Part) (provider.Part, bool) {
 		if p.Call.Ours {
 			name = p.Call.Name
 		}
-		return provider.Part{Kind: provider.ToolCallPart, Call: &provider.ToolCall{ID: p.Call.ID, Name: name, Args: p.Call.Args}}, true
+		return provider.Part{Kind: provider.ToolCallPart, Call: &provider.ToolCall{
+			ID: p.Call.ID, Name: name, Args: p.Call.Args, Extra: p.Call.Extra,
+		}}, true
 	case dialect.Result:
 		return provider.Part{Kind: provider.ToolResultPart, Result: &provider.ToolResult{
 			ID: p.Result.ID, Name: p.Result.Name, Text: strings.ToValidUTF8(p.Result.Text, "\ufffd"), Error: p.Result.Error,
+			Media: resultImages(p.Result.Images),
 		}}, true
 	}
 	return provider.Part{}, false
+}
+
+// resultImages are the images of a result as the engine has them. Those that only an
+// address names are left out.
+func resultImages(all []dialect.Part) []provider.Part {
+	var out []provider.Part
+	for _, p := range all {
+		if image, ok := partOf(p); ok && image.Kind == provider.ImagePart {
+			out = append(out, provider.Part{Kind: image.Kind, MIME: image.MIME, Data: image.Data})
+		}
+	}
+	return out
 }
 
 // clientTools are the tools that came with a request, as far as its choice lets

@@ -73,6 +73,32 @@ func TestCompatibleRefusals(t *testing.T) {
 	}
 }
 
+// A failure before the first word has the same status and the same words whether
+// the client streams or not, since its client retries by the status alone.
+func TestCompatibleFailuresStreamedOrNot(t *testing.T) {
+	t.Parallel()
+	h := open(t, plan{script: clientsScript})
+	const m = "script/m.yaml"
+	for text, status := range map[string]int{
+		"refused": 400, "moderated": 403, "wrong key": 401, "no quota": 402, "gibberish": 424, "too long": 413, "busy": 429,
+	} {
+		for path, body := range map[string]doc{
+			"/v1/chat/completions": asked(m, text, nil),
+			"/v1/responses":        {"model": m, "input": text},
+			"/api/chat":            asked(m, text, nil),
+		} {
+			var said [2]string
+			for i, stream := range []bool{false, true} {
+				body["stream"] = stream
+				said[i] = string(h.call("POST", path, body).is(status, nil).body)
+			}
+			if said[0] != said[1] {
+				t.Errorf("%s, %s:\n%s\n%s", path, text, said[0], said[1])
+			}
+		}
+	}
+}
+
 // A model gets the client's tools and none of fettle's, and of those what
 // tool_choice lets through; neither the configuration's prompt nor its agent.
 func TestCompatibleToolsAreTheClients(t *testing.T) {
@@ -114,7 +140,7 @@ responses:
 	if got := finish(asked("script/m.yaml", "none", doc{"tools": tools, "tool_choice": "none"})); got != "stop" {
 		t.Errorf("with none: %s", got)
 	}
-	h.call("POST", "/v1/chat/completions", asked("script/m.yaml", "go", nil)).is(http.StatusInternalServerError, nil) // the model wants tools
+	h.call("POST", "/v1/chat/completions", asked("script/m.yaml", "go", nil)).is(http.StatusBadRequest, nil) // the model wants tools
 	if got := h.titles("/api/chats"); len(got) > 0 {
 		t.Errorf("%d chats were kept", len(got))
 	}

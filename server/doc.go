@@ -48,7 +48,8 @@
 // # Promises
 //
 //   - A client that goes away ends nothing but its own stream, outside of the
-//     compatible routes. A turn ends by itself, by cancel_turn, or with the server;
+//     compatible routes and of POST /api/stream, whose turn is cancelled then unless
+//     detach is set. A turn ends by itself, by cancel_turn, or with the server;
 //     one that a command owns (begin_turn) is cancelled when that goes.
 //   - The engine's store is shared with other processes while an owner asks for
 //     it (share_store), and held otherwise.

@@ -30,6 +30,7 @@ type chatsAPI interface {
 	Chats(context.Context, engine.ListChats) (engine.ChatPage, error)
 	FindChat(context.Context, engine.ChatRef) (engine.Chat, error)
 	Chat(context.Context, engine.ChatRef) (engine.Conversation, error)
+	ChatMessages(ctx context.Context, ref engine.ChatRef, before string, n int) (engine.MessagePage, error)
 	NewChat(ctx context.Context, title string) (engine.Chat, error)
 	RenameChat(ctx context.Context, ref engine.ChatRef, title string) (engine.Chat, error)
 	ForkChat(ctx context.Context, ref engine.ChatRef, place int) (engine.Chat, error)
@@ -73,6 +74,7 @@ type statesAPI interface {
 	StateChanges(ctx context.Context, m *engine.Manifest, most int) ([]event.Change, int, error)
 	Undo(context.Context, engine.RestoreRequest) (*engine.Restored, error)
 	Redo(context.Context, engine.RestoreRequest) (*engine.Restored, error)
+	Pending(context.Context, engine.Chat) (*engine.Pending, error)
 	RestoreState(ctx context.Context, manifest string, req engine.RestoreRequest) (*engine.Restored, error)
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/server/dialect"
 )
 
 // refusal is an error with an HTTP status of its own: what the gate refuses, and
@@ -70,7 +71,7 @@ func explain(err error) (status int, body errorBody) {
 			Code: "too_large", Message: "the body has more than " + strconv.FormatInt(large.Limit, 10) + " bytes",
 		}
 	case errors.As(err, &f):
-		status = f.Code.Status()
+		status = f.HTTPStatus()
 		if errors.As(err, &own) && f.Code == fault.Failed {
 			status = own.status
 		}
@@ -101,12 +102,25 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	for _, name := range []string{"Content-Length", "Content-Disposition", "ETag", "Accept-Ranges", "Last-Modified"} {
 		h.Del(name) // of the answer that it was going to be
 	}
-	if to := stateOf(r).route; to != nil && to.speaks != "" {
+	to := stateOf(r).route
+	if to != nil && to.speaks == dialect.Agents && to.media == mediaSSE && takesStream(r) {
+		raw, kind := dialect.AgentsFailure(body.Message)
+		writeRaw(w, status, kind, raw)
+		return
+	}
+	if to != nil && to.speaks != "" {
 		_, kind, raw := to.speaks.Failure(wireFault(status, body, err))
 		writeRaw(w, status, kind, raw)
 		return
 	}
 	writeJSON(w, status, errorJSON{body})
+}
+
+// takesStream reports whether a client reads the answer as a stream: its Accept names one,
+// or anything, as a browser's fetch does. A client that sends no Accept gets JSON.
+func takesStream(r *http.Request) bool {
+	accept := r.Header.Get("Accept")
+	return strings.Contains(accept, mediaSSE) || strings.Contains(accept, "*/*") && !strings.Contains(accept, "json")
 }
 
 // writeJSON answers with JSON. What can't be written has nobody to be told.

@@ -174,6 +174,11 @@ func (o *frames) begin() {
 	}
 	o.w.WriteHeader(http.StatusOK)
 	o.f.header = nil
+	if len(o.f.opening) > 0 {
+		_, err := o.w.Write(o.f.opening)
+		o.fail(err)
+		o.f.opening = nil
+	}
 }
 
 func (o *frames) fail(err error) {

@@ -137,13 +137,22 @@ func takeServing(dataDir string) (func(), error) {
 // maxSocketPath is the shortest of the systems' bounds for a socket's path.
 const maxSocketPath = 100
 
+// socketPath is the path of the socket of a data directory's server; "" without a folder
+// for it.
+func socketPath(dataDir, runtimeDir string) string {
+	if runtimeDir == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(dataDir))
+	return filepath.Join(runtimeDir, "serve-"+hex.EncodeToString(sum[:4])+".sock")
+}
+
 // socket makes the Unix socket: in a folder that only the user can enter.
 func (l *Listening) socket(o ListenOptions) error {
 	if runtime.GOOS == "windows" {
 		return errors.New("the permissions of a socket keep nobody out on Windows")
 	}
-	sum := sha256.Sum256([]byte(o.DataDir))
-	path := filepath.Join(o.RuntimeDir, "serve-"+hex.EncodeToString(sum[:4])+".sock")
+	path := socketPath(o.DataDir, o.RuntimeDir)
 	if err := os.MkdirAll(o.RuntimeDir, 0o700); err != nil {
 		return err
 	}

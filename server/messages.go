@@ -12,20 +12,22 @@ import (
 // messagesJSON is a page of a chat's active branch, oldest first; before goes
 // into the query for those before them.
 type messagesJSON struct {
-	Chat     engine.Chat      `json:"chat"`
-	Messages []engine.Message `json:"messages"`
-	Total    int              `json:"total"`
-	Before   string           `json:"before,omitempty"`
-	TurnID   string           `json:"turn_id,omitempty"`
+	Chat engine.Chat `json:"chat"`
+	// Messages have document 000's fields in addition to their parts.
+	Messages []engine.GeneralMessage `json:"messages"`
+	Total    int                     `json:"total"`
+	Before   string                  `json:"before,omitempty"`
+	TurnID   string                  `json:"turn_id,omitempty"`
 	// TurnParentID is the message that the running turn goes on from: its question
 	// or its answer comes after that one, which need not be in the active branch.
 	// leaf lists the way to it. A turn that begins the chat has none.
 	TurnParentID string `json:"turn_parent_id,omitempty"`
 	// Question is what the running turn was asked, which is among the messages when it
 	// has ended. It has none where it answers anew what is there.
-	Question *engine.Message `json:"question,omitempty"`
-	// Calls are the tool calls of these messages. Their arguments and results are
-	// in the messages' parts; get_tool_call has all of one.
+	Question *engine.GeneralMessage `json:"question,omitempty"`
+	// Calls are the tool calls of these messages, each with what it gave for the
+	// workspace panel. Their arguments and results are in the messages' parts;
+	// get_tool_call has all of one.
 	Calls []engine.CallView `json:"calls"`
 	// Siblings are, by the id of a message, the messages that go on from where it
 	// goes on; those that have none are left out. switch_branch goes to one.
@@ -47,47 +49,85 @@ func (s *Server) question(turn engine.TurnID) *engine.Message {
 	return nil
 }
 
+// listedPayloads bounds the payloads of a page of messages, in bytes. A page has fewer
+// messages than were requested where theirs are more, and at least one.
+const listedPayloads = 8 << 20
+
+// fitting returns the last of some messages whose payloads are together within a bound,
+// with the calls of these.
+func fitting(list []engine.Message, calls []engine.CallView, bound int) ([]engine.Message, []engine.CallView) {
+	bytesOf := map[string]int{}
+	for _, c := range calls {
+		bytesOf[c.MessageID] += len(c.WorkspacePayload) + len(c.RenderPlan)
+	}
+	from, sum := len(list), 0
+	for from > 0 {
+		if sum += bytesOf[list[from-1].ID]; sum > bound && from < len(list) {
+			break
+		}
+		from--
+	}
+	if from == 0 {
+		return list, calls
+	}
+	kept := map[string]bool{}
+	for _, m := range list[from:] {
+		kept[m.ID] = true
+	}
+	return list[from:], slices.DeleteFunc(calls, func(c engine.CallView) bool { return !kept[c.MessageID] })
+}
+
 func listMessages(s *Server, w http.ResponseWriter, r *http.Request, ref engine.ChatRef) error {
 	limit, err := pageParam(r)
 	if err != nil {
 		return err
 	}
-	leaf := r.URL.Query().Get("leaf")
+	form := engine.WithToolHistory
+	if r.URL.Query().Has("tool_history") {
+		with, err := boolParam(r, "tool_history")
+		if err != nil {
+			return err
+		}
+		form = engine.GeneralForm(with)
+	}
+	leaf, before := r.URL.Query().Get("leaf"), r.URL.Query().Get("before")
 	ref.Parent = leaf
-	conv, err := s.chats.Chat(r.Context(), ref)
-	callsOf := conv.Chat.ID
+	page, err := s.chats.ChatMessages(r.Context(), ref, before, int(limit))
+	callsOf := page.Chat.ID
 	if begun, _, ok := s.live.first(ref, err); ok {
-		conv, callsOf, err = s.forking(r.Context(), begun, leaf)
+		if page.Conversation, callsOf, err = s.forking(r.Context(), begun, leaf); err == nil {
+			err = page.Cut(before, int(limit))
+		}
 	}
 	if err != nil {
 		return err
 	}
 	ref.Parent = ""
-	out := messagesJSON{Chat: conv.Chat, Total: len(conv.Messages), TurnID: s.turnIn(ref)}
+	out := messagesJSON{Chat: page.Chat, Total: page.Total, TurnID: s.turnIn(ref)}
 	if out.TurnID != "" {
 		parent, ok := s.turns.TurnBegins(engine.TurnID(out.TurnID))
 		if !ok { // it ended a moment ago
-			parent = conv.Chat.ActiveLeaf
+			parent = page.Chat.ActiveLeaf
 		}
-		out.TurnParentID, out.Question = parent, s.question(engine.TurnID(out.TurnID))
-	}
-	list := conv.Messages
-	if before := r.URL.Query().Get("before"); before != "" {
-		at := slices.IndexFunc(list, func(m engine.Message) bool { return m.ID == before })
-		if at < 0 {
-			return fault.New(fault.NotFound, "no message "+clean(before)+" in this branch of the chat")
+		out.TurnParentID = parent
+		if q := s.question(engine.TurnID(out.TurnID)); q != nil {
+			out.Question = &engine.GeneralMessages([]engine.Message{*q}, nil, form)[0]
 		}
-		list = list[:at]
 	}
-	if cut := len(list) - int(limit); cut > 0 {
-		list = list[cut:]
+	list := page.Messages
+	calls, err := s.tools.ViewCalls(r.Context(), callsOf, list)
+	if err != nil {
+		return err
+	}
+	list, calls = fitting(list, calls, listedPayloads)
+	if len(list) > 0 && list[0].ParentID != "" {
 		out.Before = list[0].ID
 	}
 	for i := range list {
 		list[i].Parts = orEmpty(list[i].Parts) // an answer that failed may have none
 	}
-	out.Messages = orEmpty(list)
-	if err := s.addCalls(r, &out, callsOf); err != nil {
+	out.Messages, out.Calls = engine.GeneralMessages(list, calls, form), orEmpty(calls)
+	if err := s.addSiblings(r, &out); err != nil {
 		return err
 	}
 	writeJSON(w, http.StatusOK, out)
@@ -123,14 +163,9 @@ func (s *Server) forking(ctx context.Context, chat engine.Chat, leaf string) (en
 	return out, from.ChatID, nil
 }
 
-// addCalls adds what a page shows beside the messages themselves; chatID is the chat
-// that has their calls.
-func (s *Server) addCalls(r *http.Request, out *messagesJSON, chatID string) error {
-	calls, err := s.tools.ViewCalls(r.Context(), chatID, out.Messages)
-	if err != nil {
-		return err
-	}
-	out.Calls, out.Siblings = orEmpty(calls), map[string]siblingsJSON{}
+// addSiblings adds the other branches at each message.
+func (s *Server) addSiblings(r *http.Request, out *messagesJSON) error {
+	out.Siblings = map[string]siblingsJSON{}
 	if out.Chat.Messages <= out.Total { // all are on one way
 		return nil
 	}

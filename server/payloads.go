@@ -17,6 +17,7 @@ type payloadsAPI interface {
 	Payload(context.Context, engine.Deciding) (engine.Chat, engine.ShownPayload, error)
 	PayloadPlan(context.Context, engine.Chat, provider.Payload) json.RawMessage
 	Decide(context.Context, engine.Deciding) (engine.Decided, error)
+	EditPayload(ctx context.Context, d engine.Deciding, text string) (engine.ShownPayload, error)
 	RenderPayload(context.Context, engine.Chat, engine.ShownPayload) (*engine.RenderedCall, error)
 	PayloadTypes(context.Context) ([]engine.PayloadType, []payloads.Problem, error)
 	Pages(context.Context) ([]engine.Page, error)
@@ -107,6 +108,33 @@ func (s *Server) decide(w http.ResponseWriter, r *http.Request, accept bool) err
 		out.Turn = &turn
 	}
 	writeJSON(w, http.StatusOK, out)
+	return nil
+}
+
+// editBody is the text that the user made of a payload's.
+type editBody struct {
+	Text string `json:"text"`
+}
+
+// editedJSON is a payload after its text was edited.
+type editedJSON struct {
+	Payload engine.ShownPayload `json:"payload"`
+}
+
+func editPayload(s *Server, w http.ResponseWriter, r *http.Request) error {
+	var body editBody
+	if err := readJSON(w, r, &body); err != nil {
+		return err
+	}
+	d, err := decidingOf(r)
+	if err != nil {
+		return err
+	}
+	p, err := s.payloads.EditPayload(r.Context(), d, body.Text)
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusOK, editedJSON{p})
 	return nil
 }
 

@@ -206,7 +206,7 @@ responses:
   - {when: "", text: It was not.}
 `})
 	_, number := h.finish(doc{
-		"message": "this one", "context": doc{"page": "home", "own": 1}, "interaction_type": "value_selected", "action_metadata": doc{"value": "a"},
+		"message": "this one", "context": doc{"own": 1}, "interaction_type": "value_selected", "action_metadata": doc{"value": "a"},
 	})
 	var chat struct {
 		Messages []struct {

@@ -28,7 +28,7 @@ func turnRoutes() []route {
 		},
 		{
 			op: "stream", method: http.MethodPost, path: "/api/stream", tag: tag, do: streamTurn,
-			summary: "Ask something, and follow the answer; the turn goes on if the client goes away",
+			summary: "Ask something, and follow the answer; the turn is cancelled when the client goes away, unless `detach` is set",
 			body:    turnBody{}, takes: jsonBody(), max: maxTurn, gives: eventJSON{}, media: mediaSSE,
 		},
 		{
@@ -84,6 +84,7 @@ func chatRoutes() []route {
 			query: []param{
 				{"limit", "how many; 100 unless it is given, 1000 at most", number}, {"before", "only those before this message", ""},
 				{"leaf", "the branch that ends with this message", ""},
+				{"tool_history", "`false` leaves the tool history out, which the parts have too", "boolean"},
 			},
 		},
 		{
@@ -150,14 +151,14 @@ func workspaceRoutes() []route {
 
 func toolsetRoutes() []route {
 	const tag = "toolsets"
-	bundles := []string{"application/zip", "application/gzip", "application/x-gzip", "application/x-tar"}
+	bundles := []string{"application/zip", "application/gzip", "application/x-gzip", "application/x-tar", mediaForm}
 	return []route{
 		{op: "list_toolsets", method: http.MethodGet, path: "/api/toolsets", tag: tag, do: listToolsets, gives: toolsetsJSON{}, summary: "The installed toolsets"},
 		{op: "get_toolset", method: http.MethodGet, path: "/api/toolsets/{toolset}", tag: tag, do: getToolset, gives: toolsetDetailJSON{}, summary: "A toolset with its tools"},
 		{
 			op: "import_toolset", method: http.MethodPost, path: "/api/toolsets", tag: tag, do: importToolset, slow: true,
 			summary: "Look at a bundle; with `approve` install it", takes: bundles, max: maxBundle, gives: importJSON{},
-			maybe: []int{http.StatusCreated}, query: []param{{"approve", "the `approve` of the answer without it, once a person has seen what the bundle wants", ""}},
+			maybe: []int{http.StatusCreated}, query: []param{{"approve", "the `approve` of the answer without it, once a person has seen what the bundle wants", ""}, {"name", "the name of the bundle's file, which is kept as its source; a form contains the name", ""}},
 		},
 		{op: "export_toolset", method: http.MethodGet, path: "/api/toolsets/{toolset}/export", tag: tag, do: exportToolset, media: "application/zip", slow: true, summary: "A toolset as a ZIP"},
 		{op: "enable_toolset", method: http.MethodPost, path: "/api/toolsets/{toolset}/enable", tag: tag, do: enableToolset, body: enableBody{}, takes: jsonBody(), gives: enabledJSON{}, summary: "Switch a toolset on or off"},
@@ -194,6 +195,7 @@ func payloadRoutes() []route {
 	return []route{
 		{op: "list_payloads", method: http.MethodGet, path: path, tag: tag, do: inChat(listPayloads), gives: payloadsJSON{}, summary: "The payloads that were shown in a chat, and what became of them"},
 		{op: "get_payload", method: http.MethodGet, path: path + "/{payload}", tag: tag, do: getPayload, gives: payloadJSON{}, summary: "A payload, and how it is shown"},
+		{op: "edit_payload", method: http.MethodPut, path: path + "/{payload}/text", tag: tag, do: editPayload, body: editBody{}, takes: jsonBody(), gives: editedJSON{}, summary: "Store the text that the user made of a payload's; the model gets it with the next question"},
 		{op: "open_payload_artifact", method: http.MethodPost, path: path + "/{payload}/artifact", tag: tag, do: openPayloadArtifact, gives: artifactJSON{}, summary: "The page of a payload at an address of its own, as open_artifact has it"},
 		{op: "accept_payload", method: http.MethodPost, path: path + "/{payload}/accept", tag: tag, do: acceptPayload, body: decisionBody{}, takes: jsonBody(), gives: decidedJSON{}, summary: "Accept a payload, once; a tool that its type names runs then"},
 		{op: "reject_payload", method: http.MethodPost, path: path + "/{payload}/reject", tag: tag, do: rejectPayload, body: decisionBody{}, takes: jsonBody(), gives: decidedJSON{}, summary: "Reject a payload, once"},

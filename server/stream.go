@@ -30,7 +30,11 @@ type following struct {
 	fromStart bool
 	// approvals adds frames with the nonces of approvals.
 	approvals bool
-	header    map[string]string
+	// opening is written before the first frame, and belongs to no event.
+	opening []byte
+	// cancels has the turn cancelled when the client goes away.
+	cancels bool
+	header  map[string]string
 }
 
 var (
@@ -72,6 +76,9 @@ func (s *Server) write(ctx context.Context, out *frames, from *relay) error {
 		out.flush()
 	}
 	err := s.pump(ctx, out, from)
+	if out.f.cancels && (ctx.Err() != nil || out.err != nil) && s.streams.Err() == nil {
+		s.cancelUnread(ctx, out.f.turn)
+	}
 	if errors.Is(out.err, errStalled) { // first: net/http takes it for a client that went away
 		s.count.stalled.Add(1)
 		return errStalled

@@ -23,7 +23,7 @@ func TestATurnIsStartedAndFollowed(t *testing.T) {
 	t.Parallel()
 	h := open(t, plan{})
 	turn, number := h.start(doc{
-		"message": "hi", "context": doc{"page": "home", "tab": "one", "own": 1}, "interaction_type": "text_input", "action_metadata": nil,
+		"message": "hi", "context": doc{"tab": "one", "own": 1}, "interaction_type": "text_input", "action_metadata": nil,
 	})
 	s := h.follow("GET", "/api/turns/"+turn+"/events", nil)
 	if kind := s.res.Header.Get("Content-Type"); kind != "text/event-stream; charset=utf-8" {

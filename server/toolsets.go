@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"mime"
+	"mime/multipart"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -114,12 +115,12 @@ func importToolset(s *Server, w http.ResponseWriter, r *http.Request) error {
 	}
 	s.uploading.Add(1)
 	defer s.uploading.Done()
-	file, remove, err := s.receive(w, r)
+	file, name, remove, err := s.receive(w, r)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = remove() }() // it was a copy
-	plan, err := s.toolsets.PlanToolset(r.Context(), file, engine.PlanOptions{Env: s.o.Env, WorkDir: s.o.DataDir})
+	plan, err := s.toolsets.PlanToolset(r.Context(), file, engine.PlanOptions{Env: s.o.Env, WorkDir: s.o.DataDir, Uploaded: clean(name)})
 	if err != nil {
 		return &withStatus{err, http.StatusUnprocessableEntity}
 	}
@@ -146,23 +147,41 @@ func importToolset(s *Server, w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// receive stores an uploaded bundle in a file, until remove is called.
-func (s *Server) receive(w http.ResponseWriter, r *http.Request) (name string, remove func() error, err error) {
-	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")) // the gate has looked at it
+// mediaForm is the type of a body that an HTML form, or curl -F, sends.
+const mediaForm = "multipart/form-data"
+
+// receive stores an uploaded bundle in a file, until remove is called. name is the name
+// that the client gave it.
+func (s *Server) receive(w http.ResponseWriter, r *http.Request) (file, name string, remove func() error, err error) {
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(fileTime)) // a server that can't has none to set
+	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))             // the gate has looked at it
+	body, name := io.Reader(r.Body), r.URL.Query().Get("name")
+	if kind == mediaForm {
+		part, err := formFile(r)
+		if err != nil {
+			return "", "", nil, err
+		}
+		body, name, kind = part, part.FileName(), part.Header.Get("Content-Type")
+		if strings.HasSuffix(name, "gz") || strings.HasSuffix(name, ".tar") {
+			kind = "application/gzip"
+		}
+	}
+	if name == "" {
+		name = "bundle"
+	}
 	suffix := ".zip"
 	if strings.Contains(kind, "gzip") || strings.Contains(kind, "tar") {
 		suffix = ".tar.gz"
 	}
 	dir := filepath.Join(s.o.DataDir, "cache", "uploads")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", nil, err
+		return "", "", nil, err
 	}
 	f, remove, err := atomicfile.OpenLedger(s.o.DataDir).TempFile(dir, "upload-", suffix)
 	if err != nil {
-		return "", nil, err
+		return "", "", nil, err
 	}
-	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(fileTime)) // a server that can't has none to set
-	n, err := io.Copy(f, r.Body)
+	n, err := io.Copy(f, body)
 	if err != nil {
 		var large *http.MaxBytesError
 		if !errors.As(err, &large) {
@@ -172,9 +191,29 @@ func (s *Server) receive(w http.ResponseWriter, r *http.Request) (name string, r
 		err = fault.New(fault.Usage, "the bundle is empty")
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
-		return "", nil, errors.Join(err, remove())
+		return "", "", nil, errors.Join(err, remove())
 	}
-	return f.Name(), remove, nil
+	return f.Name(), name, remove, nil
+}
+
+// formFile returns the first file of a form, whatever its field is called.
+func formFile(r *http.Request) (*multipart.Part, error) {
+	form, err := r.MultipartReader()
+	if err != nil {
+		return nil, refuse(http.StatusBadRequest, "bad_request", "the form can't be read: "+clean(err.Error()))
+	}
+	for {
+		part, err := form.NextPart()
+		if errors.Is(err, io.EOF) {
+			return nil, fault.New(fault.Usage, "the form has no file")
+		}
+		if err != nil {
+			return nil, refuse(http.StatusBadRequest, "bad_request", "the form can't be read: "+clean(err.Error()))
+		}
+		if part.FileName() != "" {
+			return part, nil
+		}
+	}
 }
 
 func planJSON(p *engine.ImportPlan) importJSON {

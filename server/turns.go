@@ -31,6 +31,9 @@ type turnBody struct {
 	InteractionType string          `json:"interaction_type,omitempty"`
 	ActionMetadata  json.RawMessage `json:"action_metadata,omitempty"`
 	turnChoices
+	// Detach keeps the turn of `stream` running when its client goes away; without it
+	// the turn is cancelled then.
+	Detach bool `json:"detach,omitempty"`
 	// Files and Images come before the message.
 	Files  []turnFile `json:"files,omitempty"`
 	Images []turnFile `json:"images,omitempty"`
@@ -219,6 +222,7 @@ func (c *turnChoices) choose(req *engine.TurnRequest) error {
 		req.Docs = append([]string{}, *c.Docs...)
 	}
 	req.AgentMode, req.TextAlone, req.Ephemeral = c.AgentMode, c.TextAlone, c.Ephemeral
+	req.Suggestions = !c.TextAlone // document 000's clients show them
 	req.CanAnswer = c.Confirm && c.Forms
 	req.CanConfirm, req.Think = c.Confirm, c.Think
 	req.Params = provider.Params{Effort: c.Effort, Temperature: c.Temperature, MaxTokens: c.MaxTokens}
@@ -289,7 +293,15 @@ func streamTurn(s *Server, w http.ResponseWriter, r *http.Request) error {
 	}
 	f := chatStream(id, 0, false)
 	f.header["X-Fettle-Turn"], f.header["X-Fettle-Chat"] = string(id), chat.ID
+	f.opening, f.cancels = appendData(nil, statusFrame{"status", "Thinking..."}), !body.Detach
 	return s.follow(w, r, f)
+}
+
+// statusFrame is document 000's status event. The one that begins a stream is no event of
+// the turn, so it has no id.
+type statusFrame struct {
+	Type    string `json:"type"`
+	Message string `json:"message"`
 }
 
 func followTurn(s *Server, w http.ResponseWriter, r *http.Request) error {

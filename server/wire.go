@@ -198,6 +198,7 @@ func wireFault(status int, body errorBody, err error) *fault.Fault {
 	}
 	for _, c := range fault.Codes() {
 		if c == f.Code {
+			f.Status = status
 			return f
 		}
 	}

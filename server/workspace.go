@@ -182,6 +182,19 @@ type statesJSON struct {
 	ChatID string               `json:"chat_id"`
 	States []workspaceStateJSON `json:"states"`
 	More   bool                 `json:"more,omitempty"`
+	// Pending describes the operation that a killed process has left unfinished in the
+	// folder.
+	Pending string `json:"pending,omitempty"`
+}
+
+// pending describes the operation that a killed process has left unfinished in a chat's
+// folder. It is empty if there is none.
+func (s *Server) pending(ctx context.Context, chat engine.Chat) (string, error) {
+	p, err := s.states.Pending(ctx, chat)
+	if p == nil || err != nil {
+		return "", err
+	}
+	return p.String(), nil
 }
 
 func listStates(s *Server, w http.ResponseWriter, r *http.Request, ref engine.ChatRef) error {
@@ -215,6 +228,9 @@ func listStates(s *Server, w http.ResponseWriter, r *http.Request, ref engine.Ch
 			}
 		}
 		out.States = append(out.States, one)
+	}
+	if out.Pending, err = s.pending(r.Context(), chat); err != nil {
+		return err
 	}
 	writeJSON(w, http.StatusOK, out)
 	return nil

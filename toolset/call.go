@@ -18,6 +18,8 @@ type Call struct {
 	// Page and Tab are where the person is, as document 000's context says;
 	// empty where no page asks.
 	Page, Tab string
+	// Context is the client's context as a JSON object; nil for none.
+	Context json.RawMessage
 	// Progress takes updates; it may be nil. A Runner calls it from the
 	// goroutine of Run only, and never after Run has returned.
 	Progress func(Progress)
@@ -50,6 +52,14 @@ type Result struct {
 	WorkspacePayload json.RawMessage `json:"workspace_payload,omitempty"`
 	// Payload is document 001's {type, data}.
 	Payload json.RawMessage `json:"payload,omitempty"`
+	// Media are images and sounds for the model, in the order in which Text names them.
+	Media []Media `json:"media,omitempty"`
+}
+
+// Media is an image or a sound of a result.
+type Media struct {
+	MIME string `json:"mime"` // image/… or audio/…
+	Data []byte `json:"data"`
 }
 
 // Runner does a tool's work. It is safe for concurrent use.

@@ -1,6 +1,7 @@
 package toolset
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -26,6 +27,11 @@ type Workspace struct {
 	// files and folders of bare repositories that decide what git runs, as paths below
 	// it with slashes. They are those that exist when a call begins, and are set then.
 	Repositories, BareParts []string
+	// Outlive is called before a process starts that may write the folder and may live
+	// longer than a call. It returns what Repositories and BareParts are for it; ended is
+	// called, once at least, when the process is gone or was not started. It is nil where
+	// no such process needs to be watched.
+	Outlive func(ctx context.Context) (repositories, bareParts []string, ended func(), err error)
 	// Temporaries records the files that tools write next to those that they
 	// replace; nil records nothing.
 	Temporaries *atomicfile.Ledger
@@ -89,7 +95,11 @@ func (p Policy) On(w *Workspace) Policy {
 	if w.Bound {
 		p.Sealed = append(slices.Clone(p.Sealed), filepath.Join(w.Path, gitFolder))
 		for _, git := range slices.Concat(w.Repositories, w.BareParts) {
-			p.Sealed = append(p.Sealed, filepath.Join(w.Path, filepath.FromSlash(git)))
+			// The first may be the placeholder of a running process: the policy is the
+			// same with it and without it, so that a service continues.
+			if path := filepath.Join(w.Path, filepath.FromSlash(git)); !slices.Contains(p.Sealed, path) {
+				p.Sealed = append(p.Sealed, path)
+			}
 		}
 	}
 	return p
@@ -109,6 +119,19 @@ func (p Policy) Unsealed() Policy {
 }
 
 const gitFolder = ".git"
+
+// ForOutliving returns the workspace for a process that may live longer than a call, and
+// what is to be called when that process is gone or was not started. w may be nil.
+func (w *Workspace) ForOutliving(ctx context.Context) (own *Workspace, ended func(), err error) {
+	if w == nil || w.Outlive == nil {
+		return w, func() {}, nil
+	}
+	c := *w
+	if c.Repositories, c.BareParts, ended, err = w.Outlive(ctx); err != nil {
+		return nil, nil, fmt.Errorf("look for repositories in %s: %w", w.Path, err)
+	}
+	return &c, ended, nil
+}
 
 // Close closes the root.
 func (w *Workspace) Close() error { return w.Root.Close() }

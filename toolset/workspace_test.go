@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"testing"
 )
@@ -139,5 +140,16 @@ func TestOpenManaged(t *testing.T) {
 	}
 	if _, err := OpenManaged(file); err == nil {
 		t.Error("a file was opened as a workspace")
+	}
+}
+
+// A placeholder that a running process has put in the folder changes no policy: services
+// are started again for another one.
+func TestAPlaceholderChangesNoPolicy(t *testing.T) {
+	t.Parallel()
+	without := Policy{}.On(&Workspace{Path: "/work", Bound: true, Repositories: []string{"a/.git"}})
+	with := Policy{}.On(&Workspace{Path: "/work", Bound: true, Repositories: []string{".git", "a/.git"}})
+	if !reflect.DeepEqual(with, without) {
+		t.Errorf("%v, and %v", with.Sealed, without.Sealed)
 	}
 }

@@ -28,16 +28,21 @@ func newChatsImport(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle chats import"
 	return &cli.Command{
 		Name:      "import",
-		Usage:     "bring in chats that chats export wrote as JSON",
+		Usage:     "import chats of fettle, ChatGPT, Claude and llm",
 		ArgsUsage: "[FILE…]",
-		Description: `Reads files, or standard input (-), and prints the number of each new chat. All
+		Description: `Reads what chats export -o json wrote, the conversations.json in the ZIP that
+ChatGPT or Claude exports, and the output of llm logs list --json. Of other
+programs' chats the text, the reasoning, the branches and attached texts are
+imported; images, files and tool messages are left out with a notice.
+
+Reads files, or standard input (-), and prints the number of each new chat. All
 files are checked first: where one is bad, or has a chat that is here already,
 nothing is imported. --skip leaves such a chat out, --copy makes another one of
 it. The size of a file has no limit; one chat may have 512 MB. Chats come in
 group by group: if the import is interrupted, the same command with --skip
 imports the rest. A chat that worked in a folder of its user works in a folder of
 its own here. Its usage elsewhere is not in fettle usage.`,
-		UsageText: "fettle chats export 1 -o json | fettle chats import --copy\nfettle chats import --skip chats.jsonl",
+		UsageText: "fettle chats export 1 -o json | fettle chats import --copy\nfettle chats import --skip chats.jsonl\nfettle chats import --skip conversations.json\nllm logs list -n 0 --json | fettle chats import --skip",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "skip", Usage: "leave out what is here already"},
 			&cli.BoolFlag{Name: "copy", Usage: "bring in what is here already as another chat"},

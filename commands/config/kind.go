@@ -213,18 +213,12 @@ const wantModel = "expected a model, such as ollama/qwen3 or gpt-5"
 // parseModel checks the name of a model: provider/model, an alias, or a short name. Which
 // model a short name means is decided when the model is asked.
 func parseModel(s string) (string, error) {
+	valid := shortName(s)
 	if strings.Contains(s, "/") {
-		if _, err := parseRef(s); err != nil {
-			return "", errors.New(wantModel)
-		}
-		return s, nil
+		_, err := parseRef(s)
+		valid = err == nil
 	}
-	return parseShort(s)
-}
-
-// parseShort checks an alias or a short name of a model.
-func parseShort(s string) (string, error) {
-	if len(s) > maxRef || !word(s, "_-.:") {
+	if !valid {
 		return "", errors.New(wantModel)
 	}
 	return s, nil
@@ -261,10 +255,13 @@ func temperatureKind() kind {
 	}}
 }
 
+// shortName reports whether s can be an alias or a short name of a model.
+func shortName(s string) bool { return len(s) <= maxRef && word(s, "_-.:") }
+
 func aliasKind() kind {
 	const want = "expected a short name of letters, digits, dots, dashes, colons and underscores"
 	return kind{name: "text", tags: []string{tagText}, want: want, parse: func(s string) (any, error) {
-		if _, err := parseShort(s); err != nil {
+		if !shortName(s) {
 			return nil, errors.New(want)
 		}
 		return s, nil

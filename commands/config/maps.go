@@ -3,7 +3,9 @@ package config
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v4"
@@ -162,6 +164,8 @@ func checkCommand(s string) error {
 // doesn't show it; net/http's would.
 func parseKey(s string) (string, error) {
 	switch {
+	case variable().FindString(s) == s && s != "":
+		return "", errors.New("variables are not expanded here; key_env: " + strings.Trim(s, "${}") + " takes the key from one")
 	case strings.HasPrefix(s, "!"):
 		return "", errors.New("a key that begins with ! would be a command, and only the configuration can name one")
 	case s == "" || len(s) > maxSecret || strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' }):
@@ -170,6 +174,11 @@ func parseKey(s string) (string, error) {
 	return s, nil
 }
 
+// variable matches a shell's way to name a variable.
+var variable = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\$(\{[A-Za-z_][A-Za-z0-9_]*\}|[A-Za-z_][A-Za-z0-9_]*)`)
+})
+
 func validHeader(name string) bool { return word(name, "!#$%&'*+-.^_`|~") }
 
 func headerKind() kind {
@@ -177,6 +186,9 @@ func headerKind() kind {
 	return kind{tags: []string{tagText, tagInt, tagBool}, want: want, parse: func(s string) (any, error) {
 		if len(s) > maxSecret || strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f }) {
 			return nil, errors.New(want)
+		}
+		if name := variable().FindString(s); name != "" && strings.HasSuffix(s, name) {
+			return nil, errors.New("variables are not expanded here; write the value itself, or use key_env for a key")
 		}
 		return s, nil
 	}}

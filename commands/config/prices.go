@@ -21,7 +21,7 @@ type Price struct {
 	CacheWrite *Amount
 	Currency   string // three capital letters
 	// Above is the price of a request with more input tokens than Above.Over; nil where
-	// there is none. Only the builtin table has one.
+	// there is none. Only the table of models has one.
 	Above *LongPrice
 	// AsOf is the day of the table that the price is from, as YYYY-MM-DD; empty where it
 	// is from the configuration.
@@ -35,6 +35,7 @@ type Price struct {
 type LongPrice struct {
 	Over                  int64 // input tokens
 	Input, Output, Cached Amount
+	CacheWrite            *Amount // nil where the table has none
 }
 
 // Amount is a sum of money, in millionths of the currency's unit.

@@ -18,10 +18,20 @@ var ErrChanged = errors.New("the file was changed in the meantime")
 
 // UserFile is the user's configuration file, to be changed. Changes of several
 // processes wait for each other; a reader sees the file as it was or as it is.
-type UserFile struct{ path string }
+type UserFile struct {
+	path   string
+	notice func(string)
+}
 
 // OpenUserFile names the file; it need not be there yet.
-func OpenUserFile(path string) UserFile { return UserFile{path} }
+func OpenUserFile(path string) UserFile { return UserFile{path: path} }
+
+// Noticing returns the file with a function that is called with a line if a change waits
+// for another process.
+func (f UserFile) Noticing(notice func(string)) UserFile {
+	f.notice = notice
+	return f
+}
 
 // Text reads the file; a missing one is empty.
 func (f UserFile) Text() (string, error) {
@@ -60,7 +70,7 @@ func (f UserFile) Replace(ctx context.Context, old, text string) error {
 
 // change makes what edit gives the file's content, if that can be loaded.
 func (f UserFile) change(ctx context.Context, edit func(old string) (string, error)) error {
-	release, err := wholefile.Lock(ctx, f.path)
+	release, err := wholefile.Lock(ctx, f.path, f.notice)
 	if err != nil {
 		return f.failed(err)
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/fettle-cli/fettle/commands/usage"
@@ -36,6 +38,7 @@ type Options struct {
 	Quiet    bool            // the answer alone
 	Verbose  bool            // all that happens, also where nobody watches
 	Usage    bool            // the tokens, and what they cost
+	First    bool            // the question begins a chat, which is kept however the turn ends
 }
 
 // New picks the view of the output format.
@@ -66,13 +69,22 @@ func Turn(ctx context.Context, rt *workbench.Runtime, eng client.Turns, id engin
 		}
 	}
 	var last event.Body
+	var how event.Footnote
 	for e, err := range eng.Follow(alive, id, 0) {
 		if err != nil {
 			v.Clear()
 			return err
 		}
+		note, _ := e.Body.(event.Footnote)
+		if note.Warning {
+			v.Clear()
+			rt.Warning(note.Text)
+		}
 		v.Show(e)
 		last = e.Body
+		if note.Ending != "" {
+			how = note
+		}
 		if ask, ok := e.Body.(event.ConfirmRequest); ok {
 			err := confirm(ctx, rt, eng, id, ask)
 			if code := fault.CodeOf(err); err != nil && code != fault.NotFound && code != fault.Busy {
@@ -85,24 +97,36 @@ func Turn(ctx context.Context, rt *workbench.Runtime, eng client.Turns, id engin
 	}
 	v.Clear()
 	if rt.Streams.Out.Err() != nil {
-		return ending(last) // Main says what is lost
+		return ending(v, last, how) // Main says what is lost
 	}
 	// The error that ended the turn comes first, since it decides the exit status: a
 	// call that was running then has failed because of it.
-	shown, ended := v.End(), ending(last)
+	shown, ended := v.End(), ending(v, last, how)
+	if fault.CodeOf(ended) == fault.NoAnswer {
+		return ended // what the view misses in the answer follows from that
+	}
 	return errors.Join(ended, shown)
 }
 
-// ending turns the last event into what the program ends with.
-func ending(last event.Body) error {
+// ending turns the last event into what the program ends with; how is the remark
+// on an answer that did not end by itself.
+func ending(v View, last event.Body, how event.Footnote) error {
 	switch b := last.(type) {
 	case event.Error:
+		if p, ok := v.(interface {
+			failure(event.Error) *fault.Fault
+		}); ok {
+			return p.failure(b)
+		}
 		return faultOf(b)
 	case event.Cancelled:
 		return workbench.ExitError{Status: fault.Interrupted.Exit()}
 	case event.Complete:
 		if b.Payload.Denied > 0 {
 			return deniedFault(b.Payload)
+		}
+		if how.Ending.NoAnswer() {
+			return fault.New(fault.NoAnswer, how.Text)
 		}
 	}
 	return nil
@@ -115,11 +139,23 @@ func faultOf(e event.Error) *fault.Fault {
 // progress is what views need to know of a turn besides what they show.
 type progress struct {
 	chat engine.Chat // with the number and the model, from the beginning
-	kept bool        // the chat stays: a model was asked
+	kept bool        // the chat stays: a model was asked, or the question is its first
 	last event.Body
+	// first is set for the question that begins a chat, which is kept however the
+	// turn ends.
+	first bool
 
 	prices usage.Prices
 	cost   usage.Cost // of the responses so far; a fallback may have other prices
+}
+
+// failure is the fault of a turn that failed. A first question can be asked again.
+func (p *progress) failure(e event.Error) *fault.Fault {
+	f := faultOf(e)
+	if p.first && p.Number() > 0 {
+		f.Hints = append(slices.Clone(f.Hints), fmt.Sprintf("fettle ask --chat %d --retry   asks the question again", p.Number()))
+	}
+	return f
 }
 
 // Began takes the chat, once the question is accepted.

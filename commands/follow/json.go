@@ -11,6 +11,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/engine/provider"
 )
 
 // Events prints each event as a line of canonical JSON.
@@ -63,6 +64,7 @@ type Answer struct {
 	Usage         *event.Usage   `json:"usage,omitempty"`
 	Cost          []usage.Amount `json:"cost,omitempty"` // all of it, or nothing
 	StopReason    string         `json:"stop_reason,omitempty"`
+	Ending        event.Ending   `json:"ending,omitempty"`
 	Reasoning     string         `json:"reasoning,omitempty"`
 	ToolCalls     []toolCallJSON `json:"tool_calls"`
 	// Payloads are those that were shown, and the suggestions what the answer
@@ -105,7 +107,7 @@ type jsonView struct {
 
 func newJSONView(rt *workbench.Runtime, o Options, prices usage.Prices) *jsonView {
 	return &jsonView{
-		progress: progress{prices: prices},
+		progress: progress{prices: prices, first: o.First, kept: o.First},
 		rt:       rt, o: o, inputs: map[string]json.RawMessage{}, begun: time.Now(),
 		out: Answer{SchemaVersion: workbench.OutputVersion, ToolCalls: []toolCallJSON{}},
 	}
@@ -141,12 +143,15 @@ func (v *jsonView) Show(e event.Event) {
 		v.out.Payloads = append(v.out.Payloads, b)
 	case event.Footnote:
 		v.out.Footnotes = append(v.out.Footnotes, b.Text)
+		if b.Ending != "" {
+			v.out.Ending = b.Ending
+		}
 	case event.Complete:
 		v.out.Status, v.out.MessageID = "complete", b.Payload.MessageID
 		v.out.SuggestedValues, v.out.SuggestedActions = b.Payload.SuggestedValues, b.Payload.SuggestedActions
 	case event.Error:
 		v.out.Status = "error"
-		body := workbench.BodyOf(faultOf(b))
+		body := workbench.BodyOf(v.failure(b))
 		v.out.Error = &body
 	case event.Cancelled:
 		v.out.Status = "cancelled"
@@ -156,7 +161,8 @@ func (v *jsonView) Show(e event.Event) {
 func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
 func (v *jsonView) End() error {
-	v.out.Answer, v.out.Reasoning = v.text.String(), v.think.String()
+	thought, answer, _ := provider.CutThought(v.text.String())
+	v.out.Answer, v.out.Reasoning = answer, v.think.String()+thought
 	v.out.Model = v.chat.Model
 	if v.out.Status == "complete" && v.cost.Whole() {
 		v.out.Cost = v.cost.JSON()
@@ -166,12 +172,12 @@ func (v *jsonView) End() error {
 	}
 	if v.o.Extract {
 		block, ok := show.FirstBlock(v.out.Answer)
-		if !ok && v.out.Status == "complete" {
+		if !ok && v.out.Status == "complete" && !v.out.Ending.NoAnswer() {
 			return noBlock(v.out.Chat)
 		}
 		v.out.Answer = block
 	}
-	if v.o.Schema != nil && v.out.Status == "complete" {
+	if v.o.Schema != nil && v.out.Status == "complete" && v.out.Answer != "" {
 		v.out.Value = json.RawMessage(v.out.Answer)
 	}
 	v.out.Timing = timingJSON{

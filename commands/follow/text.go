@@ -47,8 +47,7 @@ type Text struct {
 	steps    int               // calls that changed any: what undo takes
 	cards    []show.Card       // to be shown with an answer that is held
 	notes    []string
-	flow     bool   // a workflow runs: not each of its turns has an answer
-	stop     string // why the last response stopped
+	endings  []string // remarks on an answer that did not end by itself
 	begun    time.Time
 }
 
@@ -61,7 +60,7 @@ type answerWriter interface {
 // NewText is a view of one turn.
 func NewText(rt *workbench.Runtime, o Options, prices usage.Prices) *Text {
 	return &Text{
-		progress: progress{prices: prices},
+		progress: progress{prices: prices, first: o.First, kept: o.First},
 		rt:       rt, o: o, begun: time.Now(), held: o.NoStream || o.Extract, plain: o.Extract || o.Schema != nil,
 		inputs: map[string]string{}, talk: !o.Quiet && (o.Verbose || rt.Streams.Err.IsTerminal()),
 	}
@@ -107,14 +106,13 @@ func (v *Text) Show(e event.Event) {
 	case event.Payload:
 		v.payload(b)
 	case event.Workflow:
-		if v.flow = true; b.State == engine.StepRunning {
+		if b.State == engine.StepRunning {
 			v.broken = true
 			v.happens("step " + b.Step)
 		}
 	case event.Footnote:
-		v.notes = append(v.notes, b.Text)
+		v.footnote(b)
 	case event.Meta:
-		v.stop = b.StopReason
 		v.Used = v.Used.Add(b.Usage)
 		v.Log.meta(b)
 	}

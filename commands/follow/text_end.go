@@ -46,7 +46,7 @@ func (v *Text) endAnswer() {
 }
 
 func (v *Text) printWhole() error {
-	s := v.whole.String()
+	_, s, _ := provider.CutThought(v.whole.String())
 	if v.o.Extract {
 		block, ok := show.FirstBlock(s)
 		if _, whole := v.last.(event.Complete); !ok && whole {
@@ -76,8 +76,13 @@ func noBlock(chat int64) error {
 func (v *Text) remarks() {
 	out := v.rt.Streams.Err
 	dim := out.Style().Dim
+	if !v.talk && !v.o.Quiet {
+		for _, n := range v.endings {
+			out.Printf("note: %s\n", term.Clean(n))
+		}
+	}
 	if v.talk {
-		for _, n := range v.footnotes() {
+		for _, n := range append(v.notes, v.endings...) {
 			for _, line := range term.Wrap("note: "+term.Clean(n), out.Width()-2) {
 				out.Printf("  %s\n", dim(line))
 			}
@@ -104,19 +109,18 @@ func (v *Text) remarks() {
 	}
 }
 
-// footnotes are the turn's, and what only the whole of it tells.
-func (v *Text) footnotes() []string {
-	notes := v.notes
-	if _, whole := v.last.(event.Complete); !whole {
-		return notes
-	}
+// footnote takes a remark. One on an answer that ends the program with a failure
+// is the failure's text.
+func (v *Text) footnote(b event.Footnote) {
 	switch {
-	case v.stop == provider.StopLength:
-		notes = append(notes, v.words(`the answer stops at the model's limit of output; fettle ask -c "go on" goes on`, "the answer stops at the model's limit of output; ask it to go on"))
-	case v.tail == "" && !v.shown && !v.flow && (v.Log == nil || !v.Log.Direct):
-		notes = append(notes, "the answer has no text")
+	case b.Warning: // it is printed already
+	case b.Ending == "":
+		v.notes = append(v.notes, b.Text)
+	case b.Ending == event.EndLength:
+		v.endings = append(v.endings, b.Text+v.words(`; fettle ask -c "go on" continues it`, "; ask the model to go on"))
+	case !b.Ending.NoAnswer():
+		v.endings = append(v.endings, b.Text)
 	}
-	return notes
 }
 
 // words are the ones for ask, or those for a chat.

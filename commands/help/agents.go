@@ -14,7 +14,7 @@ func agentShapes() []shape {
 			{"id", "toolset:id, or the id in the configuration"},
 			{"toolset_id", "the toolset that brings it"},
 			{"name, purpose, prompt", "as they are described"},
-			{"model", "provider/model; left out, it asks the question's"},
+			{"model", "a model; if it is left out, the question's"},
 			{"tools", "globs over the tools that it is offered"},
 			{"handoffs", "the agents that it can hand over to"},
 			{"history", "full or turn: what it sees of the conversation"},

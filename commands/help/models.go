@@ -33,7 +33,7 @@ Providers:
 What there is, and what is known of it:
   fettle models list                     all providers, side by side
   fettle models list --tools --local     that call tools, and run here
-  fettle models show ollama/qwen3        each fact, and who told it
+  fettle models show ollama/qwen3        each fact, and its source
   fettle models update                   fetch newer facts and prices
 
 Models for Ollama:

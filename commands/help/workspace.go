@@ -10,6 +10,7 @@ func stateShapes() []shape {
 		{"fettle workspace log -o json", []field{
 			version, chat,
 			{"states", "the latest first, with --all those of all branches, each a state as below"},
+			{"pending", "the undo, redo, restore or change of branches that a killed command has left unfinished; left out if there is none"},
 		}},
 		{"a state of a chat's files", []field{
 			{"id, chat_id, parent_id, ground_id", "its own id, the chat's, the state before it, and the first of those before it"},

@@ -20,7 +20,8 @@
 // # Files
 //
 //   - text becomes a file part. UTF-8 and UTF-16 with its mark are text; the
-//     mark is dropped. A NUL or a byte that isn't UTF-8 makes a file binary.
+//     mark is dropped. A NUL makes a file binary, and so do bytes that aren't UTF-8,
+//     unless they are very few: these become U+FFFD, and a notice says how many.
 //   - PNG, JPEG, GIF and WebP, told by their content, become image parts.
 //   - a folder gives its text files, sorted, within bounds of number and size;
 //     `.git`, links and what isn't text are left out, and a notice says what.

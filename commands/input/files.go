@@ -161,10 +161,11 @@ func (b *batch) addContent(name, path string, raw []byte, textLimit int64) error
 	if isPDF(raw) {
 		return binaryFault(shown, path, raw, &notText{what: "a PDF"})
 	}
-	text, bad := decode(raw)
+	text, replaced, bad := mend(raw)
 	if bad != nil {
 		return binaryFault(shown, path, raw, bad)
 	}
+	b.o.noteMended(shown, replaced)
 	return b.put(provider.Part{Kind: provider.FilePart, Name: show(name), Text: string(text)})
 }
 

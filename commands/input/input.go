@@ -90,10 +90,11 @@ func Stdin(ctx context.Context, o Options) ([]byte, error) {
 	if err != nil || class == terminal || len(raw) == 0 {
 		return nil, err
 	}
-	text, bad := decode(raw)
+	text, replaced, bad := mend(raw)
 	if bad != nil {
 		return nil, binaryFault("standard input", "", raw, bad)
 	}
+	o.noteMended("standard input", replaced)
 	return text, nil
 }
 

@@ -291,13 +291,17 @@ func TestReaders(t *testing.T) {
 func TestStdinAsText(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
-		name, in, want, fault, hint string
+		name, in, want, fault, hint, note string
 	}{
 		{name: "plain", in: "a\r\nb", want: "a\r\nb"},
 		{name: "a mark is dropped", in: "\xef\xbb\xbfhi", want: "hi"},
 		{name: "UTF-16", in: "\xff\xfeh\x00\xac\x20=\xd8\x00\xde", want: "h€😀"},
 		{name: "UTF-16, the other way", in: "\xfe\xff\x00h\x20\xac", want: "h€"},
 		{name: "a NUL", in: "ab\x00c", fault: "standard input is binary: byte 2 is a NUL"},
+		{name: "one byte that is not UTF-8", in: "diff --git a/menu b/menu\n-caf\xe9\n+coffee\n", want: "diff --git a/menu b/menu\n-caf\uFFFD\n+coffee\n", note: "1 byte of standard input is not UTF-8 and is read as \uFFFD"},
+		{name: "a mark and one byte that is not UTF-8", in: "\xef\xbb\xbfdiff --git a/menu b/menu\n-caf\xe9\n+coffee\n", want: "diff --git a/menu b/menu\n-caf\uFFFD\n+coffee\n", note: "1 byte of standard input is not UTF-8 and is read as \uFFFD"},
+		{name: "Latin-1 prose", in: strings.Repeat("h\xe9l\xe8ne aime le caf\xe9 ", 20), fault: "standard input is binary: byte 1 (0xE9) is not UTF-8", hint: "iconv"},
+		{name: "a byte that is not UTF-8 and a NUL", in: strings.Repeat("x", 100) + "\xe9\x00", fault: "standard input is binary: byte 100 (0xE9) is not UTF-8"},
 		{name: "not UTF-8", in: "caf\xe9 au lait", fault: "standard input is binary: byte 3 (0xE9) is not UTF-8", hint: "iconv"},
 		{name: "an image", in: "\x89PNG\r\n\x1a\n\x00", fault: "standard input is an image", hint: "-f -"},
 		{name: "a PDF", in: "%PDF-1.7\n\xff", fault: "standard input is a PDF, which is not read", hint: "pdftotext - -"},
@@ -308,10 +312,11 @@ func TestStdinAsText(t *testing.T) {
 			r, w := pipe(t)
 			_, _ = w.WriteString(tt.in)
 			w.Close()
-			got, err := Stdin(t.Context(), Options{In: r})
+			var notes []string
+			got, err := Stdin(t.Context(), Options{In: r, Notice: func(s string) { notes = append(notes, s) }})
 			if tt.fault == "" {
-				if string(got) != tt.want || err != nil {
-					t.Errorf("%q, %v; want %q", got, err, tt.want)
+				if string(got) != tt.want || err != nil || strings.Join(notes, "\n") != tt.note {
+					t.Errorf("%q, %v, %q; want %q and %q", got, err, notes, tt.want, tt.note)
 				}
 				return
 			}

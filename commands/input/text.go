@@ -36,6 +36,42 @@ func decode(raw []byte) ([]byte, *notText) {
 	return checkUTF8(raw, 0)
 }
 
+// leastMended is the shortest text in which bytes that are not UTF-8 are replaced; in a
+// shorter one they may be a large part of it.
+const leastMended = 32
+
+// mend is decode for text in which very few bytes are not UTF-8, as in a diff of
+// files in several encodings: each becomes U+FFFD, and replaced counts them.
+func mend(raw []byte) (text []byte, replaced int, bad *notText) {
+	text, bad = decode(raw)
+	if bad == nil || !bad.latin || bad.what != "" || len(raw) < leastMended {
+		return text, 0, bad
+	}
+	raw = bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf"))
+	for i := 0; i < len(raw); {
+		r, n := utf8.DecodeRune(raw[i:])
+		if r == utf8.RuneError && n == 1 {
+			replaced++
+		}
+		text = utf8.AppendRune(text, r)
+		i += n
+	}
+	if replaced > 1+len(raw)/100 {
+		return nil, 0, bad // text in another encoding
+	}
+	return text, replaced, nil
+}
+
+// noteMended says how much of a text was replaced.
+func (o Options) noteMended(name string, replaced int) {
+	switch {
+	case replaced == 1:
+		o.notice("1 byte of %s is not UTF-8 and is read as \uFFFD", name)
+	case replaced > 1:
+		o.notice("%d bytes of %s are not UTF-8 and are read as \uFFFD", replaced, name)
+	}
+}
+
 func checkUTF8(raw []byte, skip int) ([]byte, *notText) {
 	text := raw[skip:]
 	nul := bytes.IndexByte(text, 0)

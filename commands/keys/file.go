@@ -274,7 +274,7 @@ func CheckName(name string) error {
 
 // change writes what edit makes of the file.
 func (k *Keys) change(ctx context.Context, edit func(file) (string, error)) error {
-	release, err := wholefile.Lock(ctx, k.Path())
+	release, err := wholefile.Lock(ctx, k.Path(), k.o.Notice)
 	if err != nil {
 		if errors.Is(err, wholefile.ErrBusy) {
 			return fault.New(fault.Busy, "another process is changing "+k.Path())

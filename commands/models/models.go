@@ -25,7 +25,7 @@ func New(rt *workbench.Runtime) *cli.Command {
 		Name:        "models",
 		Usage:       "see, fetch and remove models",
 		Description: "fettle help models tells how models are named, found and described.",
-		UsageText:   "fettle models list\nfettle models show ollama/qwen3",
+		UsageText:   "fettle models list\nfettle models show ollama/qwen3\nfettle models update",
 		Subcommands: []*cli.Command{newList(rt), newShow(rt), newPull(rt), newRm(rt), newUpdate(rt)},
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/url"
 	"os"
 	"strings"
 	"time"
@@ -57,6 +58,9 @@ func newUpdate(rt *workbench.Runtime) *cli.Command {
 			if err := cmdline.OnlyOutput(c, path); err != nil {
 				return err
 			}
+			if c.String("from") == "" {
+				return cmdline.Usagef(path+" --from models.json", "--from is empty")
+			}
 			o := updateOptions{from: c.String("from"), builtin: c.Bool("builtin"), output: c.String("output")}
 			if o.builtin && c.IsSet("from") {
 				return cmdline.Usagef(path+" --builtin", "--builtin fetches nothing, so it can't be used with --from")
@@ -81,7 +85,7 @@ func runUpdate(ctx context.Context, rt *workbench.Runtime, o updateOptions) erro
 	before := rt.Facts()
 	now := facts.Builtin()
 	if o.builtin {
-		if _, err := rt.DropFacts(); err != nil {
+		if err := rt.DropFacts(); err != nil {
 			return fault.Wrap(fault.Failed, "remove the fetched table of models", err)
 		}
 	} else {
@@ -120,44 +124,67 @@ func fetchFacts(ctx context.Context, from string) (*facts.Table, error) {
 	return t, nil
 }
 
+// readPublished reads an address or a file.
 func readPublished(ctx context.Context, from string) ([]byte, error) {
 	doing := "update the facts of models from " + from
 	if !strings.Contains(from, "://") {
-		f, err := os.Open(from)
+		data, err := readLocal(from)
 		if err != nil {
+			if e := (*os.PathError)(nil); errors.As(err, &e) {
+				err = e.Err // the path is named already
+			}
 			return nil, fault.Wrap(fault.Usage, doing, err)
 		}
-		defer f.Close()
-		return readBounded(f, doing)
+		return data, nil
 	}
+	data, err := fetchPublished(ctx, from)
+	switch cause := context.Cause(ctx); {
+	case cause != nil:
+		return nil, cause
+	case err != nil:
+		return nil, fault.Wrap(fault.Unavailable, doing, err, "fettle models update --from FILE   reads a copy, such as one that a browser has saved")
+	}
+	return data, nil
+}
+
+func readLocal(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return readBounded(f)
+}
+
+func fetchPublished(ctx context.Context, address string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, updateTime)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, from, nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
-		return nil, fault.Wrap(fault.Usage, doing, err)
+		return nil, err
 	}
 	client := workbench.NewClient()
 	defer client.CloseIdleConnections()
 	res, err := client.Do(req)
 	if err != nil {
-		return nil, fault.Wrap(fault.Unavailable, doing, err)
+		if e := (*url.Error)(nil); errors.As(err, &e) {
+			err = e.Err // the address is named already
+		}
+		return nil, err
 	}
 	defer res.Body.Close()
 	if res.StatusCode != http.StatusOK {
-		return nil, fault.Wrap(fault.Unavailable, doing, errors.New("the server answered "+res.Status))
+		return nil, errors.New("the server answered " + res.Status)
 	}
-	return readBounded(res.Body, doing)
+	return readBounded(res.Body)
 }
 
-func readBounded(r io.Reader, doing string) ([]byte, error) {
+func readBounded(r io.Reader) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(r, maxPublished+1))
-	switch {
-	case err != nil:
-		return nil, fault.Wrap(fault.Unavailable, doing, err)
-	case len(data) > maxPublished:
-		return nil, fault.New(fault.Failed, doing+": it has more than "+term.Size(maxPublished))
+	if err == nil && len(data) > maxPublished {
+		err = errors.New("the table has more than " + term.Size(maxPublished))
 	}
-	return data, nil
+	return data, err
 }
 
 // compareFacts counts what a table changes about the one before.

@@ -205,6 +205,10 @@ func runShow(ctx context.Context, rt *workbench.Runtime, o pickOptions) error {
 		return workbench.PrintJSON(rt, p.Data)
 	}
 	show.Card{Payload: p.Payload, Plan: eng.PayloadPlan(ctx, chat, p.Payload), Foot: becameOf(p, chat.Number)}.Print(out)
+	if p.Edit != nil {
+		show.ShowLabel(out, show.EditWords(*p.Edit))
+		out.Printf("%s\n", term.Clean(p.Edit.Text))
+	}
 	return nil
 }
 

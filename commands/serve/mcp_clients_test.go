@@ -1,12 +1,10 @@
 package serve_test
 
 import (
-	"bufio"
 	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"strings"
 	"testing"
@@ -42,24 +40,8 @@ func TestMCPClientsUseFettle(t *testing.T) {
 	modules, node := nodetest.Find(t, nodetest.Peers())
 	w := newWorld(t, `responses: [{when: "", text: Hello.}]`)
 	w.Run(0, "toolset", "import", commandtest.Toolset(t, "research-streams"), "--yes")
-	serve := w.Command("serve", "--listen", "127.0.0.1:0", "--print-url", "--log", "off")
-	out, err := serve.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := serve.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = serve.Process.Kill(); _ = serve.Wait() }) // it is killed, and says so
-	line, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := regexp.MustCompile(`^(http://[^/]+)/#token=(\S+)\n$`).FindStringSubmatch(line)
-	if m == nil {
-		t.Fatalf("fettle serve is at %q", line)
-	}
-	url := m[1] + "/t/" + m[2] + "/mcp"
+	served := w.serve("--log", "off")
+	url := served.url + "/t/" + served.token + "/mcp"
 	run := func(env []string, args ...string) string {
 		t.Helper()
 		cmd := exec.CommandContext(t.Context(), node, args...)
@@ -91,8 +73,8 @@ func TestMCPClientsUseFettle(t *testing.T) {
 			t.Errorf("%s: the page is %s", at[1], out)
 		}
 	}
-	script := filepath.Join("testdata", "mcp", "client.mjs")
-	if script, err = filepath.Abs(script); err != nil {
+	script, err := filepath.Abs(filepath.Join("testdata", "mcp", "client.mjs"))
+	if err != nil {
 		t.Fatal(err)
 	}
 	said := run([]string{"MODULES=" + modules}, script, url, os.Args[0])

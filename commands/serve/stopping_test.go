@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -192,6 +193,7 @@ func TestASignalEndsServe(t *testing.T) {
 			s := w.serve("--drain", "0s")
 			go func() { // it is cut off
 				if res, err := s.client.Post(s.url+"/t/"+s.token+"/api/stream", "application/json", strings.NewReader(`{"message":"go"}`)); err == nil {
+					_, _ = io.Copy(io.Discard, res.Body) // closing it before would cancel the turn
 					_ = res.Body.Close()
 				}
 			}()

@@ -32,7 +32,7 @@ func runConfigSet(ctx context.Context, rt *workbench.Runtime, o configOptions) e
 	if err != nil {
 		return err
 	}
-	file := config.OpenUserFile(src.File)
+	file := config.OpenUserFile(src.File).Noticing(rt.Notice)
 	k, err := file.Key(o.key)
 	if err == nil {
 		k, err = k.In(o.profile)
@@ -110,7 +110,7 @@ func runConfigUnset(ctx context.Context, rt *workbench.Runtime, o configOptions)
 	if err != nil {
 		return err
 	}
-	file := config.OpenUserFile(src.File)
+	file := config.OpenUserFile(src.File).Noticing(rt.Notice)
 	k, err := file.Key(o.key)
 	if err == nil {
 		k, err = k.In(o.profile)
@@ -167,7 +167,7 @@ func runConfigEdit(ctx context.Context, rt *workbench.Runtime) error {
 	if err != nil {
 		return err
 	}
-	file := config.OpenUserFile(src.File)
+	file := config.OpenUserFile(src.File).Noticing(rt.Notice)
 	old, err := file.Text()
 	if err != nil {
 		return err

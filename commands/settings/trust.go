@@ -96,7 +96,7 @@ func runTrust(ctx context.Context, rt *workbench.Runtime, o trustOptions) error 
 	if err != nil {
 		return err
 	}
-	t := &truster{rt: rt, o: o, store: workbench.TrustStore(dirs), home: dirs.Home, own: dirs.ConfigFile}
+	t := &truster{rt: rt, o: o, store: rt.TrustStore(dirs), home: dirs.Home, own: dirs.ConfigFile}
 	switch {
 	case o.list:
 		return t.listAll()

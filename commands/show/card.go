@@ -253,11 +253,17 @@ func CardName(p provider.Payload) string {
 	return p.Type
 }
 
-// DecisionWords are a decision in words.
+// DecisionWords returns a decision in words, or that the payload's text was edited.
 func DecisionWords(d engine.PayloadDecision) string {
+	if d.Decision == "" {
+		return EditWords(d.Edits[len(d.Edits)-1])
+	}
 	text := string(d.Decision) + " " + term.Ago(time.Now(), d.At)
 	if d.Remark != "" {
 		text += ": " + term.Clean(d.Remark)
 	}
 	return text
 }
+
+// EditWords returns when the user edited the text of a payload.
+func EditWords(e engine.PayloadEdit) string { return "edited " + term.Ago(time.Now(), e.At) }

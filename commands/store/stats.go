@@ -182,6 +182,9 @@ func (s *storeStats) printChats(out *term.Output) {
 		if c.ChatID == engine.DocumentsID {
 			number, chat.Title = "docs", "documents, which fettle docs list shows"
 		}
+		if c.ChatID == engine.ArtifactsID {
+			number, chat.Title = "pages", "pages of toolsets that results in chats are shown by"
+		}
 		if chat.Number > 0 {
 			number = strconv.FormatInt(chat.Number, 10)
 		}

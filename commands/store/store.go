@@ -238,6 +238,9 @@ func places(p cas.Problem, chats map[string]engine.Chat) []string {
 		if u.ChatID == engine.DocumentsID {
 			place = "a document"
 		}
+		if u.ChatID == engine.ArtifactsID {
+			place = "a page that results are shown by"
+		}
 		if c := chats[u.ChatID]; c.Number > 0 {
 			place = fmt.Sprintf("chat %d", c.Number)
 		}

@@ -34,7 +34,8 @@ type leftoverJSON struct {
 func newStoreTidy(rt *workbench.Runtime) *cli.Command {
 	cmd := storeCommand("tidy", "remove what killed commands have left", `A command that is killed, or cut off by a power failure, leaves temporary files
 and folders: next to the file of an export or a backup, in a folder that a tool was
-writing to, in the data directory, and next to the configuration and the keys. This
+writing to, in the data directory, and next to the configuration and the keys; a
+server leaves serve.json and its socket. This
 command removes those that no running process uses, wherever they are, and lists
 them. It removes nothing else: a file outside of fettle's own folders is removed
 only if fettle recorded that it made it. Other commands can run meanwhile.

@@ -108,6 +108,11 @@ func (x *importing) run(ctx context.Context) error {
 		return x.unchanged(ctx, p)
 	}
 	approved := x.yes
+	if approved {
+		if err := x.breaks(p); err != nil {
+			return err
+		}
+	}
 	if !approved && x.asks(p) {
 		if approved, err = x.approve(ctx, p); err != nil || !approved {
 			return err
@@ -120,6 +125,23 @@ func (x *importing) run(ctx context.Context) error {
 		return err
 	}
 	return x.done(p, set)
+}
+
+// breaks returns a fault if an import with --yes would replace tools that
+// work by tools that can't be imported.
+func (x *importing) breaks(p *registry.Plan) error {
+	if len(p.Breaks) == 0 {
+		return nil
+	}
+	var lines []string
+	for _, l := range p.Breaks {
+		lines = append(lines, fmt.Sprintf("%s has no %s", l.Tool, l.File))
+	}
+	return &fault.Fault{
+		Code:   fault.Usage,
+		Msg:    fmt.Sprintf("%s %s lacks the code of %s; version %s stays installed", p.Manifest.ID, p.Manifest.Version, term.Count(len(p.Breaks), "tool", "tools"), p.Installed.Version),
+		Detail: lines, Hints: []string{x.again() + "   shows the bundle and asks"},
+	}
 }
 
 // plan looks at the bundle.
@@ -292,6 +314,11 @@ func (x *importing) done(p *registry.Plan, set *registry.Toolset) error {
 		line += ": " + strings.Join(parts, ", ")
 	}
 	x.rt.Notice("installed " + line)
+	if x.yes { // the plan was not shown
+		for _, w := range p.Warnings {
+			x.rt.Notice("warning: " + w)
+		}
+	}
 	if missing := missingNames(p); len(missing) > 0 {
 		verb := "is"
 		if len(missing) > 1 {

@@ -89,12 +89,22 @@ func (x *exchange) verdict(p *provider.Payload) string {
 	if !ok {
 		return ""
 	}
+	edited := ""
+	if n := len(d.Edits); n > 0 {
+		edited = "Edited " + stamp(d.Edits[n-1].At) + ": " + term.Clean(d.Edits[n-1].Text)
+	}
+	if d.Decision == "" {
+		return edited
+	}
 	text := "Accepted " + stamp(d.At)
 	if d.Decision == engine.Rejected {
 		text = "Rejected " + stamp(d.At)
 	}
 	if d.Remark != "" {
 		text += ": " + term.Clean(d.Remark)
+	}
+	if edited != "" {
+		text += "; " + edited
 	}
 	return text
 }

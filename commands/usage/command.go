@@ -21,8 +21,9 @@ type usageOptions struct {
 }
 
 const usageDescription = `Tokens are those that the providers told, never an estimate. Cached tokens are a
-part of the input, reasoning tokens of the output. The cost is that of the
-prices in the configuration; what has no price there is left out and said:
+part of the input, reasoning tokens of the output. The cost follows the
+setting prices, else the table of models (fettle models update). Models without a
+price are left out, and a note names them:
 
   prices:
     openai/gpt-5: {input: 1.25, output: 10, cached: 0.125, currency: USD}

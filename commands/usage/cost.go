@@ -52,9 +52,14 @@ func withModel(list []string, model string) []string {
 }
 
 // Add adds what a turn took, by the price of its model.
-// One response has no Turns; only of one it is known how long the request was.
+// If s.Turns is 0, s is one response, and its input decides whether the price of long
+// requests applies.
 func (c *Cost) Add(s engine.Spent, prices Prices) {
-	price, ok := prices.Of(s.Model)
+	var price config.Price
+	ok := false
+	if prices != nil { // another server is asked, and its prices are unknown
+		price, ok = prices.Of(s.Model)
+	}
 	if !ok {
 		if s.Tokens.InputTokens+s.Tokens.OutputTokens > 0 {
 			c.Unpriced = withModel(c.Unpriced, s.Model)
@@ -73,12 +78,12 @@ func (c *Cost) Add(s engine.Spent, prices Prices) {
 		sum = new(big.Rat)
 		c.amounts[price.Currency] = sum
 	}
-	if price.AsOf != "" {
+	if price.AsOf != "" && s.Tokens.InputTokens+s.Tokens.OutputTokens > 0 {
 		c.AsOf, c.Tabled = price.AsOf, withModel(c.Tabled, s.Model)
 	}
 	if long := price.Above; long != nil && s.Tokens.InputTokens > long.Over {
 		if s.Turns == 0 {
-			price.Input, price.Output, price.Cached = long.Input, long.Output, long.Cached
+			price.Input, price.Output, price.Cached, price.CacheWrite = long.Input, long.Output, long.Cached, long.CacheWrite
 		} else {
 			c.Long = withModel(c.Long, s.Model)
 		}
@@ -102,7 +107,7 @@ func (c *Cost) Add(s engine.Spent, prices Prices) {
 // Known tells whether there is any amount.
 func (c *Cost) Known() bool { return len(c.amounts) > 0 }
 
-// Whole tells whether the amounts have all tokens.
+// Whole reports whether the amounts count all tokens at their exact price.
 func (c *Cost) Whole() bool { return len(c.Unpriced)+len(c.Unpaid)+len(c.Long) == 0 && !c.Partial }
 
 // Amount is an amount of one currency, exact.

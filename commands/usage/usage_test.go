@@ -192,7 +192,7 @@ func TestCostByTheTable(t *testing.T) {
 	one.Turns = 0
 	var long Cost
 	long.Add(one, prices)
-	if got := long.String(); got != "0.0245 USD" || !long.Whole() {
+	if got := long.String(); got != "0.02 USD" || !long.Whole() {
 		t.Errorf("a long request costs %s, %+v", got, long)
 	}
 	sums := sumUsage([]engine.Spent{spentOn("2026-08-01", "o/long", 2000, 100)}, "model", prices)
@@ -200,7 +200,7 @@ func TestCostByTheTable(t *testing.T) {
 		"the cost counts all requests to o/long as short ones; a long request costs more",
 		"the prices of o/long are those of 2026-07-02; the setting prices has precedence, and fettle models update fetches new ones",
 	}
-	if got := sums.notes(); !slices.Equal(got, want) || sums.total.cost.String() != "≥ 0.013 USD" {
+	if got := sums.notes(); !slices.Equal(got, want) || sums.total.cost.String() != "≥ 0.01 USD" {
 		t.Errorf("a day of requests costs %s, with the notes %q", sums.total.cost.String(), got)
 	}
 }

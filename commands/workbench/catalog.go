@@ -40,10 +40,15 @@ type catalogParts struct {
 	wrap func(provider.Provider) provider.Provider
 	// agentDir is where providers store their agents; empty stores none.
 	agentDir string
+	// onWait is called with the process that holds the file of such agents.
+	onWait func(owner string)
 }
 
 // catalogFor returns the catalogue of a configuration.
 func (rt *Runtime) catalogFor(cfg *config.Config, parts catalogParts) (*models.Catalog, error) {
+	parts.onWait = func(owner string) {
+		rt.Notice("waiting for " + cmp.Or(owner, "another process") + ", which makes agents at a provider")
+	}
 	ring, client, wrap := parts.ring, parts.client, parts.wrap
 	if wrap == nil {
 		wrap = func(p provider.Provider) provider.Provider { return p }
@@ -67,7 +72,7 @@ func (rt *Runtime) catalogFor(cfg *config.Config, parts catalogParts) (*models.C
 	}
 	for _, name := range slices.Sorted(maps.Keys(cfg.Providers)) {
 		p := cfg.Providers[name]
-		if err := add(name, func() (provider.Provider, error) { return newRemote(cfg, p, ring.For(p), client, parts.agentDir) }); err != nil {
+		if err := add(name, func() (provider.Provider, error) { return newRemote(cfg, p, ring.For(p), client, parts) }); err != nil {
 			return nil, err
 		}
 	}
@@ -204,7 +209,7 @@ func newOllama(cfg *config.Config, ring *keys.Keys, client *http.Client) (provid
 // newRemote makes a provider of the configuration by its type. What it is sent
 // as a secret is hidden in what it answers.
 func newRemote(
-	cfg *config.Config, p config.Provider, key func(context.Context) (string, error), client *http.Client, agentDir string,
+	cfg *config.Config, p config.Provider, key func(context.Context) (string, error), client *http.Client, parts catalogParts,
 ) (provider.Provider, error) {
 	headers := make(map[string]string, len(p.Headers))
 	var secrets []string
@@ -213,7 +218,7 @@ func newRemote(
 		secrets = append(secrets, headers[name])
 	}
 	veil := provider.NewVeil(secrets...)
-	made, err := speak(cfg, p, connection{veil.Key(key), headers, client, agentDir})
+	made, err := speak(cfg, p, connection{veil.Key(key), headers, client, parts})
 	if err != nil {
 		return nil, err
 	}
@@ -222,10 +227,10 @@ func newRemote(
 
 // connection is how a provider is reached.
 type connection struct {
-	key      func(context.Context) (string, error)
-	headers  map[string]string
-	client   *http.Client
-	agentDir string // "" where nothing is kept of agents
+	key     func(context.Context) (string, error)
+	headers map[string]string
+	client  *http.Client
+	parts   catalogParts
 }
 
 // speak makes a provider for the protocol of its type.
@@ -240,8 +245,8 @@ func speak(cfg *config.Config, p config.Provider, c connection) (provider.Provid
 		o := mistral.Options{
 			Name: p.Name, BaseURL: p.BaseURL, Key: c.key, Headers: c.headers, Client: c.client, FirstByte: first, Between: between,
 		}
-		if p.Agents == config.AgentsNative && c.agentDir != "" {
-			o.AgentFile = filepath.Join(c.agentDir, p.Name+".json")
+		if p.Agents == config.AgentsNative && c.parts.agentDir != "" {
+			o.AgentFile, o.OnWait = filepath.Join(c.parts.agentDir, p.Name+".json"), c.parts.onWait
 		}
 		return mistral.New(o)
 	case config.TypeOpenAI:

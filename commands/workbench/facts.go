@@ -1,6 +1,7 @@
 package workbench
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -17,11 +18,11 @@ import (
 // directory.
 const factsFile = "model-facts.json.gz"
 
-// newestFacts returns the newer table of the builtin and the fetched one. A fetched table
-// that can't be read counts as none.
+// newestFacts returns the fetched table unless the builtin one is newer. A fetched table that
+// can't be read counts as none.
 func (rt *Runtime) newestFacts() *facts.Table {
 	fetched, err := rt.fetchedFacts()
-	if err == nil && fetched.Date > facts.Builtin().Date {
+	if err == nil && fetched.Date >= facts.Builtin().Date {
 		return fetched
 	}
 	return facts.Builtin()
@@ -54,31 +55,29 @@ func (rt *Runtime) KeepFacts(t *facts.Table) error {
 	if err != nil {
 		return err
 	}
-	var b strings.Builder
-	if _, err := t.WriteTo(&b); err != nil {
-		return fmt.Errorf("store the table of models: %w", err)
+	var b bytes.Buffer
+	if _, err = t.WriteTo(&b); err == nil {
+		err = os.MkdirAll(filepath.Dir(path), 0o700)
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return fmt.Errorf("store the table of models: %w", err)
+	if err == nil {
+		err = atomicfile.Write(path, b.Bytes(), atomicfile.Cached)
 	}
-	if err := atomicfile.Write(path, []byte(b.String()), atomicfile.Cached); err != nil {
+	if err != nil {
 		return fmt.Errorf("store the table of models: %w", err)
 	}
 	return nil
 }
 
-// DropFacts removes the fetched table, so that the builtin one is used. It reports
-// whether there was one.
-func (rt *Runtime) DropFacts() (bool, error) {
+// DropFacts removes the fetched table, if there is one, so that the builtin one is used.
+func (rt *Runtime) DropFacts() error {
 	path, err := rt.factsPath()
 	if err != nil {
-		return false, err
+		return err
 	}
-	err = atomicfile.Remove(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
+	if err = atomicfile.Remove(path); errors.Is(err, fs.ErrNotExist) {
+		return nil
 	}
-	return err == nil, err
+	return err
 }
 
 // Prices finds what tokens cost: in the configuration, else in the table of facts for the
@@ -109,6 +108,14 @@ func (p Prices) Of(ref string) (config.Price, bool) {
 	return priceOf(m.Price, t.Date), true
 }
 
+func amountOf(n *int64) *config.Amount {
+	if n == nil {
+		return nil
+	}
+	a := config.Amount(*n)
+	return &a
+}
+
 // priceOf converts a price of the table.
 func priceOf(p *facts.Price, day string) config.Price {
 	orElse := func(n *int64, other int64) config.Amount {
@@ -121,13 +128,11 @@ func priceOf(p *facts.Price, day string) config.Price {
 		Input: config.Amount(p.Input), Output: config.Amount(p.Output), Cached: orElse(p.Cached, p.Input),
 		Currency: "USD", AsOf: day,
 	}
-	if p.CacheWrite != nil {
-		written := config.Amount(*p.CacheWrite)
-		out.CacheWrite = &written
-	}
+	out.CacheWrite = amountOf(p.CacheWrite)
 	if t := p.Above; t != nil {
 		out.Above = &config.LongPrice{
 			Over: int64(t.Over), Input: config.Amount(t.Input), Output: config.Amount(t.Output), Cached: orElse(t.Cached, t.Input),
+			CacheWrite: amountOf(t.CacheWrite),
 		}
 	}
 	return out

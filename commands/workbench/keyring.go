@@ -44,8 +44,10 @@ func (rt *Runtime) AllowKeyCommand(store *trust.Store) func(context.Context, key
 }
 
 // TrustStore is what the user has allowed projects and commands.
-func TrustStore(dirs paths.Dirs) *trust.Store {
-	return trust.Open(filepath.Join(dirs.State, trust.FileName))
+func (rt *Runtime) TrustStore(dirs paths.Dirs) *trust.Store {
+	store := trust.Open(filepath.Join(dirs.State, trust.FileName))
+	store.Notice = rt.Notice
+	return store
 }
 
 // KeyRing is what finds and keeps keys. Nothing is read before it is asked. cfg
@@ -58,7 +60,7 @@ func (rt *Runtime) KeyRing(cfg *config.Config) (*keys.Keys, error) {
 	ring, _ := keys.SystemKeyring(os.LookupEnv)
 	o := keys.Options{
 		Dir: dirs.Config, Env: os.LookupEnv, Keyring: ring, Notice: rt.Notice,
-		Allow: rt.AllowKeyCommand(TrustStore(dirs)),
+		Allow: rt.AllowKeyCommand(rt.TrustStore(dirs)),
 	}
 	if cfg != nil {
 		o.Withheld = cfg.KeyVariables()

@@ -58,6 +58,7 @@ type Runtime struct {
 	sharing       *client.Sharing
 	Turns         client.Turns   // the one asked last
 	Closers       []func()       // of what answers elsewhere
+	noticed       *sync.Map      // the texts of notices that were printed, for Warning
 	Lent          *engine.Engine // that of the chat which a command runs in; nil makes one
 	// Approve asks in a chat's own way about a call; nil, or false, leaves it to
 	// the terminal.
@@ -82,7 +83,7 @@ type Drawn struct{ Outside, Inside *term.Streams }
 
 // New makes the runtime of one run of the program.
 func New(streams *term.Streams) *Runtime {
-	rt := &Runtime{Streams: streams, Page: new(atomic.Pointer[Drawn]), scripts: new(sync.Map)}
+	rt := &Runtime{Streams: streams, Page: new(atomic.Pointer[Drawn]), scripts: new(sync.Map), noticed: new(sync.Map)}
 	rt.Dirs = sync.OnceValues(func() (paths.Dirs, error) {
 		wd, err := os.Getwd()
 		if err != nil {
@@ -116,7 +117,7 @@ func (rt *Runtime) ConfigSources(flags map[string]config.Flag) (config.Options, 
 	}
 	return config.Options{
 		File: dirs.ConfigFile, Named: dirs.ConfigNamed, WorkDir: wd, Home: dirs.Home,
-		Env: os.LookupEnv, Flags: flags, Trusted: TrustStore(dirs).Project,
+		Env: os.LookupEnv, Flags: flags, Trusted: rt.TrustStore(dirs).Project,
 	}, nil
 }
 
@@ -184,7 +185,7 @@ func (rt *Runtime) EngineFor(cfg *config.Config, wrap func(provider.Provider) pr
 	if err != nil {
 		return nil, err
 	}
-	if err := engine.FinishRestore(context.Background(), dirs.Data); err != nil {
+	if err := engine.FinishRestore(context.Background(), dirs.Data, rt.Notice); err != nil {
 		return nil, err
 	}
 	ring, err := rt.KeyRing(cfg)
@@ -192,7 +193,7 @@ func (rt *Runtime) EngineFor(cfg *config.Config, wrap func(provider.Provider) pr
 		return nil, err
 	}
 	rt.Client = NewClient()
-	catalog, err := rt.catalogFor(cfg, catalogParts{ring, rt.Client, wrap, filepath.Join(dirs.Data, "agents")})
+	catalog, err := rt.catalogFor(cfg, catalogParts{ring: ring, client: rt.Client, wrap: wrap, agentDir: filepath.Join(dirs.Data, "agents")})
 	if err != nil {
 		return nil, err
 	}
@@ -260,6 +261,7 @@ func (rt *Runtime) finish() {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*tidyTime)
 	defer cancel()
 	err := errors.Join(rt.engine.Tidy(ctx, tidyTime), rt.engine.Close(), rt.toolbox.Close(), rt.removeScratch())
+	rt.engine.CheckFolders()
 	rt.Client.CloseIdleConnections()
 	rt.flushSpans()
 	if err != nil && rt.Verbose {

@@ -14,9 +14,12 @@ func (rt *Runtime) Waiting(what string) { rt.Notice("waiting: " + what) }
 
 // Notice says something that isn't the result, unless -q wants quiet.
 func (rt *Runtime) Notice(text string) {
-	if rt.Quiet {
-		return
+	if !rt.Quiet {
+		rt.print(text)
 	}
+}
+
+func (rt *Runtime) print(text string) {
 	streams := rt.Streams
 	if d := rt.Page.Load(); d != nil && d.Outside == streams {
 		streams = d.Inside
@@ -24,13 +27,24 @@ func (rt *Runtime) Notice(text string) {
 	streams.Err.Printf("fettle: %s\n", term.Clean(text))
 }
 
-// engineNotice passes on what an engine mended or set aside: into a server's log.
+// Warning prints a warning of a turn to standard error, also with -q, unless the engine
+// has printed it here as a notice.
+func (rt *Runtime) Warning(text string) {
+	if _, printed := rt.noticed.LoadAndDelete(text); !printed {
+		rt.print(text)
+	}
+}
+
+// engineNotice logs a notice of the engine, if this is a server; else it prints it.
 func (rt *Runtime) engineNotice(text string) {
 	if rt.Log != nil {
 		rt.Log.Warn(term.Clean(text))
 		return
 	}
-	rt.Notice(text)
+	if !rt.Quiet {
+		rt.noticed.Store(text, true)
+		rt.print(text)
+	}
 }
 
 // Sure asks a person whether something is to be removed. Where nobody can be

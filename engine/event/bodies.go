@@ -56,6 +56,9 @@ type ToolStart struct {
 	CallID    string `json:"tool_call_id"`
 	Agent     string `json:"agent,omitempty"`
 	Index     int    `json:"index"` // the call's place in tool_history, from 0
+	// Extra are members of the call that only the model's provider understands, as they
+	// came.
+	Extra json.RawMessage `json:"extra,omitempty"`
 	// PreManifestID is the state of the workspace before the call, so that it is known
 	// of a call which a crash cuts off; empty where none is kept.
 	PreManifestID string `json:"pre_manifest_id,omitempty"`
@@ -141,15 +144,25 @@ type ToolComplete struct {
 	Error string          `json:"error,omitempty"`
 	// WorkspacePayload and Payload are document 000's and 001's.
 	WorkspacePayload json.RawMessage `json:"workspace_payload,omitempty"`
-	Payload          json.RawMessage `json:"payload,omitempty"`
-	RenderPlan       json.RawMessage `json:"render_plan,omitempty"`
-	PreManifestID    string          `json:"pre_manifest_id,omitempty"`
-	PostManifestID   string          `json:"post_manifest_id,omitempty"`
-	Changes          []Change        `json:"changes,omitempty"`
-	DurationMS       int64           `json:"duration_ms"`
+	// WorkspacePlan is how WorkspacePayload is shown, where its type has a renderer.
+	WorkspacePlan  json.RawMessage `json:"workspace_plan,omitempty"`
+	Payload        json.RawMessage `json:"payload,omitempty"`
+	RenderPlan     json.RawMessage `json:"render_plan,omitempty"`
+	PreManifestID  string          `json:"pre_manifest_id,omitempty"`
+	PostManifestID string          `json:"post_manifest_id,omitempty"`
+	Changes        []Change        `json:"changes,omitempty"`
+	DurationMS     int64           `json:"duration_ms"`
+	// Media are the images and sounds that the model gets with Result.
+	Media []Media `json:"media,omitempty"`
 	// Outside names the sources beyond this machine whose content the result contains;
 	// empty if there are none.
 	Outside string `json:"outside,omitempty"`
+}
+
+// Media is an image or a sound that a call returned.
+type Media struct {
+	MIME string `json:"mime"`
+	Data []byte `json:"data"`
 }
 
 // Change is one path that a call changed.
@@ -198,8 +211,13 @@ type Meta struct {
 	Model      string `json:"model"` // provider/model
 	Usage      *Usage `json:"usage,omitempty"`
 	StopReason string `json:"stop_reason,omitempty"` // stop, tool_use, length, refusal, other
+	// StopDetail is the provider's own word for a stop reason other than stop
+	// and tool_use, where it has another one.
+	StopDetail string `json:"stop_detail,omitempty"`
 	// ContextLength is what the model was loaded with, where known.
 	ContextLength int `json:"context_length,omitempty"`
+	// ReasoningField is the field of the provider's API in which the reasoning came.
+	ReasoningField string `json:"reasoning_field,omitempty"`
 }
 
 // Usage counts tokens, as the provider reports them; never guessed.
@@ -235,7 +253,28 @@ func (u *Usage) Add(v *Usage) *Usage {
 // the model takes none".
 type Footnote struct {
 	Text string `json:"text"`
+	// Warning marks a remark that the user has to see at once, such as that a tool added
+	// a git repository: front ends show it also where they show no other footnotes.
+	Warning bool `json:"warning,omitempty"`
+	// Ending is set where the remark is how an answer ended that did not end by
+	// itself; empty for all others.
+	Ending Ending `json:"ending,omitempty"`
 }
+
+// Ending is how an answer ended that did not end by itself.
+type Ending string
+
+// The endings.
+const (
+	EndLength  Ending = "length"  // at the limit of output
+	EndRefusal Ending = "refusal" // the provider or the model declined, perhaps after some text
+	EndOther   Ending = "other"   // for a reason of the provider's own
+	EndEmpty   Ending = "empty"   // without text, payloads and calls
+	EndSilent  Ending = "silent"  // without text, after calls
+)
+
+// NoAnswer reports whether an answer that ended so is none.
+func (e Ending) NoAnswer() bool { return e == EndEmpty || e == EndRefusal }
 
 // Summary stands for messages that a request to the model no longer has room
 // for. The chat keeps them, and shows them as before.
@@ -268,6 +307,9 @@ type Error struct {
 	Retryable bool     `json:"retryable"`
 	Detail    []string `json:"detail,omitempty"`
 	Hints     []string `json:"hints,omitempty"`
+	// Status is the HTTP status of the failure's nature, where it is not that of
+	// its code.
+	Status int `json:"status,omitempty"`
 }
 
 // Cancelled ends a turn that somebody stopped.
@@ -301,7 +343,10 @@ type ResponsePayload struct {
 	Denied int `json:"denied,omitempty"`
 }
 
-// CustomPayload is document 000's; Type is a payload's, else "tool_history".
+// CustomHistory is the type of a CustomPayload whose data are a []ToolHistory.
+const CustomHistory = "tool_history"
+
+// CustomPayload is document 000's; Type is a payload's, else CustomHistory.
 type CustomPayload struct {
 	Type string          `json:"type"`
 	Data json.RawMessage `json:"data"`

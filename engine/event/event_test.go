@@ -38,8 +38,8 @@ func bodies() []Body {
 		Payload{PayloadID: "p", Kind: "table", Data: raw, Source: "tool"},
 		Workflow{Instance: "w", Step: "s", State: "running", Progress: half(), Data: raw},
 		Annotations{[]json.RawMessage{raw}},
-		Meta{Model: "ollama/x", Usage: &Usage{1, 2, 3, 4, 5}, StopReason: "stop", ContextLength: 4096},
-		Footnote{"note"},
+		Meta{Model: "ollama/x", Usage: &Usage{1, 2, 3, 4, 5}, StopReason: "stop", StopDetail: "why", ContextLength: 4096},
+		Footnote{Text: "note", Ending: EndLength},
 		Summary{Text: "s", MessageID: "m", Messages: 4, Model: "x/y", Usage: &Usage{InputTokens: 1}},
 		Complete{ResponsePayload{
 			Message: "m", ConversationID: 12, SuggestedValues: []json.RawMessage{raw}, SuggestedActions: []json.RawMessage{raw},

@@ -27,6 +27,7 @@ const (
 	TurnLimit    Code = "turn_limit"    // 9: the model went on calling tools past the limit
 	NoProgress   Code = "no_progress"   // 9: the model repeated itself, or nothing that it called worked
 	Store        Code = "store"         // 10: the data directory is in trouble
+	NoAnswer     Code = "no_answer"     // 11: the answer is empty, or was refused
 	Timeout      Code = "timeout"       // 124: the turn took longer than it may
 	Interrupted  Code = "interrupted"   // 130: stopped by a signal, a cancel or a crash
 )
@@ -66,6 +67,8 @@ func table(c Code) row {
 		return row{9, http.StatusUnprocessableEntity, "the model got nowhere: calls repeated or failed"}
 	case Store:
 		return row{10, http.StatusServiceUnavailable, "the data directory is in trouble"}
+	case NoAnswer:
+		return row{11, http.StatusBadGateway, "the answer is empty, or the provider refused to give one"}
 	case Timeout:
 		return row{124, http.StatusGatewayTimeout, "the time limit was reached"}
 	case Interrupted:
@@ -88,7 +91,7 @@ func (c Code) Meaning() string { return table(c).meaning }
 func Codes() []Code {
 	return []Code{
 		Failed, InvalidReply, NotFound, Busy, Usage, Config, Unavailable, Unauthorised,
-		Overloaded, Context, Approval, TurnLimit, NoProgress, Store, Timeout, Interrupted,
+		Overloaded, Context, Approval, TurnLimit, NoProgress, Store, NoAnswer, Timeout, Interrupted,
 	}
 }
 
@@ -106,6 +109,9 @@ type Fault struct {
 	// Hints are next steps, best first; each begins with a command that can
 	// be pasted where there is one.
 	Hints []string
+	// Status is the HTTP status where the kind's is not the failure's nature, such
+	// as a refusal by a provider that no second request changes; 0 is the kind's.
+	Status int
 	// Err is the cause, for errors.Is and logs; its text is not shown.
 	Err error
 }
@@ -113,6 +119,14 @@ type Fault struct {
 // Listed is how many things of a list Detail tells: more than a screen of them
 // nobody reads, and a folder can have a million.
 const Listed = 20
+
+// HTTPStatus is the HTTP status of a response that fails with f.
+func (f *Fault) HTTPStatus() int {
+	if f.Status != 0 {
+		return f.Status
+	}
+	return f.Code.Status()
+}
 
 // List makes Detail a list of things, of which line gives the text: the first
 // Listed of them, and how many there are beside. It is for whoever makes the Fault.

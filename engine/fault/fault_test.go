@@ -33,7 +33,7 @@ func TestExitStatuses(t *testing.T) {
 	t.Parallel()
 	for code, want := range map[Code]int{
 		Failed: 1, Usage: 2, Config: 3, Unavailable: 4, Unauthorised: 5, Overloaded: 6, Context: 7,
-		Approval: 8, TurnLimit: 9, NoProgress: 9, Store: 10, Timeout: 124, Interrupted: 130,
+		Approval: 8, TurnLimit: 9, NoProgress: 9, Store: 10, NoAnswer: 11, Timeout: 124, Interrupted: 130,
 	} {
 		if got := code.Exit(); got != want {
 			t.Errorf("%s exits %d, want %d", code, got, want)

@@ -71,7 +71,7 @@ func (c *Catalog) Resolve(ctx context.Context, ref string) (provider.Provider, s
 			f.Hints = append(f.Hints, "fettle ask -m "+name+"/"+model+" …")
 		}
 		if len(f.Hints) == 0 {
-			f.Hints = []string{"fettle models list   what there is to ask"}
+			f.Hints = []string{"fettle models list   lists the models"}
 		}
 		return nil, "", f
 	}

@@ -2,6 +2,7 @@ package models
 
 import (
 	"errors"
+	"net/http"
 	"strings"
 	"time"
 
@@ -19,8 +20,33 @@ func Explain(ref string, err error) error {
 		return err
 	}
 	out := faultOf(ref, pe)
-	out.Err = err
+	out.Err, out.Status = err, status(pe)
 	return out
+}
+
+// status is the HTTP status that a failure has for clients of this program: one
+// that they don't retry where the same request fails again. 0 is that of the
+// fault's code.
+func status(e *provider.Error) int {
+	switch e.Kind {
+	case provider.Unauthorised:
+		return http.StatusUnauthorized
+	case provider.UnknownModel:
+		return http.StatusNotFound
+	case provider.Undecodable:
+		return http.StatusFailedDependency
+	case provider.Unsupported, provider.ContextFull:
+		return http.StatusBadRequest
+	case provider.Rejected:
+		switch e.Status {
+		case http.StatusPaymentRequired, http.StatusForbidden, http.StatusNotFound, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
+			return e.Status
+		case http.StatusTooManyRequests:
+			return http.StatusPaymentRequired // a quota, which no wait restores
+		}
+		return http.StatusBadRequest
+	}
+	return 0
 }
 
 func faultOf(ref string, e *provider.Error) *fault.Fault {
@@ -50,6 +76,10 @@ func faultOf(ref string, e *provider.Error) *fault.Fault {
 		return fault.New(fault.InvalidReply, said, "check that the address speaks "+prov+"'s protocol")
 	case provider.Unsupported:
 		return fault.New(fault.Failed, ref+" takes no "+string(e.Feature)+": "+said)
+	}
+	if e.Status == http.StatusRequestEntityTooLarge {
+		return fault.New(fault.Failed, said,
+			"send less, or raise the limit on the size of requests at the proxy before "+e.Address+" (nginx: client_max_body_size)")
 	}
 	return fault.New(fault.Failed, said)
 }

@@ -3,6 +3,7 @@ package models
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
@@ -27,7 +28,7 @@ func (c candidate) ref() string { return c.provider + "/" + c.name }
 //   - the name of a model that a provider has listed before or that the table of facts
 //     has at its address, with or without the day of its release: gpt-5
 //   - the name of a family, or its last parts, which means the newest model: sonnet
-//   - the name of a model on this machine, which is asked for now: qwen3
+//   - the name of a model on this machine, whose providers list their models: qwen3
 //
 // Where several providers have the model, those that are ready come first. A name that
 // is still not unique is a fault that lists the full names.
@@ -63,11 +64,11 @@ func (c *Catalog) Short(ctx context.Context, name string) (string, error) {
 // candidates are all models that are known without asking.
 func (c *Catalog) candidates() []candidate {
 	var out []candidate
-	seen := map[string]bool{}
+	seen := map[string]int{} // the places in out, by the full name
 	if c.Kept != nil {
 		for _, m := range c.Kept() {
 			if m.Chats != provider.No {
-				seen[m.Ref()] = true
+				seen[m.Ref()] = len(out)
 				out = append(out, candidate{provider: m.Provider, name: m.Name, listed: true})
 			}
 		}
@@ -88,18 +89,18 @@ func (c *Catalog) candidates() []candidate {
 			if m.Described().Chats == provider.No {
 				continue
 			}
-			if !seen[name+"/"+m.Name] {
+			at, known := seen[name+"/"+m.Name]
+			if !known {
 				out = append(out, candidate{name, m.Name, m.Family, m.Released, false})
 				continue
 			}
-			at := slices.IndexFunc(out, func(o candidate) bool { return o.provider == name && o.name == m.Name })
 			out[at].family, out[at].released = m.Family, m.Released
 		}
 	}
 	return out
 }
 
-// local are the models of providers on this machine, asked for now.
+// local lists the models of the providers on this machine.
 func (c *Catalog) local(ctx context.Context) []candidate {
 	ctx, cancel := context.WithTimeout(ctx, seekTime)
 	defer cancel()
@@ -171,28 +172,33 @@ func newer(a, b candidate) bool {
 // noneCalled is the fault of a name that means no model.
 func (c *Catalog) noneCalled(name string, all []candidate) error {
 	f := fault.New(fault.Usage, "no model is called "+name)
-	refs := map[string][]string{} // by the name without the provider
-	names := make([]string, 0, len(all))
-	for _, m := range all {
-		if c.ready(m.provider) {
-			refs[m.name] = append(refs[m.name], m.ref())
-			names = append(names, m.name)
+	ready := slices.DeleteFunc(slices.Clone(all), func(m candidate) bool { return !c.ready(m.provider) })
+	for _, among := range [][]candidate{ready, all} {
+		refs := maps.Clone(c.Aliases) // by each name that can be mistyped
+		if refs == nil {
+			refs = map[string]string{}
 		}
-	}
-	for alias, ref := range c.Aliases {
-		refs[alias] = []string{ref}
-		names = append(names, alias)
-	}
-	slices.Sort(names)
-	for _, near := range Nearest(name, slices.Compact(names)) {
-		f.Hints = append(f.Hints, "fettle ask -m "+refs[near][0]+" …")
+		for _, m := range among {
+			refs[m.name] = m.ref()
+			for _, family := range []string{m.family, m.family[strings.LastIndex(m.family, "-")+1:]} {
+				if family != "" && refs[family] == "" {
+					refs[family] = family
+				}
+			}
+		}
+		for _, near := range Nearest(name, slices.Sorted(maps.Keys(refs))) {
+			f.Hints = append(f.Hints, "fettle ask -m "+refs[near]+" …")
+		}
+		if len(f.Hints) > 0 {
+			break
+		}
 	}
 	if len(f.Hints) == 0 {
 		for _, p := range c.Registry.Names() {
 			f.Hints = append(f.Hints, "fettle ask -m "+p+"/"+modelOr(name)+" …")
 		}
 	}
-	f.Hints = append(f.Hints, "fettle models list   what there is to ask")
+	f.Hints = append(f.Hints, "fettle models list   lists the models")
 	return f
 }
 

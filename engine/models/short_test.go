@@ -85,7 +85,7 @@ func TestShortNamesThatAreRefused(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, message, hint string }{
 		{"openai", "openai is a provider", "fettle models list --provider openai"},
-		{"sonet", "no model is called sonet", ""},
+		{"sonet", "no model is called sonet", "fettle ask -m sonnet …"},
 		{"claude-sonet-5", "no model is called claude-sonet-5", "fettle ask -m anthropic/claude-sonnet-5 …"},
 		{"sonnet5", "no model is called sonnet5", "fettle ask -m anthropic/claude-sonnet-4-6 …"},
 		{"", "no model is called ", ""},

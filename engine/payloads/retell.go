@@ -2,6 +2,7 @@ package payloads
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 )
 
@@ -27,4 +28,21 @@ func Decided(kind string, accepted bool, remark string) string {
 		s += " and says: " + shown(remark)
 	}
 	return s + "]"
+}
+
+// maxEdited bounds the part of an edited text that a model gets, in bytes.
+const maxEdited = 16 << 10
+
+// Edited returns the note that tells a model what the user made of a payload's text.
+func Edited(kind, title, text string) string {
+	what := shown(kind)
+	if title = strings.TrimSpace(title); title != "" {
+		what += " \"" + shown(title) + "\""
+	}
+	s := "[the user edited the " + what + "; its text is now:\n"
+	if len(text) > maxEdited {
+		kept := strings.ToValidUTF8(text[:maxEdited], "")
+		return s + kept + "\n" + fmt.Sprintf("(%d more bytes are left out)]", len(text)-len(kept))
+	}
+	return s + text + "\n]"
 }

@@ -44,12 +44,22 @@ type Collector struct {
 // NewCollector begins a turn.
 func NewCollector(reg *Registry) *Collector { return &Collector{reg: reg} }
 
-// Tool takes the result of a call. It gives the payload to show as an event,
-// if there is one, and notes on what was wrong and is left out. A payload of
-// suggestions is shown with the answer alone.
-func (c *Collector) Tool(out ToolOutput) (shownNow *event.Payload, notes []string) {
+// Taken is what the collector accepted of a tool's output.
+type Taken struct {
+	// Shown is the payload to show as an event; nil for none.
+	Shown *event.Payload
+	// Workspace is the workspace_payload with its title and its data filled in;
+	// nil where the tool gave none that can be shown.
+	Workspace json.RawMessage
+	// Notes name what was wrong and is left out.
+	Notes []string
+}
+
+// Tool takes the result of a call. A payload of suggestions is shown with the
+// answer alone.
+func (c *Collector) Tool(out ToolOutput) (t Taken) {
 	note := func(what string, err error) {
-		notes = append(notes, shown(fmt.Sprintf("the %s of %s was left out: %v", what, out.Tool, err)))
+		t.Notes = append(t.Notes, shown(fmt.Sprintf("the %s of %s was left out: %v", what, out.Tool, err)))
 	}
 	beside := func(obj map[string]json.RawMessage) {
 		for _, kind := range []string{SuggestedValues, SuggestedActions} {
@@ -67,23 +77,24 @@ func (c *Collector) Tool(out ToolOutput) (shownNow *event.Payload, notes []strin
 		if ws, err := c.readWorkspace(out, beside); err != nil {
 			note("workspace payload", err)
 		} else {
-			c.workspace = ws
+			c.workspace, t.Workspace = ws, ws
 		}
 	}
 	if empty(out.Payload) {
-		return nil, notes
+		return t
 	}
 	p, err := c.read(out, beside)
 	if err != nil {
 		note("payload", err)
-		return nil, notes
+		return t
 	}
 	if isSuggestion(p.Type) {
 		c.hints.take(p.Type, p.Data)
-		return nil, notes
+		return t
 	}
 	c.tool, c.toolSet = p, out.Set
-	return &event.Payload{Kind: p.Type, Data: p.Data, Source: FromTool}, notes
+	t.Shown = &event.Payload{Kind: p.Type, Data: p.Data, Source: FromTool}
+	return t
 }
 
 // Model takes a payload that a Parser found, and gives what is shown of it as

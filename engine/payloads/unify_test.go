@@ -55,7 +55,8 @@ func TestUnify(t *testing.T) {
 				switch s := s.(type) {
 				case ToolOutput:
 					var notes []string
-					if p, notes = c.Tool(s); len(notes) > 0 {
+					took := c.Tool(s)
+					if p, notes = took.Shown, took.Notes; len(notes) > 0 {
 						t.Error(notes)
 					}
 				case Found:
@@ -98,7 +99,8 @@ func TestWrongPayloadsOfToolsAreLeftOut(t *testing.T) {
 			t.Parallel()
 			reg, _ := New()
 			c := NewCollector(reg)
-			p, notes := c.Tool(ToolOutput{Tool: "t", WorkspacePayload: raw(tt.workspace), Payload: raw(tt.payload)})
+			took := c.Tool(ToolOutput{Tool: "t", WorkspacePayload: raw(tt.workspace), Payload: raw(tt.payload)})
+			p, notes := took.Shown, took.Notes
 			if p != nil || len(notes) != 1 || !strings.HasPrefix(notes[0], tt.want) {
 				t.Errorf("got %v, %q, want %q", p, notes, tt.want)
 			}
@@ -109,7 +111,8 @@ func TestWrongPayloadsOfToolsAreLeftOut(t *testing.T) {
 	}
 	reg, _ := New()
 	c := NewCollector(reg)
-	p, notes := c.Tool(ToolOutput{Tool: "t", Payload: raw(`{"type":"a","data":1,"suggested_values":["x"]}`)})
+	took := c.Tool(ToolOutput{Tool: "t", Payload: raw(`{"type":"a","data":1,"suggested_values":["x"]}`)})
+	p, notes := took.Shown, took.Notes
 	if p == nil || len(notes) != 1 || !strings.HasPrefix(notes[0], "the list suggested_values of t was left out: /0: expected object") {
 		t.Errorf("wrong suggestions take the payload with them: %v, %q", p, notes)
 	}
@@ -196,7 +199,8 @@ func FuzzToolPayload(f *testing.F) {
 	reg, _ := New()
 	f.Fuzz(func(t *testing.T, workspace, payload []byte) {
 		c := NewCollector(reg)
-		p, notes := c.Tool(ToolOutput{Tool: "t", WorkspacePayload: workspace, Payload: payload})
+		took := c.Tool(ToolOutput{Tool: "t", WorkspacePayload: workspace, Payload: payload})
+		p, notes := took.Shown, took.Notes
 		if p != nil && (!json.Valid(p.Data) || checkType(p.Kind) != nil) {
 			t.Fatalf("shows %+v", p)
 		}

@@ -6,8 +6,6 @@ import (
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
-
-	"github.com/fettle-cli/fettle/toolset"
 )
 
 // side is how sure a match has to be.
@@ -20,11 +18,8 @@ const (
 	prohibits
 )
 
-// matches reports whether a rule concerns a call.
+// matches reports whether a rule for the tool of a call concerns the call.
 func (r rule) matches(c *Call, s side) bool {
-	if ok, err := toolset.Match(r.tool, c.tool.ID); err != nil || !ok {
-		return false
-	}
 	for _, a := range r.args {
 		name := a.name
 		if name == "" {

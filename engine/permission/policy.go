@@ -57,18 +57,6 @@ func (p Policy) With(q Policy) Policy {
 	}
 }
 
-// Check tells the first rule that can't be read.
-func (p Policy) Check() error {
-	for _, rules := range [][]string{p.Deny, p.Allow, p.Ask} {
-		for _, text := range rules {
-			if _, err := parseRule(text); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
 // Verdict is what a policy says of a call.
 type Verdict int
 
@@ -79,59 +67,64 @@ const (
 	Refuse
 )
 
-// Decide returns the verdict on a call, and the reason for users, empty for [Run].
+// Decide is [Rules.Decide] for a single decision.
 func (p Policy) Decide(c *Call) (Verdict, string) {
-	if rule, ok := catches(p.Deny, c); ok {
+	r, _ := p.Compile() // Check has reported a rule that can't be parsed, which matches nothing
+	return r.Decide(c)
+}
+
+// Decide returns the verdict on a call, and the reason for users, empty for [Run].
+func (r *Rules) Decide(c *Call) (Verdict, string) {
+	if rule, ok := r.deny.catches(c); ok {
 		return Refuse, "the rule deny " + rule + " forbids it"
 	}
-	if v, why, ok := p.unclear(c); ok {
+	if v, why, ok := r.unclear(c); ok {
 		return v, why
 	}
-	if allows(p.Allow, c) {
+	if r.allow.allows(c) {
 		return Run, ""
 	}
-	if rule, ok := catches(p.Ask, c); ok {
-		return p.unless(Ask), "the rule ask " + rule + " wants it"
+	if rule, ok := r.ask.catches(c); ok {
+		return r.unless(Ask), "the rule ask " + rule + " wants it"
 	}
 	if c.tool.RequiresConfirmation {
-		return p.unless(Ask), "the tool wants an approval"
+		return r.unless(Ask), "the tool wants an approval"
 	}
 	if c.ws != nil && c.ws.Bound && !c.tool.Annotations.ReadOnly {
-		return p.unless(Ask), "it can change " + c.ws.Path
+		return r.unless(Ask), "it can change " + c.ws.Path
 	}
 	return Run, ""
 }
 
-// Denied returns the check that holds the files which a call reaches to the deny rules, for
-// [toolset.Workspace.Denied]: a tool that walks a folder reaches files that no argument
-// names. It is nil if no rule denies the tool a path.
-func (p Policy) Denied(t toolset.Tool) func(name string, fold bool) (string, bool) {
-	var rules []rule
-	for _, text := range p.Deny {
-		r, err := parseRule(text)
-		if err != nil || len(r.args) != 1 {
-			continue
-		}
-		name := r.args[0].name
-		if ok, err := toolset.Match(r.tool, t.ID); err == nil && ok && isPathName(cmp.Or(name, mainArg(t))) {
-			rules = append(rules, r)
+// Denied returns the check that compares the files which a call reaches with the deny
+// rules, for [toolset.Workspace.Denied]: a tool that walks a folder reaches files that no
+// argument names. It is nil if no rule denies the tool a path.
+func (r *Rules) Denied(t toolset.Tool) func(name string, fold bool) (string, bool) {
+	type denial struct {
+		text  string
+		globs []string
+	}
+	var all []denial
+	for _, r := range r.deny.of(t.ID) {
+		if len(r.args) == 1 && isPathName(cmp.Or(r.args[0].name, mainArg(t))) {
+			all = append(all, denial{r.text, pathGlobs(r.args[0].glob)})
 		}
 	}
-	if len(rules) == 0 {
+	if len(all) == 0 {
 		return nil
 	}
 	return func(name string, fold bool) (string, bool) {
-		for _, r := range rules {
-			if matchesAny(pathGlobs(r.args[0].glob), []string{name}, fold) {
-				return "deny " + r.text, true
+		for _, d := range all {
+			if matchesAny(d.globs, []string{name}, fold) {
+				return "deny " + d.text, true
 			}
 		}
 		return "", false
 	}
 }
 
-func (p Policy) unless(v Verdict) Verdict {
-	if p.AllowAll {
+func (r *Rules) unless(v Verdict) Verdict {
+	if r.allowAll {
 		return Run
 	}
 	return v
@@ -141,6 +134,7 @@ type rule struct {
 	text string
 	tool string
 	args []argRule
+	at   int // its place in the list
 }
 
 type argRule struct{ name, glob string }
@@ -201,14 +195,4 @@ func isName(s string) bool {
 		}
 	}
 	return s != ""
-}
-
-func firstMatch(rules []string, c *Call, s side) (string, bool) {
-	for _, text := range rules {
-		r, err := parseRule(text) // Check has been asked; a bad rule matches nothing
-		if err == nil && r.matches(c, s) {
-			return text, true
-		}
-	}
-	return "", false
 }

@@ -283,12 +283,16 @@ func TestDeniedPathsOfATool(t *testing.T) {
 		{search, "secret/a", false, true}, {search, "secret", false, true}, {search, "Secret/a", false, false}, {search, "Secret/a", true, true},
 		{search, "x", false, false}, {read, ".env", false, true}, {read, "secret/a", false, false},
 	} {
-		denied := p.Denied(c.tool)
+		rules, err := p.Compile()
+		if err != nil {
+			t.Fatal(err)
+		}
+		denied := rules.Denied(c.tool)
 		if rule, yes := denied(c.name, c.fold); yes != c.want || yes && !strings.HasPrefix(rule, "deny ") {
 			t.Errorf("%s of %s: %v (%s)", c.tool.ID, c.name, yes, rule)
 		}
 	}
-	if p.Denied(toolset.Tool{ID: "run_command"}) != nil {
+	if rules, _ := p.Compile(); rules.Denied(toolset.Tool{ID: "run_command"}) != nil {
 		t.Error("a tool without a rule for paths has a check")
 	}
 }

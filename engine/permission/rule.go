@@ -1,11 +1,6 @@
 package permission
 
-import (
-	"slices"
-	"strings"
-
-	"github.com/fettle-cli/fettle/toolset"
-)
+import "strings"
 
 // Rule returns the rule that "for this chat" and "always" make of a call: this
 // tool, with this main argument where it has one. A path is stored as the file that it
@@ -55,42 +50,29 @@ func bracketed(s string) string {
 	return b.String()
 }
 
-// Names tells whether a rule speaks of a tool, by more than meaning all.
-func Names(rules []string, id string) bool {
-	return slices.ContainsFunc(rules, func(text string) bool {
-		r, err := parseRule(text)
-		if err != nil {
-			return false
-		}
-		ok, err := toolset.Match(r.tool, id)
-		return err == nil && ok && r.tool != "*" && r.tool != "**"
-	})
-}
-
 // SamplingRule is the rule that lets a server ask models without a question. No
 // tool can have such an id.
 func SamplingRule(server string) string { return "sampling@" + server }
 
-// DecidePrompt gives the verdict on a prompt that an MCP server has for a model, and
-// the reason for people. Only rules that speak of such prompts count.
-func (p Policy) DecidePrompt(server string) (v Verdict, why string) {
+// DecidePrompt returns the verdict on a prompt that an MCP server has for a model, and
+// the reason for users. Only rules for such prompts count.
+func (r *Rules) DecidePrompt(server string) (v Verdict, why string) {
 	id := SamplingRule(server)
-	named := func(rules []string) (string, bool) {
-		for _, text := range rules {
-			r, err := parseRule(text)
-			if err == nil && len(r.args) == 0 && strings.HasPrefix(r.tool, "sampling@") {
-				if ok, err := toolset.Match(r.tool, id); err == nil && ok {
-					return text, true
-				}
-			}
-		}
-		return "", false
-	}
-	if rule, ok := named(p.Deny); ok {
+	if rule, ok := r.deny.forPrompts(id); ok {
 		return Refuse, "the rule deny " + rule + " forbids it"
 	}
-	if _, ok := named(p.Allow); ok {
+	if _, ok := r.allow.forPrompts(id); ok {
 		return Run, ""
 	}
 	return Ask, ""
+}
+
+// forPrompts returns the text of the first rule that names the id of a server's prompts.
+func (l *ruleList) forPrompts(id string) (string, bool) {
+	for _, r := range l.of(id) {
+		if len(r.args) == 0 && strings.HasPrefix(r.tool, "sampling@") {
+			return r.text, true
+		}
+	}
+	return "", false
 }

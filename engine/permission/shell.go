@@ -50,18 +50,18 @@ func (c *Call) running(command string) *Call {
 // has to be allowed where the rules have wildcards, and the line must do nothing else; a
 // rule that has the whole line allows that line. The rule that an approval of this very
 // call made allows it, too, however its path is spelled.
-func allows(rules []string, c *Call) bool {
-	if allowsWhole(rules, c) {
+func (l *ruleList) allows(c *Call) bool {
+	if l.allowsWhole(c) {
 		return true
 	}
 	command, ok := c.command()
 	if !ok {
-		_, hit := firstMatch(rules, c, permits)
+		_, hit := l.first(c, permits)
 		return hit
 	}
 	parts, simple := shellparts.Simple(command, shellDialect())
 	for _, part := range parts {
-		if _, hit := firstMatch(rules, c.running(part), permits); !hit {
+		if _, hit := l.first(c.running(part), permits); !hit {
 			return false
 		}
 	}
@@ -70,27 +70,20 @@ func allows(rules []string, c *Call) bool {
 
 // allowsWhole reports whether a rule allows the call as it is, without a wildcard for its
 // command line.
-func allowsWhole(rules []string, c *Call) bool {
-	if len(rules) == 0 {
+func (l *ruleList) allowsWhole(c *Call) bool {
+	if len(l.texts) == 0 {
 		return false
 	}
-	exact := c.Rule()
-	for _, text := range rules {
-		if text == exact {
-			return true
-		}
-		r, err := parseRule(text)
-		if err == nil && c.shell != "" && !r.wildIn(c) && r.matches(c, permits) {
-			return true
-		}
+	if l.texts[c.Rule()] {
+		return true
 	}
-	return false
+	return c.shell != "" && slices.ContainsFunc(l.of(c.tool.ID), func(r rule) bool { return !r.wildIn(c) && r.matches(c, permits) })
 }
 
 // catches returns the first rule that concerns a call: as it is, or any command that its
 // command line contains.
-func catches(rules []string, c *Call) (string, bool) {
-	if text, ok := firstMatch(rules, c, prohibits); ok || len(rules) == 0 {
+func (l *ruleList) catches(c *Call) (string, bool) {
+	if text, ok := l.first(c, prohibits); ok || len(l.of(c.tool.ID)) == 0 {
 		return text, ok
 	}
 	command, ok := c.command()
@@ -99,7 +92,7 @@ func catches(rules []string, c *Call) (string, bool) {
 	}
 	seen, _ := shellparts.Seen(command, shellDialect())
 	for _, each := range seen {
-		if text, ok := firstMatch(rules, c.running(each), prohibits); ok {
+		if text, ok := l.first(c.running(each), prohibits); ok {
 			return text, true
 		}
 	}
@@ -108,13 +101,16 @@ func catches(rules []string, c *Call) (string, bool) {
 
 // unclear decides about a command line that can run more than can be seen, once a rule
 // concerns commands of this tool; ok reports that it did.
-func (p Policy) unclear(c *Call) (v Verdict, why string, ok bool) {
+func (r *Rules) unclear(c *Call) (v Verdict, why string, ok bool) {
 	command, isLine := c.command()
 	if !isLine {
 		return Run, "", false
 	}
-	limits, limited := aboutCommands(slices.Concat(p.Deny, p.Ask), c)
-	_, granted := aboutCommands(p.Allow, c)
+	limits, limited := r.deny.aboutCommands(c)
+	if !limited {
+		limits, limited = r.ask.aboutCommands(c)
+	}
+	_, granted := r.allow.aboutCommands(c)
 	if !limited && !granted {
 		return Run, "", false
 	}
@@ -122,27 +118,23 @@ func (p Policy) unclear(c *Call) (v Verdict, why string, ok bool) {
 		return Run, "", false
 	}
 	switch {
-	case slices.Contains(p.Allow, c.Rule()):
+	case r.allow.texts[c.Rule()]:
 		return Run, "", true
-	case limited && p.AllowAll:
+	case limited && r.allowAll:
 		return Refuse, "the rule " + limits + " concerns commands, and it can't be seen which commands this line runs", true
 	case limited:
 		return Ask, "the rule " + limits + " concerns commands, and it can't be seen which commands this line runs", true
-	case p.AllowAll || allowsWhole(p.Allow, c):
+	case r.allowAll || r.allow.allowsWhole(c):
 		return Run, "", true
 	}
 	return Ask, "it can't be seen which commands this line runs", true
 }
 
 // aboutCommands returns the first rule that concerns some command lines of a call's tool.
-func aboutCommands(rules []string, c *Call) (string, bool) {
-	for _, text := range rules {
-		r, err := parseRule(text)
-		if err != nil {
-			continue
-		}
-		if ok, err := toolset.Match(r.tool, c.tool.ID); err == nil && ok && slices.ContainsFunc(r.args, func(a argRule) bool { return c.isCommand(a.name) }) {
-			return text, true
+func (l *ruleList) aboutCommands(c *Call) (string, bool) {
+	for _, r := range l.of(c.tool.ID) {
+		if slices.ContainsFunc(r.args, func(a argRule) bool { return c.isCommand(a.name) }) {
+			return r.text, true
 		}
 	}
 	return "", false

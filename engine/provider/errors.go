@@ -46,6 +46,9 @@ type Error struct {
 	Message  string
 	// RetryAfter is what the provider asked for; 0 where it didn't.
 	RetryAfter time.Duration
+	// NoReason reports that the provider refused without a usable reason:
+	// nothing, a web page, or words that fit every refusal.
+	NoReason bool
 	// Feature is what an Unsupported model lacks.
 	Feature Feature
 	Err     error

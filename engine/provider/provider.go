@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"iter"
+	"slices"
 
 	"github.com/fettle-cli/fettle/engine/event"
 )
@@ -47,6 +48,15 @@ type Lister interface {
 	Models(ctx context.Context) ([]Model, error)
 }
 
+// Learner is a Provider that learns from refusals which shape the requests to a model must
+// have.
+type Learner interface {
+	// Lessons returns what was learnt of a model, as texts of the provider's own.
+	Lessons(model string) []string
+	// Recall takes what another process has learnt of a model. Unknown lessons are ignored.
+	Recall(model string, lessons []string)
+}
+
 // Known is whether a model has an ability.
 type Known int
 
@@ -66,9 +76,12 @@ type Model struct {
 	ContextLength int
 	// Chats is whether it can be asked at all: No is a model for embeddings,
 	// images, speech and the like.
-	Chats    Known
-	Tools    Known
-	Images   Known
+	Chats  Known
+	Tools  Known
+	Images Known
+	// Audio reports whether the model takes sounds. Where it is Unknown, none are sent:
+	// few models do.
+	Audio    Known
 	Thinking Known
 	Schema   Known // structured output
 	// Efforts are the reasoning levels that the model takes; zero where they are unknown.
@@ -112,6 +125,9 @@ type Request struct {
 	// empty leaves it to the model. A provider that can't make a model call leaves
 	// it to the model, too, and says so in a footnote.
 	MustCall string
+	// ThoughtEnd is the marker that ends the reasoning with which the model begins its
+	// text, without a marker that begins it; empty if it does not. See CutThought.
+	ThoughtEnd string
 	// Native is set where agents answer; see there.
 	Native *Native
 }
@@ -162,6 +178,7 @@ const (
 	TextPart       PartKind = "text"
 	ReasoningPart  PartKind = "reasoning"
 	ImagePart      PartKind = "image"
+	AudioPart      PartKind = "audio" // only among a result's Media
 	FilePart       PartKind = "file"
 	ToolCallPart   PartKind = "tool_call"
 	ToolResultPart PartKind = "tool_result"
@@ -190,11 +207,14 @@ type Part struct {
 	// Details are a provider's reasoning details, passed back unchanged to
 	// the provider that made them.
 	Details json.RawMessage `json:"details,omitempty"`
-	// Model is the Ref of the model that made the details.
+	// Model is the Ref of the model that made the details, the reasoning with a Field, or
+	// the call with an Extra.
 	Model string `json:"model,omitempty"`
+	// Field is the field of the provider's API in which the reasoning came.
+	Field string `json:"field,omitempty"`
 	// Name is a file's name, for file and image parts.
 	Name string `json:"name,omitempty"`
-	// MIME and Data are an image.
+	// MIME and Data are an image or a sound.
 	MIME string `json:"mime,omitempty"`
 	Data []byte `json:"data,omitempty"`
 	// Call and Result are for tool_call and tool_result parts.
@@ -209,6 +229,12 @@ type Part struct {
 	Doc string `json:"doc,omitempty"`
 }
 
+// HasImage reports whether the part is an image or a result with one.
+func (p Part) HasImage() bool {
+	isImage := func(m Part) bool { return m.Kind == ImagePart }
+	return isImage(p) || p.Result != nil && slices.ContainsFunc(p.Result.Media, isImage)
+}
+
 // Payload is document 001's {type, data}, as it was shown.
 type Payload struct {
 	ID   string          `json:"id"`
@@ -219,7 +245,13 @@ type Payload struct {
 	Source  string `json:"source"`
 	Toolset string `json:"toolset_id,omitempty"`
 	Title   string `json:"title,omitempty"` // what stands above it
+	// RenderPlan is how a toolset's renderer shows it; nil where its type has none.
+	RenderPlan json.RawMessage `json:"render_plan,omitempty"`
 }
+
+// UnnamedTool is the name of a call that came with arguments and without the
+// name of a tool. No tool has this name, so the model gets an error as the result.
+const UnnamedTool = "unnamed_tool"
 
 // ToolCall is a call that a model asked for.
 type ToolCall struct {
@@ -228,6 +260,11 @@ type ToolCall struct {
 	Name string `json:"name"`
 	// Args is a JSON object; empty arguments are {}.
 	Args json.RawMessage `json:"args"`
+	// Extra are members of the call that only the provider understands, such as a
+	// signature of the model's thoughts: an object as the provider sent it, without the
+	// members that are known. It is sent back in the same place, to the model that made
+	// it alone.
+	Extra json.RawMessage `json:"extra,omitempty"`
 }
 
 // ToolResult answers a ToolCall.
@@ -239,6 +276,9 @@ type ToolResult struct {
 	// Outside names the sources beyond this machine whose content the result contains;
 	// empty if there are none. No provider is sent it.
 	Outside string `json:"outside,omitempty"`
+	// Media are the image and audio parts that the tool returned, in the order in which
+	// Text names them. A request has those that the model takes.
+	Media []Part `json:"media,omitempty"`
 }
 
 // DeltaKind is one of document 002's stream event types.
@@ -262,7 +302,10 @@ type Delta struct {
 	Details     json.RawMessage   // reasoning-details
 	Call        *ToolCall         // tool-call
 	Annotations []json.RawMessage // annotations
-	Meta        *event.Meta       // meta; Model is left to the engine
+	Meta        *event.Meta       // meta; Model and ReasoningField are left to the engine
+	// Field is the field of the provider's API in which the response's reasoning came, in
+	// its meta delta; see Part.Field.
+	Field string
 }
 
 // The stop reasons of event.Meta, into which adapters map a provider's own.

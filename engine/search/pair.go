@@ -1,7 +1,7 @@
 package search
 
 import (
-	"errors"
+	"fmt"
 	"slices"
 )
 
@@ -55,7 +55,7 @@ func EncodePairs(sorted []PairAt) []byte {
 	return w.end()
 }
 
-var errPairs = errors.New("not a value of pairs")
+var errPairs = fmt.Errorf("%w: not pairs", ErrValue)
 
 // DecodePairs reads what EncodePairs returned.
 func DecodePairs(data []byte) ([]PairAt, error) {

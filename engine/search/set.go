@@ -3,6 +3,7 @@ package search
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"iter"
 	"maps"
 	"math/bits"
@@ -76,7 +77,10 @@ func (b *Bits) places() iter.Seq[int] {
 	}
 }
 
-var errBits = errors.New("not a block of a set")
+// ErrValue means that a value is not one that this package has encoded.
+var ErrValue = errors.New("the search index is damaged")
+
+var errBits = fmt.Errorf("%w: not a block of a set", ErrValue)
 
 // DecodeBits reads what Encode gave.
 func DecodeBits(data []byte) (b Bits, err error) {

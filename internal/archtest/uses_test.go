@@ -24,12 +24,10 @@ func bans() []ban {
 	inMain := func(f *file) bool { return f.command() && path.Base(f.path) == "main.go" }
 	inProgram := func(f *file) bool { return f.command() }
 	inTool := func(f *file) bool { return f.command() && f.room != "." }
-	// Programs of the build have no data directory. The exchange of a restored
-	// data directory is under locks that keep all others out, and has its own
-	// journal; package cas keeps temporary files in a folder that its collector
-	// empties.
+	// Programs of the build have no data directory. Package cas keeps temporary files
+	// in a folder that its collector empties.
 	inFiles := func(f *file) bool {
-		return inTool(f) || matches("./internal/atomicfile/...", f.room) || matches("./internal/bench/...", f.room) || f.path == "engine/backup_finish.go"
+		return inTool(f) || matches("./internal/atomicfile/...", f.room) || matches("./internal/bench/...", f.room)
 	}
 	inBench := func(f *file) bool { return matches("./internal/bench/...", f.room) }
 	inTerm := func(f *file) bool { return f.command() || matches("./commands/term/...", f.room) }

@@ -56,7 +56,7 @@ func (b *Batch) apply(o op) error {
 		return ErrTxDone
 	}
 	if len(o.content) > MaxValue {
-		return &TooBigError{What: "value", Size: int64(len(o.content)), Limit: MaxValue}
+		return tooBig("value", int64(len(o.content)), MaxValue, o.table.recordKey(o.primary))
 	}
 	if !o.remove { // the one copy that is made: the caller keeps its own, and it is written as it is
 		o.sealed = seal(o.table.recordKey(o.primary), o.content)

@@ -45,9 +45,9 @@
 //
 // Badger locks its folder, so processes take turns. A Store holds the database for one
 // operation; when it ends and another process waits, it releases the database at once, else
-// after 100 ms without a further one. Waiting processes are in a queue (see queue.go) and are
-// served in the order in which they came. If its turn comes no nearer for [Options.Wait] the
-// operation fails with a [BusyError]. So a function that is passed to an operation must be
+// after 100 ms without a further one, unless [Store.KeepOpen] is in force. Waiting processes
+// are in a queue (see queue.go) and are served in the order in which they came. If its turn
+// comes no nearer for [Options.Wait] the operation fails with a [BusyError]. So a function that is passed to an operation must be
 // quick, two seconds at the very most: no network, no model, no waiting for the user. With
 // [Options.Hold] the database stays open until Close, and other processes get BusyErrors, but
 // for the time in which [Store.Share] has it take turns like any other.
@@ -140,7 +140,17 @@
 //
 // Full disks: Badger writes through mapped sparse files, and a page that the disk has no room
 // for ends the process with SIGBUS. So the logs get their blocks before each write, and before
-// each opening, merge and close the disk is checked for room for their tables; a fault in a
-// goroutine of the caller is an error. What remains is a disk that another program fills within
-// the milliseconds between such a look and the table.
+// each opening, merge and close the disk is checked for room for their tables. A fault in a
+// goroutine of the caller is a [FullError] or a [DirError].
+//
+// A fault in a goroutine of Badger's own ends the process with Go's exit status 2 and a stack
+// trace: debug.SetPanicOnFault holds for one goroutine, and Badger has no hook in its own.
+// Three cases remain. Another program fills the disk within the milliseconds between a check
+// and the writing of a table, in a merge or at a close. The disk can't read (EIO) the index of
+// a table of a sealed store, which Badger reads through a map as it opens the store; without a
+// seal the index is read by a read call first, and is a [CorruptError]. The disk can't read a
+// block that a merge reads, although the check before the merge has read it, since the system
+// has dropped the page in between. Nothing that was acknowledged is lost in any of them: it is
+// in tables or in logs that the next opening reads. [Store.Verify] uses read calls for tables
+// and names the file.
 package kv

@@ -112,13 +112,34 @@ type TooBigError struct {
 	What  string // "value", "key", "update"
 	Size  int64  // 0 where only the excess is known
 	Limit int64
+	// Record names the record that is too big, or with which an update became too big.
+	// It is empty if only the whole update is known.
+	Record string
+}
+
+// tooBig makes the error of a record that is written under a key.
+func tooBig(what string, size int64, limit int, key []byte) error {
+	return &TooBigError{What: what, Size: size, Limit: int64(limit), Record: shorten(describe(key))}
+}
+
+// shorten cuts a record's name: a key that is too long is among its parts.
+func shorten(name string) string {
+	const most = 200
+	if len(name) <= most {
+		return name
+	}
+	return strings.ToValidUTF8(name[:most], "") + "…"
 }
 
 func (e *TooBigError) Error() string {
+	text := fmt.Sprintf("%s of %d bytes, the limit is %d", e.What, e.Size, e.Limit)
 	if e.Size == 0 {
-		return fmt.Sprintf("write store: %s of more than %d bytes", e.What, e.Limit)
+		text = fmt.Sprintf("%s of more than %d bytes", e.What, e.Limit)
 	}
-	return fmt.Sprintf("write store: %s of %d bytes, the limit is %d", e.What, e.Size, e.Limit)
+	if e.Record != "" {
+		text = e.Record + ": " + text
+	}
+	return "write store: " + text
 }
 
 // UniqueError means that another record holds this key of a unique index.

@@ -104,6 +104,7 @@ func (s *Store) begin(ctx context.Context, need access, start time.Time) (*sessi
 		return nil, err
 	}
 	s.sess, s.running, s.draining = sess, 1, false
+	s.work.opens.Add(1)
 	s.watched = false
 	s.beginWatch()
 	return sess, nil
@@ -141,6 +142,20 @@ func (s *Store) Share() (end func()) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.sharing--
+	})
+}
+
+// KeepOpen lets the database stay open between operations, however long they are apart,
+// until end is called. It is still released to another process that waits for it. A bulk
+// write uses it: each close of a session may rewrite much of a large store, see tidy.go.
+func (s *Store) KeepOpen() (end func()) {
+	s.mu.Lock()
+	s.kept++
+	s.mu.Unlock()
+	return sync.OnceFunc(func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.kept--
 	})
 }
 
@@ -206,7 +221,7 @@ func (s *Store) watch(sess *session) {
 			return
 		}
 		s.draining = s.draining || wanted
-		idle := s.running == 0 && time.Since(s.idleSince) >= idleAfter
+		idle := s.running == 0 && s.kept == 0 && time.Since(s.idleSince) >= idleAfter
 		if !s.moving && s.running == 0 && (s.draining || idle) {
 			s.finish(sess)
 			return

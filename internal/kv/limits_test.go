@@ -50,7 +50,7 @@ func TestUpdateThatIsTooBig(t *testing.T) {
 			}
 			return nil
 		})
-		if big := mustBe[*TooBigError](t, err); big.What != "update" {
+		if big := mustBe[*TooBigError](t, err); big.What != "update" || !strings.HasPrefix(big.Record, "record (") {
 			t.Errorf("%s: %+v", name, big)
 		}
 	}
@@ -80,12 +80,12 @@ func TestValuesAndKeysHaveLimits(t *testing.T) {
 	inUpdate := s.Update(t.Context(), func(tx *Tx) error { return put(tx) })
 	inBatch := s.Batch(t.Context(), func(b *Batch) error { return put(b) })
 	for _, err := range []error{inUpdate, inBatch} {
-		if big := mustBe[*TooBigError](t, err); big.What != "value" || big.Limit != MaxValue {
+		if big := mustBe[*TooBigError](t, err); big.What != "value" || big.Limit != MaxValue || big.Record != `record ("x") of table "raw"` {
 			t.Errorf("%+v", big)
 		}
 	}
 	err := s.Update(t.Context(), func(tx *Tx) error { return raw.Put(tx, Str(strings.Repeat("k", maxKey)), nil) })
-	if big := mustBe[*TooBigError](t, err); big.What != "key" {
+	if big := mustBe[*TooBigError](t, err); big.What != "key" || !strings.HasPrefix(big.Record, `record ("kkk`) || len(err.Error()) > 400 {
 		t.Errorf("%+v", big)
 	}
 	if err := s.Update(t.Context(), func(tx *Tx) error { return raw.Put(tx, nil, nil) }); err == nil {

@@ -65,6 +65,19 @@ func (c *core) count(tx *Tx, r Range) (int, error) {
 // Keys yields the primary keys of a range without reading the records.
 func (t *Table[T]) Keys(tx *Tx, r Range) iter.Seq2[Key, error] { return t.table.keysIn(tx, r) }
 
+// IndexKeys yields the primary keys that an index has under a value, without reading the
+// records: a record that is damaged is among them, and so may be one that has another
+// value by now.
+func (t *Table[T]) IndexKeys(tx *Tx, index string, val Key, r Range) iter.Seq2[Key, error] {
+	return func(yield func(Key, error) bool) {
+		for p, err := range t.table.places(tx, index, val, r) {
+			if !yield(p.primary, err) {
+				return
+			}
+		}
+	}
+}
+
 //go:noinline
 func (c *core) keysIn(tx *Tx, r Range) iter.Seq2[Key, error] {
 	return take(r.Limit, func(yield func(Key, error) bool) {

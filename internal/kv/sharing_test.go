@@ -163,6 +163,33 @@ func TestIdleStoreIsLetGo(t *testing.T) {
 	})
 }
 
+// A database that is kept open stays so when idle, and is released to another process
+// that waits for it.
+func TestKeepOpen(t *testing.T) {
+	t.Parallel()
+	kept, other := newStore(t, Options{}), newStore(t, Options{})
+	table := chatTable()
+	end := kept.KeepOpen()
+	for _, s := range []*Store{kept, other} { // the second one is idle later
+		put(t, s, table, chat{ID: "a"})
+	}
+	idle(t, other)
+	put(t, kept, table, chat{ID: "b"})
+	if n := kept.Work().Opens; n != 1 {
+		t.Errorf("the database was opened %d times", n)
+	}
+	put(t, openAt(t, kept.Dir(), Options{}), table, chat{ID: "c"})
+	if n := kept.Work().Opens; n != 1 {
+		t.Errorf("the database was opened %d times", n)
+	}
+	end()
+	put(t, kept, table, chat{ID: "d"})
+	idle(t, kept)
+	if n := kept.Work().Opens; n != 2 {
+		t.Errorf("the database was opened %d times", n)
+	}
+}
+
 // A holder lets go as soon as another waits: the other gets in well before the
 // holder's time of idleness.
 func TestHolderLetsGoWhenAnotherWaits(t *testing.T) {

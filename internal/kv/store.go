@@ -83,6 +83,7 @@ type Store struct {
 	draining   bool          // sess takes no further operation, it is to close
 	moving     bool          // somebody is opening or closing sess
 	sharing    int           // how many want a held store shared, see Share
+	kept       int           // how many want an idle session to stay open, see KeepOpen
 	watched    bool          // a goroutine watches sess
 	closed     bool
 	idleSince  time.Time

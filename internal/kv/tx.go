@@ -152,7 +152,7 @@ func (tx *Tx) has(key []byte) (bool, error) {
 // Unix time, 0 for never.
 func (tx *Tx) set(key, content []byte, expires uint64) error {
 	if len(content) > MaxValue {
-		return &TooBigError{What: "value", Size: int64(len(content)), Limit: MaxValue}
+		return tooBig("value", int64(len(content)), MaxValue, key)
 	}
 	return tx.setSealed(key, seal(key, content), expires)
 }
@@ -165,7 +165,7 @@ func (tx *Tx) setSealed(key, sealed []byte, expires uint64) error {
 	}
 	content := sealed[envelopeSize:]
 	if tx.values += int64(len(content)); tx.values > maxUpdateValues {
-		return &TooBigError{What: "update", Size: tx.values, Limit: maxUpdateValues}
+		return tooBig("update", tx.values, maxUpdateValues, key)
 	}
 	if err := tx.stamp(); err != nil {
 		return err
@@ -174,7 +174,16 @@ func (tx *Tx) setSealed(key, sealed []byte, expires uint64) error {
 	tx.store.work.wrote(len(key) + len(sealed))
 	e := badger.NewEntry(key, sealed)
 	e.ExpiresAt = expires
-	return tx.store.fault("write", tx.txn.SetEntry(e))
+	return tx.writeFault(key, tx.txn.SetEntry(e))
+}
+
+// writeFault is [Store.fault] of a write, with the name of the record if the update
+// became too big with it.
+func (tx *Tx) writeFault(key []byte, err error) error {
+	if errors.Is(err, badger.ErrTxnTooBig) {
+		return tooBig("update", 0, maxUpdateKeys, key)
+	}
+	return tx.store.fault("write", err)
 }
 
 func (tx *Tx) delete(key []byte) error {
@@ -186,7 +195,7 @@ func (tx *Tx) delete(key []byte) error {
 	}
 	tx.size.add(len(key), 0)
 	tx.store.work.wrote(len(key))
-	return tx.store.fault("write", tx.txn.Delete(key))
+	return tx.writeFault(key, tx.txn.Delete(key))
 }
 
 func (tx *Tx) writable(key []byte) error {
@@ -197,7 +206,7 @@ func (tx *Tx) writable(key []byte) error {
 		return ErrReadOnly
 	}
 	if len(key) > maxKey {
-		return &TooBigError{What: "key", Size: int64(len(key)), Limit: maxKey}
+		return tooBig("key", int64(len(key)), maxKey, key)
 	}
 	return nil
 }

@@ -153,9 +153,31 @@ func (t *untyped) records(tx *Tx, r Range) iter.Seq2[row, error] {
 
 // place is an index entry, taken apart.
 type place struct {
+	index   string
 	at      Key // its key behind the value that was asked for
 	key     Key // the index key
 	primary Key
+}
+
+// places walks an index without the records that it leads to.
+//
+//go:noinline
+func (t *untyped) places(tx *Tx, index string, val Key, r Range) iter.Seq2[place, error] {
+	return func(yield func(place, error) bool) {
+		x, err := t.covered(tx, index)
+		if err != nil {
+			yield(place{}, err)
+			return
+		}
+		read := func(h hit) (place, error) {
+			key, primary, err := x.split(join(val, h.rest), h.content)
+			if err != nil {
+				err = &CorruptError{Dir: tx.store.dir, File: describe(x.prefix), Err: err}
+			}
+			return place{index: x.name, at: h.rest, key: key, primary: primary}, err
+		}
+		walk(tx, r.within(join(x.prefix, val)), read)(yield)
+	}
 }
 
 // indexed walks an index and loads what it leads to. An entry whose record is
@@ -165,22 +187,10 @@ type place struct {
 //go:noinline
 func (t *untyped) indexed(tx *Tx, index string, val Key, r Range) iter.Seq2[row, error] {
 	return take(r.Limit, func(yield func(row, error) bool) {
-		x, err := t.covered(tx, index)
-		if err != nil {
-			yield(row{}, err)
-			return
-		}
-		read := func(h hit) (place, error) {
-			key, primary, err := x.split(join(val, h.rest), h.content)
-			if err != nil {
-				err = &CorruptError{Dir: tx.store.dir, File: describe(x.prefix), Err: err}
-			}
-			return place{at: h.rest, key: key, primary: primary}, err
-		}
-		for p, err := range walk(tx, r.within(join(x.prefix, val)), read) {
+		for p, err := range t.places(tx, index, val, r) {
 			found := row{at: p.at}
 			if err == nil {
-				found.rec, err = t.follow(tx, x, p)
+				found.rec, err = t.follow(tx, p)
 			}
 			if errors.Is(err, ErrNotFound) {
 				continue
@@ -193,13 +203,13 @@ func (t *untyped) indexed(tx *Tx, index string, val Key, r Range) iter.Seq2[row,
 }
 
 // follow loads the record that an index entry leads to.
-func (t *untyped) follow(tx *Tx, x *coreIndex, p place) (any, error) {
+func (t *untyped) follow(tx *Tx, p place) (any, error) {
 	rec, err := t.load(tx, p.primary)
 	if err != nil {
 		return nil, err
 	}
 	for i, keys := range t.keyers {
-		if t.indexes[i].name == x.name && !contains(keys(rec), p.key) {
+		if t.indexes[i].name == p.index && !contains(keys(rec), p.key) {
 			return nil, ErrNotFound
 		}
 	}

@@ -12,6 +12,8 @@ type Work struct {
 	// Writes is how many entries were written or removed, and Bytes the size
 	// of their keys and values.
 	Writes, Bytes int64
+	// Opens is how often the database was opened.
+	Opens int64
 }
 
 // Reads returns the sum of look-ups and steps.
@@ -21,12 +23,12 @@ func (w Work) Reads() int64 { return w.Gets + w.Steps }
 func (w Work) Since(earlier Work) Work {
 	return Work{
 		Gets: w.Gets - earlier.Gets, Steps: w.Steps - earlier.Steps,
-		Writes: w.Writes - earlier.Writes, Bytes: w.Bytes - earlier.Bytes,
+		Writes: w.Writes - earlier.Writes, Bytes: w.Bytes - earlier.Bytes, Opens: w.Opens - earlier.Opens,
 	}
 }
 
 // workCount is Work while it is counted.
-type workCount struct{ gets, steps, writes, bytes atomic.Int64 }
+type workCount struct{ gets, steps, writes, bytes, opens atomic.Int64 }
 
 // wrote counts one entry.
 func (w *workCount) wrote(size int) {
@@ -37,5 +39,5 @@ func (w *workCount) wrote(size int) {
 // Work returns what the store has done so far. Entries of an Update that
 // failed are counted too.
 func (s *Store) Work() Work {
-	return Work{Gets: s.work.gets.Load(), Steps: s.work.steps.Load(), Writes: s.work.writes.Load(), Bytes: s.work.bytes.Load()}
+	return Work{Gets: s.work.gets.Load(), Steps: s.work.steps.Load(), Writes: s.work.writes.Load(), Bytes: s.work.bytes.Load(), Opens: s.work.opens.Load()}
 }

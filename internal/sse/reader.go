@@ -44,9 +44,14 @@ type Options struct {
 	// Open has a last event delivered although its blank line never came.
 	// A last line without its line end counts as well.
 	Open bool
-	// Field, if set, is told of fields that the standard doesn't know, since
-	// some servers put their errors there. The value is valid during the call.
-	Field func(name string, value []byte)
+	// Unknown, if set, is called with each line whose field the standard does
+	// not define, since some servers put their errors there. The line is valid
+	// during the call.
+	Unknown func(line []byte)
+	// Whole, if set, reports whether data is complete by itself. Where a line
+	// follows such data without the blank line in between, it begins the next
+	// event: some servers separate their events by single newlines.
+	Whole func(data []byte) bool
 }
 
 // Reader reads events from a stream.
@@ -63,6 +68,7 @@ type Reader struct {
 
 	started bool // the byte order mark has been dealt with
 	skipLF  bool // the last line ended in CR, so a LF right after it belongs to that
+	single  bool // events of this stream are separated by single newlines
 	err     error
 
 	cur     pending
@@ -144,6 +150,10 @@ func (r *Reader) last() (Event, error) {
 	if r.err == io.EOF && r.opts.Open {
 		if r.pos < r.end { // a line without its end
 			line := r.buf[r.pos:r.end]
+			if r.splits(line) {
+				e, _ := r.dispatch() // there is data, or nothing would split it
+				return e, nil
+			}
 			r.pos = r.end
 			r.field(line, r.pos-len(line))
 		}
@@ -190,11 +200,17 @@ func (r *Reader) parse() (Event, bool) {
 			return Event{}, false
 		}
 		if len(line) > 0 {
-			r.field(line, r.lineStart(line))
-			if !r.cur.any {
-				r.start = r.pos // only comments so far: nothing to keep
+			if r.splits(line) {
+				r.unread(line)
+			} else {
+				r.field(line, r.lineStart(line))
+				if !r.cur.any {
+					r.start = r.pos // only comments so far: nothing to keep
+				}
+				if !r.single || !r.cur.hasData || !r.opts.Whole(r.joint()) {
+					continue
+				}
 			}
-			continue
 		}
 		e, ok := r.dispatch()
 		r.start = r.pos
@@ -252,6 +268,38 @@ func (r *Reader) line() ([]byte, bool) {
 	return line, true
 }
 
+// splits reports whether a line begins an event although the blank line that
+// ends the one before is missing.
+func (r *Reader) splits(line []byte) bool {
+	if !r.cur.hasData || r.opts.Whole == nil {
+		return false
+	}
+	name, _, _ := bytes.Cut(line, []byte(":"))
+	switch string(name) {
+	case "data", "event", "id":
+		if r.opts.Whole(r.joint()) {
+			r.single = true
+			return true
+		}
+	}
+	return false
+}
+
+// unread makes a line that lies in the buffer the next one to be read.
+func (r *Reader) unread(line []byte) {
+	r.pos = r.lineStart(line)
+	r.seen, r.skipLF = r.pos, false
+}
+
+// joint returns the data of the event that is being read.
+func (r *Reader) joint() []byte {
+	c := r.cur
+	if c.multi {
+		return r.joined[c.from:len(r.joined):len(r.joined)]
+	}
+	return r.buf[r.start+c.from : r.start+c.to : r.start+c.to]
+}
+
 // lineStart is the offset in the buffer of a line that lies in it.
 func (r *Reader) lineStart(line []byte) int { return r.pos - 1 - len(line) }
 
@@ -285,8 +333,8 @@ func (r *Reader) field(line []byte, at int) {
 			r.retry, r.retried = ms, true
 		}
 	default:
-		if r.opts.Field != nil {
-			r.opts.Field(string(name), value)
+		if r.opts.Unknown != nil {
+			r.opts.Unknown(line)
 		}
 	}
 }
@@ -311,21 +359,18 @@ func (r *Reader) data(value []byte, at int) {
 // dispatch ends the event that is being read; without data there is none.
 func (r *Reader) dispatch() (Event, bool) {
 	c := r.cur
-	r.cur = pending{}
 	if c.hasID {
 		r.lastID = c.id
 	}
 	if !c.hasData {
+		r.cur = pending{}
 		return Event{}, false
 	}
-	e := Event{Name: c.name, ID: c.id, HasID: c.hasID}
+	data := r.joint()
+	r.cur = pending{}
+	e := Event{Name: c.name, ID: c.id, HasID: c.hasID, Data: data}
 	if e.Name == "" {
 		e.Name = "message"
-	}
-	if c.multi {
-		e.Data = r.joined[c.from:len(r.joined):len(r.joined)]
-	} else {
-		e.Data = r.buf[r.start+c.from : r.start+c.to : r.start+c.to]
 	}
 	return e, true
 }

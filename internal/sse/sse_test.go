@@ -202,12 +202,12 @@ func TestUnknownFieldsAndIDs(t *testing.T) {
 	t.Parallel()
 	var fields []string
 	r := NewReader(strings.NewReader("id: 7\n\nerror: {\"message\":\"full\"}\n\nid: 8\ndata: a\n\nid\ndata: b\n\n"),
-		Options{Field: func(n string, v []byte) { fields = append(fields, n+"="+string(v)) }})
+		Options{Unknown: func(line []byte) { fields = append(fields, string(line)) }})
 	got, _, _ := all(r)
 	if len(got) != 2 || *got[0].ID != "8" || *got[1].ID != "" || r.LastEventID() != "" {
 		t.Errorf("events %+v, last id %q", got, r.LastEventID())
 	}
-	if strings.Join(fields, ",") != `error={"message":"full"}` {
+	if strings.Join(fields, ",") != `error: {"message":"full"}` {
 		t.Errorf("fields %q", fields)
 	}
 }
@@ -351,6 +351,64 @@ func BenchmarkReader(b *testing.B) {
 			}
 			for ok := true; ok; _, ok = r.Buffered() {
 			}
+		}
+	}
+}
+
+// Some servers separate their events by single newlines: a line that follows
+// whole data begins the next event. Data over several lines stays one event.
+func TestEventsSeparatedBySingleNewlines(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		raw  string
+		want []string
+	}{
+		"data lines alone":             {"data: {\"a\":1}\ndata: {\"a\":2}\ndata: [DONE]\n", []string{`{"a":1}`, `{"a":2}`, "[DONE]"}},
+		"without a last line end":      {"data: {\"a\":1}\ndata: {\"a\":2}\ndata: [DONE]", []string{`{"a":1}`, `{"a":2}`, "[DONE]"}},
+		"carriage returns":             {"data: {\"a\":1}\r\ndata: {\"a\":2}\r\ndata: [DONE]\r\n", []string{`{"a":1}`, `{"a":2}`, "[DONE]"}},
+		"carriage returns alone":       {"data: {\"a\":1}\rdata: {\"a\":2}\rdata: [DONE]\r", []string{`{"a":1}`, `{"a":2}`, "[DONE]"}},
+		"names":                        {"event: x\ndata: {\"a\":1}\nevent: y\ndata: {\"a\":2}\n", []string{`x {"a":1}`, `y {"a":2}`}},
+		"comments in between":          {"data: {\"a\":1}\n: ping\ndata: {\"a\":2}\n", []string{`{"a":1}`, `{"a":2}`}},
+		"blank lines later":            {"data: {\"a\":1}\ndata: {\"a\":2}\n\ndata: {\"a\":3}\n\n", []string{`{"a":1}`, `{"a":2}`, `{"a":3}`}},
+		"one event in several lines":   {"data: {\"a\":\ndata: {\"b\":1}\ndata: }\n\ndata: {\"a\":2}\n\n", []string{"{\"a\":\n{\"b\":1}\n}", `{"a":2}`}},
+		"several lines, then a single": {"data: {\"a\":\ndata: 1}\ndata: {\"a\":2}\n", []string{"{\"a\":\n1}", `{"a":2}`}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, src := range []io.Reader{strings.NewReader(tc.raw), iotest.OneByteReader(strings.NewReader(tc.raw))} {
+				var got []string
+				r := NewReader(src, Options{Open: true, Whole: func(b []byte) bool { return json.Valid(b) || string(b) == "[DONE]" }})
+				for {
+					e, err := r.Next()
+					if err != nil {
+						break
+					}
+					text := string(e.Data)
+					if e.Name != "message" {
+						text = e.Name + " " + text
+					}
+					got = append(got, text)
+				}
+				if strings.Join(got, "|") != strings.Join(tc.want, "|") {
+					t.Errorf("got %q, want %q", got, tc.want)
+				}
+			}
+		})
+	}
+}
+
+// A stream of single newlines gives each event when its line ends, not when the
+// next one begins, once it is known to be one.
+func TestSingleNewlinesDoNotDelayEvents(t *testing.T) {
+	t.Parallel()
+	from, to := io.Pipe()
+	defer from.Close()
+	r := NewReader(from, Options{Whole: json.Valid})
+	go to.Write([]byte("data: {\"a\":1}\ndata: {\"a\":2}\n"))
+	for _, want := range []string{`{"a":1}`, `{"a":2}`} {
+		if e, err := r.Next(); err != nil || string(e.Data) != want {
+			t.Fatalf("got %q, %v; want %q while the stream is open", e.Data, err, want)
 		}
 	}
 }

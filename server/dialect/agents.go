@@ -88,3 +88,9 @@ func query(input json.RawMessage) string {
 	}
 	return compact(input)
 }
+
+// AgentsFailure returns the stream of a request that failed before there was a turn:
+// document 003 has the event error for any failure, and its page reads nothing else.
+func AgentsFailure(message string) (body []byte, contentType string) {
+	return named(nil, "error").str("message", message).frame(), Agents.Form().ContentType
+}

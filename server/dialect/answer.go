@@ -54,14 +54,14 @@ func (a *answer) Add(e event.Event) error {
 		if a.tools.clients(b.ToolID) {
 			a.calls = append(a.calls, b)
 			a.facts.calls++
-			return a.grow(len(b.Input))
+			return a.grow(len(b.Input) + len(b.Extra))
 		}
 	case event.Annotations:
 		a.notes = append(a.notes, citations(b.Annotations)...)
 	case event.Complete:
 		a.ended = true
 	case event.Error:
-		a.ended, a.failed = true, faultOf(b)
+		a.ended, a.failed = true, FaultOf(b)
 	case event.Cancelled:
 		a.ended, a.failed = true, wasCancelled()
 	}
@@ -136,7 +136,8 @@ func (a *answer) message(o *object) {
 			o.b = append(o.b, ',')
 		}
 		o.b = open(o.b).str("id", c.ToolUseID).str("type", "function").
-			obj("function", func(o *object) { o.str("name", c.Tool).str("arguments", compact(c.Input)) }).close()
+			obj(function, func(o *object) { o.str("name", c.Tool).str("arguments", compact(c.Input)).extraFunction(c.Extra) }).
+			extra(c.Extra).close()
 	}
 	o.b = append(o.b, ']')
 }

@@ -47,7 +47,7 @@ func AppendChatID(dst []byte, e event.Event, long bool) []byte {
 // same for all clients. An error leaves dst as it was.
 func AppendChatData(dst []byte, e event.Event) ([]byte, error) {
 	start := len(dst)
-	dst, err := withHistory(e).Append(append(dst, dataField...))
+	dst, err := e.Append(append(dst, dataField...))
 	if err != nil {
 		return dst[:start], err
 	}
@@ -75,31 +75,6 @@ func dropControl(r rune) rune {
 	return r
 }
 
-// withHistory puts the tool history into custom_payload, where document 000 has
-// it. The canonical form has a payload of document 001 there if there is one,
-// and the history beside it; here that payload came as an event of its own.
-func withHistory(e event.Event) event.Event {
-	b, ok := e.Body.(event.Complete)
-	if !ok || b.Payload.CustomPayload == nil || b.Payload.CustomPayload.Type == toolHistory {
-		return e
-	}
-	var payload struct {
-		History json.RawMessage `json:"tool_history"`
-	}
-	raw, err := json.Marshal(b.Payload)
-	if err != nil || json.Unmarshal(raw, &payload) != nil {
-		return e // whose encoding tells of it
-	}
-	if null(payload.History) {
-		payload.History = json.RawMessage("[]")
-	}
-	b.Payload.CustomPayload = &event.CustomPayload{Type: toolHistory, Data: payload.History}
-	e.Body = b
-	return e
-}
-
-const toolHistory = "tool_history"
-
 // chatObject is document 000's ChatResponsePayload.
 type chatObject struct {
 	status int
@@ -109,7 +84,7 @@ type chatObject struct {
 func (c *chatObject) Add(e event.Event) error {
 	switch b := e.Body.(type) {
 	case event.Complete:
-		raw, err := withHistory(e).Append(nil)
+		raw, err := e.Append(nil)
 		if err != nil {
 			return err
 		}
@@ -121,7 +96,7 @@ func (c *chatObject) Add(e event.Event) error {
 		}
 		c.status, c.body = http.StatusOK, append(whole.Payload, '\n')
 	case event.Error:
-		c.status, _, c.body = Chat.Failure(faultOf(b))
+		c.status, _, c.body = Chat.Failure(FaultOf(b))
 	case event.Cancelled:
 		c.status, _, c.body = Chat.Failure(wasCancelled())
 	}

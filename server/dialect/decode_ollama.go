@@ -25,20 +25,14 @@ type ollamaRequest struct {
 }
 
 type ollamaMessage struct {
-	Role      string   `json:"role"`
-	Content   string   `json:"content"`
-	Thinking  string   `json:"thinking"`
-	Images    []string `json:"images"`
-	ToolName  string   `json:"tool_name"`
-	Name      string   `json:"name"` // before tool_name
-	CallID    string   `json:"tool_call_id"`
-	ToolCalls []struct {
-		ID       string `json:"id"`
-		Function struct {
-			Name      string          `json:"name"`
-			Arguments json.RawMessage `json:"arguments"`
-		} `json:"function"`
-	} `json:"tool_calls"`
+	Role      string     `json:"role"`
+	Content   string     `json:"content"`
+	Thinking  string     `json:"thinking"`
+	Images    []string   `json:"images"`
+	ToolName  string     `json:"tool_name"`
+	Name      string     `json:"name"` // before tool_name
+	CallID    string     `json:"tool_call_id"`
+	ToolCalls []wireCall `json:"tool_calls"`
 }
 
 func decodeOllama(r *Request, body []byte) *FieldError {
@@ -135,6 +129,19 @@ func (c *callIDs) answered(id, name string) ToolCall {
 	return ToolCall{ID: c.of(id), Name: name}
 }
 
+// images returns the images of a message.
+func (m ollamaMessage) images(field string) ([]Part, *FieldError) {
+	var out []Part
+	for i, s := range m.Images {
+		data, err := unbase64(item(field+".images", i), s)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, Part{Kind: Image, MIME: mimeType(http.DetectContentType(data)), Data: data})
+	}
+	return out, nil
+}
+
 func (m ollamaMessage) message(field string, ids *callIDs) (Message, *FieldError) {
 	role, err := roleOf(field, m.Role)
 	if err != nil {
@@ -147,8 +154,9 @@ func (m ollamaMessage) message(field string, ids *callIDs) (Message, *FieldError
 			name = m.Name
 		}
 		call := ids.answered(m.CallID, name)
-		out.Parts = []Part{{Kind: Result, Result: &ToolResult{ID: call.ID, Name: call.Name, Text: m.Content}}}
-		return out, nil
+		images, err := m.images(field)
+		out.Parts = []Part{{Kind: Result, Result: &ToolResult{ID: call.ID, Name: call.Name, Text: m.Content, Images: images}}}
+		return out, err
 	}
 	if m.Thinking != "" {
 		out.Parts = append(out.Parts, Part{Kind: Reasoning, Text: m.Thinking})
@@ -156,13 +164,11 @@ func (m ollamaMessage) message(field string, ids *callIDs) (Message, *FieldError
 	if m.Content != "" {
 		out.Parts = append(out.Parts, textPart(m.Content))
 	}
-	for i, s := range m.Images {
-		data, err := unbase64(item(field+".images", i), s)
-		if err != nil {
-			return Message{}, err
-		}
-		out.Parts = append(out.Parts, Part{Kind: Image, MIME: mimeType(http.DetectContentType(data)), Data: data})
+	images, err := m.images(field)
+	if err != nil {
+		return Message{}, err
 	}
+	out.Parts = append(out.Parts, images...)
 	for i, c := range m.ToolCalls {
 		at := item(field+".tool_calls", i)
 		args, err := argsOf(at+".function.arguments", c.Function.Arguments)
@@ -172,7 +178,7 @@ func (m ollamaMessage) message(field string, ids *callIDs) (Message, *FieldError
 		if c.Function.Name == "" {
 			return Message{}, wrong(at, "has no name")
 		}
-		call := ToolCall{ID: ids.of(c.ID), Name: c.Function.Name, Args: args}
+		call := ToolCall{ID: ids.of(c.ID), Name: c.Function.Name, Args: args, Extra: c.extra}
 		ids.open = append(ids.open, call)
 		out.Parts = append(out.Parts, Part{Kind: Call, Call: &call})
 	}

@@ -38,14 +38,7 @@ type openAIMessage struct {
 	Refusal   string          `json:"refusal"`
 	Name      string          `json:"name"`
 	CallID    string          `json:"tool_call_id"`
-	ToolCalls []struct {
-		ID       string `json:"id"`
-		Type     string `json:"type"`
-		Function struct {
-			Name      string          `json:"name"`
-			Arguments json.RawMessage `json:"arguments"`
-		} `json:"function"`
-	} `json:"tool_calls"`
+	ToolCalls []wireCall      `json:"tool_calls"`
 }
 
 type openAITool struct {
@@ -243,7 +236,7 @@ func (m openAIMessage) message(field string) (Message, *FieldError) {
 		if id == "" {
 			return Message{}, wrong(field+".tool_call_id", "is missing")
 		}
-		out.Parts = []Part{{Kind: Result, Result: &ToolResult{ID: id, Name: m.Name, Text: textOf(parts)}}}
+		out.Parts = []Part{{Kind: Result, Result: &ToolResult{ID: id, Name: m.Name, Text: textOf(parts), Images: imagesOf(parts)}}}
 		return out, nil
 	}
 	out.Parts = append(out.Parts, parts...)
@@ -256,7 +249,7 @@ func (m openAIMessage) message(field string) (Message, *FieldError) {
 		if c.ID == "" || c.Function.Name == "" {
 			return Message{}, wrong(at, "has no id or no name")
 		}
-		out.Parts = append(out.Parts, Part{Kind: Call, Call: &ToolCall{ID: c.ID, Name: c.Function.Name, Args: args}})
+		out.Parts = append(out.Parts, Part{Kind: Call, Call: &ToolCall{ID: c.ID, Name: c.Function.Name, Args: args, Extra: c.extra}})
 	}
 	return out, nil
 }
@@ -270,6 +263,17 @@ func textOf(parts []Part) string {
 		}
 	}
 	return string(s)
+}
+
+// imagesOf returns the images among parts.
+func imagesOf(parts []Part) []Part {
+	var out []Part
+	for _, p := range parts {
+		if p.Kind == Image {
+			out = append(out, p)
+		}
+	}
+	return out
 }
 
 // openAIPart is a content part of chat completions and of responses.

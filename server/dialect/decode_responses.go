@@ -186,6 +186,20 @@ type responsesItem struct {
 	Arguments json.RawMessage `json:"arguments"`
 	Output    json.RawMessage `json:"output"`
 	Error     json.RawMessage `json:"error"`
+
+	extra json.RawMessage // of a function_call
+}
+
+// UnmarshalJSON reads it.
+func (it *responsesItem) UnmarshalJSON(b []byte) error {
+	type plain responsesItem
+	if err := json.Unmarshal(b, (*plain)(it)); err != nil {
+		return err
+	}
+	if it.Type == "function_call" {
+		it.extra = extraOf(b, "call_id", "name", "arguments", "status", "namespace", "caller", "created_by", "agent")
+	}
+	return nil
 }
 
 func (it responsesItem) add(r *Request, field string) *FieldError {
@@ -203,11 +217,11 @@ func (it responsesItem) add(r *Request, field string) *FieldError {
 	case "function_call", "mcp_call":
 		return it.call(r, field)
 	case "function_call_output":
-		text, err := outputText(field+".output", it.Output)
+		text, images, err := outputOf(field+".output", it.Output)
 		if err != nil {
 			return err
 		}
-		r.result(ToolResult{ID: it.CallID, Name: it.Name, Text: text})
+		r.result(ToolResult{ID: it.CallID, Name: it.Name, Text: text, Images: images})
 	case "reasoning":
 		parts, err := contentOf(field+".summary", it.Summary)
 		if err != nil || len(parts) == 0 {
@@ -233,11 +247,11 @@ func (it responsesItem) call(r *Request, field string) *FieldError {
 	if id == "" || it.Name == "" {
 		return wrong(field, "has no id or no name")
 	}
-	r.assistant(Part{Kind: Call, Call: &ToolCall{ID: id, Name: it.Name, Args: args, Ours: ours}})
+	r.assistant(Part{Kind: Call, Call: &ToolCall{ID: id, Name: it.Name, Args: args, Ours: ours, Extra: it.extra}})
 	if !ours {
 		return nil
 	}
-	text, err := outputText(field+".output", it.Output)
+	text, _, err := outputOf(field+".output", it.Output)
 	if err != nil {
 		return err
 	}
@@ -245,21 +259,21 @@ func (it responsesItem) call(r *Request, field string) *FieldError {
 	return nil
 }
 
-// outputText is a result as text: what is neither text nor parts stays JSON.
-func outputText(field string, raw json.RawMessage) (string, *FieldError) {
+// outputOf reads a result as text and images. What is neither text nor parts stays JSON.
+func outputOf(field string, raw json.RawMessage) (text string, images []Part, err *FieldError) {
 	if null(raw) {
-		return "", nil
+		return "", nil, nil
 	}
 	if c := begins(raw); c == '"' || c == '[' {
 		parts, err := contentOf(field, raw)
 		if err == nil {
-			return textOf(parts), nil
+			return textOf(parts), imagesOf(parts), nil
 		}
 		if c == '"' {
-			return "", err
+			return "", nil, err
 		}
 	}
-	return string(appendRaw(nil, raw)), nil
+	return string(appendRaw(nil, raw)), nil, nil
 }
 
 // assistant adds a part to the assistant's message that is being told, and

@@ -11,7 +11,7 @@ import (
 // Failure gives the HTTP status, the content type and the body of a response
 // that failed before its stream began, as the dialect's clients read it.
 func (n Name) Failure(f *fault.Fault) (status int, contentType string, body []byte) {
-	status, contentType = f.Code.Status(), typeJSON
+	status, contentType = f.HTTPStatus(), typeJSON
 	switch n {
 	case AISDK:
 		// Its client shows the whole body as the error's message.
@@ -37,7 +37,7 @@ func (n Name) Failure(f *fault.Fault) (status int, contentType string, body []by
 
 // openAIError fills OpenAI's Error: all four fields are there, always.
 func openAIError(o *object, f *fault.Fault) {
-	o.str("message", f.Msg).str("type", openAIType(f.Code))
+	o.str("message", f.Msg).str("type", openAIType(f.HTTPStatus()))
 	var field *FieldError
 	if errors.As(f.Err, &field) {
 		o.str("param", field.Field)
@@ -47,10 +47,15 @@ func openAIError(o *object, f *fault.Fault) {
 	o.str("code", openAICode(f.Code))
 }
 
-func openAIType(c fault.Code) string {
-	switch c.Status() {
-	case http.StatusBadRequest, http.StatusNotFound, http.StatusRequestEntityTooLarge, http.StatusConflict, http.StatusUnprocessableEntity:
+func openAIType(status int) string {
+	switch status {
+	case http.StatusBadRequest, http.StatusNotFound, http.StatusRequestEntityTooLarge, http.StatusConflict, http.StatusUnprocessableEntity,
+		http.StatusFailedDependency:
 		return "invalid_request_error"
+	case http.StatusUnauthorized:
+		return "authentication_error"
+	case http.StatusPaymentRequired:
+		return "insufficient_quota"
 	case http.StatusForbidden:
 		return "permission_error"
 	case http.StatusTooManyRequests:
@@ -70,13 +75,13 @@ func openAICode(c fault.Code) string {
 	return string(c)
 }
 
-// faultOf is the fault that an error event tells of.
-func faultOf(e event.Error) *fault.Fault {
+// FaultOf is the fault that an error event tells of.
+func FaultOf(e event.Error) *fault.Fault {
 	code := fault.Code(e.Code)
 	if code == "" {
 		code = fault.Failed
 	}
-	return &fault.Fault{Code: code, Msg: e.Message, Detail: e.Detail, Hints: e.Hints}
+	return &fault.Fault{Code: code, Msg: e.Message, Detail: e.Detail, Hints: e.Hints, Status: e.Status}
 }
 
 func wasCancelled() *fault.Fault { return fault.New(fault.Interrupted, "the turn was cancelled") }

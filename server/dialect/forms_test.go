@@ -83,27 +83,28 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// Document 000 has the tool history in custom_payload, whatever the canonical
-// form has there.
-func TestChatPutsTheHistoryWhereDocument000HasIt(t *testing.T) {
+// Document 001's payload is the custom_payload, and the tool history has a field of its own
+// next to it, in frames and in the object.
+func TestChatHasThePayloadAndTheHistory(t *testing.T) {
 	t.Parallel()
 	var draft event.Event
 	line := `{"type":"complete","turn_id":"t","seq":3,"time":"2026-11-28T10:00:00Z","payload":{"message":"m","conversation_id":1,` +
-		`"custom_payload":{"type":"draft","data":{"a":1}},"chat_id":"c","message_id":"m","model":"x/y"}}`
+		`"custom_payload":{"type":"draft","data":{"a":1}},"tool_history":[{"tool_name":"t","tool_id":"x:t","input":{},"output":"o","status":"success"}],"chat_id":"c","message_id":"m","model":"x/y"}}`
 	if err := json.Unmarshal([]byte(line), &draft); err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range frames(t, Chat, encode(t, NewEncoder(Chat, Options{LongIDs: true}), []event.Event{draft})) {
-		if !bytes.Contains(f.data, []byte(`"custom_payload":{"type":"tool_history","data":[`)) || f.id != "t.3" {
-			t.Errorf("got %s %s", f.id, f.data)
+	has := func(what string, data []byte) {
+		if !bytes.Contains(data, []byte(`"custom_payload":{"type":"draft","data":{"a":1}}`)) || !bytes.Contains(data, []byte(`"tool_history":[{"tool_name":"t"`)) {
+			t.Errorf("%s is %s", what, data)
 		}
 	}
-	if p := draft.Body.(event.Complete).Payload.CustomPayload; p.Type != "draft" {
-		t.Error("the event itself was changed")
+	for _, f := range frames(t, Chat, encode(t, NewEncoder(Chat, Options{LongIDs: true}), []event.Event{draft})) {
+		if has("the frame", f.data); f.id != "t.3" {
+			t.Errorf("its id is %s", f.id)
+		}
 	}
-	if _, body := gather(t, NewObject(Chat, Options{}), []event.Event{draft}); !bytes.Contains(body, []byte(`"tool_history"`)) {
-		t.Errorf("the object is %s", body)
-	}
+	_, body := gather(t, NewObject(Chat, Options{}), []event.Event{draft})
+	has("the object", body)
 }
 
 func TestAnswersThatAreTooLong(t *testing.T) {

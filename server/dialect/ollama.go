@@ -70,7 +70,7 @@ func (l *ollamaEncoder) Append(dst []byte, e event.Event) ([]byte, error) {
 		ollamaEnd(o, &l.facts, &l.clock)
 		dst = o.line()
 	case event.Error:
-		dst = l.fail(dst, faultOf(b))
+		dst = l.fail(dst, FaultOf(b))
 	case event.Cancelled:
 		l.stage = ended
 	}
@@ -119,9 +119,9 @@ func appendOllamaCalls(dst []byte, calls ...event.ToolStart) []byte {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = open(dst).opt("id", c.ToolUseID).obj("function", func(o *object) {
-			o.str("name", c.Tool).lit("arguments", compact(c.Input))
-		}).close()
+		dst = open(dst).opt("id", c.ToolUseID).obj(function, func(o *object) {
+			o.str("name", c.Tool).lit("arguments", compact(c.Input)).extraFunction(c.Extra)
+		}).extra(c.Extra).close()
 	}
 	return append(dst, ']')
 }

@@ -100,7 +100,7 @@ func (c *openAIEncoder) Append(dst []byte, e event.Event) ([]byte, error) {
 		dst = c.finish(dst)
 	case event.Error:
 		c.stage = ended
-		dst = c.fail(dst, faultOf(b))
+		dst = c.fail(dst, FaultOf(b))
 	case event.Cancelled:
 		c.stage = ended
 	}
@@ -157,7 +157,8 @@ func (c *openAIEncoder) call(dst []byte, b event.ToolStart) []byte {
 	return c.delta(dst, func(o *object) {
 		o.key("tool_calls")
 		inner := open(append(o.b, '[')).int("index", int64(index)).str("id", b.ToolUseID).str("type", "function").
-			obj("function", func(o *object) { o.str("name", b.Tool).str("arguments", compact(b.Input)) })
+			obj(function, func(o *object) { o.str("name", b.Tool).str("arguments", compact(b.Input)).extraFunction(b.Extra) }).
+			extra(b.Extra)
 		o.b = append(inner.close(), ']')
 	})
 }

@@ -122,6 +122,9 @@ type ToolCall struct {
 	Args json.RawMessage // a JSON object
 	// Ours tells that the tool ran in fettle: the client only repeats it.
 	Ours bool
+	// Extra are members that only the provider of the model understands: an object, in
+	// which those of the function are within "function".
+	Extra json.RawMessage
 }
 
 // ToolResult answers a call.
@@ -130,6 +133,8 @@ type ToolResult struct {
 	Name  string
 	Text  string
 	Error bool
+	// Images are the images of the result.
+	Images []Part
 }
 
 // Tool is a tool that the client runs itself.

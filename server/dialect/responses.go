@@ -102,7 +102,7 @@ func (r *responsesEncoder) at(dst []byte, kind, id string, index int) *object {
 func (r *responsesEncoder) end(dst []byte, b event.Body) []byte {
 	switch b := b.(type) {
 	case event.Error:
-		return r.fail(dst, faultOf(b))
+		return r.fail(dst, FaultOf(b))
 	case event.Cancelled:
 		return r.finish(dst, "response.incomplete", "incomplete", nil)
 	}
@@ -139,9 +139,9 @@ func (r *responsesEncoder) fail(dst []byte, f *fault.Fault) []byte {
 func failure(f *fault.Fault) func(*object) {
 	code := "server_error"
 	switch {
-	case f.Code.Status() == http.StatusTooManyRequests:
+	case f.HTTPStatus() == http.StatusTooManyRequests:
 		code = "rate_limit_exceeded"
-	case openAIType(f.Code) == "invalid_request_error":
+	case openAIType(f.HTTPStatus()) == "invalid_request_error":
 		code = "invalid_prompt"
 	}
 	return func(o *object) {

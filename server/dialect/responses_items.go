@@ -154,7 +154,7 @@ func (r *responsesEncoder) functionCall(dst []byte, b event.ToolStart) []byte {
 	args := compact(b.Input)
 	item := func(args, status string) []byte {
 		return open(nil).str("type", "function_call").str("id", id).str("call_id", b.ToolUseID).str("name", b.Tool).
-			str("arguments", args).str("status", status).close()
+			str("arguments", args).str("status", status).extra(b.Extra).close()
 	}
 	dst = r.item(dst, "response.output_item.added", index, item("", "in_progress"))
 	dst = r.at(dst, "response.function_call_arguments.delta", id, index).str("delta", args).frame()

@@ -269,6 +269,13 @@ func (c *call) toolResult(p *event.ResponsePayload, meta sdk.Meta) *sdk.CallTool
 		text = string(data)
 	}
 	res := &sdk.CallToolResult{Meta: meta, Content: []sdk.Content{&sdk.TextContent{Text: text}}}
+	for _, m := range c.done.Media {
+		if strings.HasPrefix(m.MIME, "audio/") {
+			res.Content = append(res.Content, &sdk.AudioContent{MIMEType: m.MIME, Data: m.Data})
+		} else {
+			res.Content = append(res.Content, &sdk.ImageContent{MIMEType: m.MIME, Data: m.Data})
+		}
+	}
 	if object {
 		res.StructuredContent = json.RawMessage(data)
 	}

@@ -18,6 +18,9 @@ type Moved struct {
 	Path, To string
 	// Restored reports that the file from before the call was written at Path.
 	Restored bool
+	// Lost reports that the repository that was at Path was removed. Nothing has a copy
+	// of it, and To is empty.
+	Lost bool
 }
 
 // Options select what a check does in addition to moving new repositories.
@@ -26,6 +29,8 @@ type Options struct {
 	// repositories that existed. It is for processes that nothing prevented from such
 	// changes.
 	Restore bool
+	// Index makes the search for what was added faster; nil reads every folder.
+	Index *Index
 }
 
 // SetAside renames the repositories that were added to the folder since f, so that git
@@ -39,20 +44,25 @@ func (f *Found) SetAside(ctx context.Context, root *os.Root, o Options) ([]Moved
 		m, err := f.setAside(ctx, root, o)
 		moved = append(moved, m...)
 		if err != nil || len(m) == 0 {
-			return moved, err
+			return append(moved, f.lost(root)...), err
 		}
 	}
 	return moved, errors.New("set repositories aside: something adds more of them all the time")
 }
 
 func (f *Found) setAside(ctx context.Context, root *os.Root, o Options) ([]Moved, error) {
-	found, lock, err := search(ctx, root, f)
+	found, lock, err := search(ctx, root, f, o.Index)
 	defer lock()
 	if err != nil {
 		return nil, err
 	}
 	var moved []Moved
 	var errs []error
+	if o.Restore {
+		if moved, err = f.bringBack(root, found); len(moved) > 0 || err != nil {
+			return moved, err // the rest is searched for with the names as they are now
+		}
+	}
 	for _, now := range slices.Backward(found.repos) { // those inside of another one before that
 		var m []Moved
 		var err error
@@ -70,6 +80,50 @@ func (f *Found) setAside(ctx context.Context, root *os.Root, o Options) ([]Moved
 		moved, errs = append(moved, m...), append(errs, err)
 	}
 	return moved, errors.Join(errs...)
+}
+
+// bringBack renames the repositories that were moved away from the folders that they
+// belong to. One that was moved with its folder stays.
+func (f *Found) bringBack(root *os.Root, found *Found) (moved []Moved, err error) {
+	var errs []error
+	for _, was := range f.repos {
+		if _, err := root.Lstat(native(was.path)); !was.dir || was.bare || !errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		for _, now := range found.repos {
+			if !now.dir || !now.file.same(was.file) || now.above.same(was.above) && now.bare == was.bare && isGit(path.Base(now.path)) {
+				continue
+			}
+			above, err := root.Lstat(native(path.Dir(was.path)))
+			if err != nil || !fileOf(above, path.Dir(was.path)).same(was.above) {
+				continue // its folder was removed or replaced
+			}
+			if err := root.Rename(native(now.path), native(was.path)); err != nil {
+				errs = append(errs, fmt.Errorf("restore %s: %w", was.path, err))
+				continue
+			}
+			moved = append(moved, Moved{Path: was.path, Restored: true})
+		}
+	}
+	return moved, errors.Join(errs...)
+}
+
+// lost returns the repositories that no longer exist although their folders do. A folder
+// that was moved is found by what contains it.
+func (f *Found) lost(root *os.Root) (out []Moved) {
+	for _, was := range f.repos {
+		if !was.dir || was.empty || was.bare {
+			continue
+		}
+		above, err := root.Lstat(native(path.Dir(was.path)))
+		if err != nil || !fileOf(above, path.Dir(was.path)).same(was.above) {
+			continue
+		}
+		if _, err := root.Lstat(native(was.path)); errors.Is(err, fs.ErrNotExist) {
+			out = append(out, Moved{Path: was.path, Lost: true})
+		}
+	}
+	return out
 }
 
 // missing rewrites the .git files that were removed: without one git looks for a
@@ -99,8 +153,8 @@ func (f *Found) missing(root *os.Root) (moved []Moved, err error) {
 func (f *Found) known(now repo) *repo {
 	for i := range f.repos {
 		was := &f.repos[i]
-		same := os.SameFile(was.info, now.info)
-		if !now.info.IsDir() {
+		same := was.file.same(now.file)
+		if !now.dir {
 			same = was.path == now.path && (same || was.runs[""].equal(now.runs[""]))
 		}
 		if same && was.bare == now.bare {

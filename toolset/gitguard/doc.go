@@ -24,7 +24,10 @@
 // undo can remove; of a new bare repository HEAD gets another name, without which git
 // doesn't accept the folder. Where a call changed what git runs of an existing repository
 // (config, hooks and what redirects to others), the file from before is written again and
-// the changed one gets another name.
+// the changed one gets another name. A repository that was moved out of its folder is moved
+// back. One that was removed is reported: nothing has a copy of it.
+//
+// An [Index] makes repeated searches fast: it reads only folders that have changed.
 //
 // # Limits
 //

@@ -2,6 +2,8 @@ package gitguard_test
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -10,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/fettle-cli/fettle/toolset/gitguard"
 )
@@ -227,6 +230,47 @@ func TestAScanEndsWithItsContext(t *testing.T) {
 	}
 }
 
+// An index finds what was added at any place, whether or not its listings are reused.
+func TestAnIndexFindsWhatWasAdded(t *testing.T) {
+	t.Parallel()
+	for _, settled := range []bool{false, true} {
+		dir, root := folder(t, "mine/.git/config", "a/b/c/f", "a/d/f", "node_modules/p/f")
+		ix := new(gitguard.Index)
+		if settled {
+			gitguard.SetTime(ix, time.Now().Add(time.Hour))
+		}
+		for i, c := range []struct{ adds, moved string }{
+			{"a/b/c/.git/config", "a/b/c/.git>a/b/c/git-set-aside>false"},
+			{"new/deep/.GIT/config", "new/deep/.GIT>new/deep/git-set-aside>false"},
+			{"node_modules/p/.git", "node_modules/p/.git>node_modules/p/git-set-aside>false"},
+			{"a/b/c/.git", "a/b/c/.git>a/b/c/git-set-aside-2>false"},
+		} {
+			before, err := ix.Scan(t.Context(), root)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if settled && i > 0 && gitguard.Reused(ix) == 0 {
+				t.Error("no listing is kept")
+			}
+			write(t, dir, c.adds)
+			got := setAside(t, before, root, gitguard.Options{Index: ix})
+			if !slices.Equal(got, []string{c.moved}) {
+				t.Errorf("settled %v: %s: %q", settled, c.adds, got)
+			}
+		}
+		if err := os.RemoveAll(filepath.Join(dir, "a")); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(t.TempDir(), filepath.Join(dir, "a")); err != nil {
+			t.Skip(err)
+		}
+		if found, err := ix.Scan(t.Context(), root); err != nil || !slices.Equal(found.Repositories(), []string{"mine/.git"}) {
+			t.Errorf("%v %v", found, err)
+		}
+	}
+}
+
+// BenchmarkScan compares a search of 5,100 folders with one whose listings are known.
 func BenchmarkScan(b *testing.B) {
 	dir := b.TempDir()
 	for i := range 100 {
@@ -247,9 +291,62 @@ func BenchmarkScan(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer root.Close()
-	for b.Loop() {
-		if _, err := gitguard.Scan(b.Context(), root); err != nil {
-			b.Fatal(err)
+	b.Run("all", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := gitguard.Scan(b.Context(), root); err != nil {
+				b.Fatal(err)
+			}
 		}
+	})
+	b.Run("indexed", func(b *testing.B) {
+		ix := new(gitguard.Index)
+		gitguard.SetTime(ix, time.Now().Add(time.Hour))
+		for b.Loop() {
+			if _, err := ix.Scan(b.Context(), root); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+// A .git that a call moved out of its folder is moved back, one that moved with its folder
+// stays, and one that was removed is reported.
+func TestMovedAndRemovedRepositories(t *testing.T) {
+	t.Parallel()
+	whole := []string{"HEAD", "config", "objects/", "refs/"}
+	var files []string
+	for _, at := range []string{"a", "b", "c", "d"} {
+		for _, f := range whole {
+			files = append(files, at+"/.git/"+f)
+		}
+	}
+	for name, encoded := range map[string]bool{"in this process": false, "in another process": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir, root := folder(t, files...)
+			before := scan(t, root)
+			if encoded {
+				data, err := json.Marshal(before)
+				if err != nil {
+					t.Fatal(err)
+				}
+				before = new(gitguard.Found)
+				if err := json.Unmarshal(data, before); err != nil {
+					t.Fatal(err)
+				}
+			}
+			at := func(name string) string { return filepath.Join(dir, filepath.FromSlash(name)) }
+			if err := errors.Join(os.Rename(at("a/.git"), at("a/away")), os.Rename(at("b/.git"), at("c/b.git")),
+				os.Rename(at("c"), at("moved")), os.RemoveAll(at("d/.git"))); err != nil {
+				t.Fatal(err)
+			}
+			got := setAside(t, before, root, gitguard.Options{Restore: true})
+			if want := []string{"a/.git>>true", "b/.git>>true", "d/.git>>false"}; !slices.Equal(got, want) {
+				t.Errorf("%q, want %q", got, want)
+			}
+			if got := scan(t, root).Repositories(); !slices.Equal(got, []string{"a/.git", "b/.git", "moved/.git"}) {
+				t.Errorf("there are %q", got)
+			}
+		})
 	}
 }

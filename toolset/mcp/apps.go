@@ -189,7 +189,7 @@ func isAppPage(kind string) bool {
 // listedUI is what the list of resources says of one. A list that can't be had says
 // nothing, and so nothing is granted.
 func (c *conn) listedUI(ctx context.Context, uri string) uiMeta {
-	ctx, cancel := context.WithTimeout(ctx, listTime)
+	ctx, cancel := context.WithTimeout(ctx, c.m.o.List)
 	defer cancel()
 	n := 0
 	for r, err := range c.session.Resources(ctx, nil) {

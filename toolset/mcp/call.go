@@ -7,10 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"net/url"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -202,21 +205,21 @@ func (c *conn) hear(p *sdk.ProgressNotificationParams) {
 	}
 }
 
-// result converts a server's result to ours. If it has no text, the structured content is
-// its text.
+// result converts a server's result to ours. The structured content is a part of its text,
+// unless one of the server's own texts contains it.
 func (c *conn) result(t toolset.Tool, res *sdk.CallToolResult) (toolset.Result, error) {
 	if res.NeedsInput() {
 		return toolset.Result{}, toolset.Errorf("the MCP server %s: it wants to know something of a person, who can't be asked", c.server.ID)
 	}
 	g := gather(res.Content)
-	out := toolset.Result{Text: g.text}
+	out := toolset.Result{Media: g.media}
 	if res.StructuredContent != nil {
 		out.Data = marshal(res.StructuredContent)
-		if !g.said {
+		if !g.repeats(out.Data) {
 			g.text = strings.TrimPrefix(g.text+"\n\n", "\n\n") + harmless(string(out.Data), maxText)
-			out.Text = g.text
 		}
 	}
+	out.Text = g.text
 	if res.IsError {
 		if g.text == "" {
 			g.text = "it failed and doesn't say why"
@@ -233,14 +236,28 @@ func (c *conn) result(t toolset.Tool, res *sdk.CallToolResult) (toolset.Result, 
 	return out, nil
 }
 
-// gathered is what the parts of a result come to: the text that a model gets,
-// and the parts for those who can show them.
+// gathered is what the parts of a result come to: the text, the images and the sounds for
+// a model, and the parts for front ends that can show them.
 type gathered struct {
 	text  string
+	media []toolset.Media
 	parts []map[string]any
-	other bool // there is more than text
-	said  bool // there is a text that is not empty
+	other bool     // there is more than text
+	said  []string // the texts
 	kept  int
+}
+
+// repeats reports whether one of the texts is a JSON value, as servers add it to a
+// structured result for clients that read only text.
+func (g *gathered) repeats(value json.RawMessage) bool {
+	var structured any
+	if json.Unmarshal(value, &structured) != nil {
+		return false
+	}
+	return slices.ContainsFunc(g.said, func(text string) bool {
+		var said any
+		return json.Unmarshal([]byte(text), &said) == nil && reflect.DeepEqual(said, structured)
+	})
 }
 
 func gather(content []sdk.Content) *gathered {
@@ -264,7 +281,7 @@ func (g *gathered) add(part sdk.Content) string {
 	switch p := part.(type) {
 	case *sdk.TextContent:
 		g.parts = append(g.parts, map[string]any{"type": "text", "text": clipText(p.Text, maxText)})
-		g.said = g.said || strings.TrimSpace(p.Text) != ""
+		g.said = append(g.said, p.Text)
 		return p.Text
 	case *sdk.ImageContent:
 		return g.blob("image", p.MIMEType, p.Data, nil)
@@ -299,24 +316,59 @@ func (g *gathered) resource(r *sdk.ResourceContents) string {
 	return "[resource " + plain(r.URI, maxMessageText) + "]\n" + r.Text
 }
 
-// blob keeps bytes for those who can show them, within a bound, and says what
-// they are.
+// blob adds bytes, within a bound, to the parts that front ends can show, and to the media
+// if a model may take them. It returns the line of the text that describes them. Text that
+// comes as bytes is returned itself.
 func (g *gathered) blob(kind, mime string, data []byte, more map[string]any) string {
 	g.other = true
 	mime = plain(mime, maxTitle)
+	if uri, ok := more["uri"].(string); ok && isText(mime) && utf8.Valid(data) {
+		return g.resource(&sdk.ResourceContents{URI: uri, MIMEType: mime, Text: string(data)})
+	}
 	entry := map[string]any{"type": kind, "mimeType": mime, "size": len(data)}
 	for name, value := range more {
 		entry[name] = value
 	}
-	note := "not for the model, but shown where it can be"
+	note := ": not for the model, but shown where it can be"
 	if g.kept+len(data) <= maxKept {
 		g.kept += len(data)
 		entry["data"] = base64.StdEncoding.EncodeToString(data)
+		if known := mediaType(mime, data); known != "" {
+			g.media = append(g.media, toolset.Media{MIME: known, Data: data})
+			kind, _, _ = strings.Cut(known, "/")
+			note = ""
+		}
 	} else {
-		note = "too large to keep"
+		note = ": too large to keep"
 	}
 	g.parts = append(g.parts, entry)
-	return fmt.Sprintf("[%s, %s, %d bytes: %s]", kind, mime, len(data), note)
+	return fmt.Sprintf("[%s, %s, %d bytes%s]", kind, mime, len(data), note)
+}
+
+// isText reports whether a type of content is text.
+func isText(mime string) bool {
+	mime, _, _ = strings.Cut(mime, ";")
+	switch mime = strings.TrimSpace(mime); mime {
+	case "application/json", "application/xml", "application/yaml", "application/toml", "application/javascript":
+		return true
+	}
+	return strings.HasPrefix(mime, "text/") || strings.HasSuffix(mime, "+json") || strings.HasSuffix(mime, "+xml")
+}
+
+// mediaType returns the type of an image or a sound that models take; "" for other data.
+// It looks at the data first: a provider refuses an image that is not of the named type.
+func mediaType(mime string, data []byte) string {
+	switch seen := http.DetectContentType(data); seen {
+	case "image/jpeg", "image/png", "image/gif", "image/webp", "audio/mpeg":
+		return seen
+	case "audio/wave":
+		return "audio/wav"
+	}
+	switch mime, _, _ := strings.Cut(mime, ";"); strings.TrimSpace(mime) {
+	case "audio/mpeg", "audio/mp3":
+		return "audio/mpeg" // one without the tag at its beginning
+	}
+	return ""
 }
 
 // clipText bounds a text without changing what is in it.

@@ -75,6 +75,8 @@ type Options struct {
 	// Write bounds how long a process may take nothing of a message; zero is half a
 	// minute.
 	Write time.Duration
+	// List bounds getting a whole list of a server; zero is half a minute.
+	List time.Duration
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
 }
@@ -123,7 +125,7 @@ func New(o Options) *Manager {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	o.Probe, o.Write = cmp.Or(o.Probe, probeTime), cmp.Or(o.Write, writeTime)
+	o.Probe, o.Write, o.List = cmp.Or(o.Probe, probeTime), cmp.Or(o.Write, writeTime), cmp.Or(o.List, listTime)
 	m := &Manager{o: o, links: map[linkKey]*link{}, sessions: map[string][]toolset.Tool{}}
 	m.life, m.end = context.WithCancel(context.Background())
 	m.force, m.forced = context.WithCancel(context.Background())
@@ -192,7 +194,7 @@ func copyWorkspace(ws *toolset.Workspace) *toolset.Workspace {
 	if ws == nil {
 		return nil
 	}
-	return &toolset.Workspace{Path: ws.Path, Bound: ws.Bound}
+	return &toolset.Workspace{Path: ws.Path, Bound: ws.Bound, Outlive: ws.Outlive}
 }
 
 // makeRoom ends the connections that have been idle the longest where there are

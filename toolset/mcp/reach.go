@@ -121,7 +121,7 @@ func (m *Manager) Look(ctx context.Context, s Server, ws *toolset.Workspace) (*R
 // lookAtResources lists resources and their templates. What can't be listed is a
 // note: the tools are there all the same.
 func (c *conn) lookAtResources(ctx context.Context, out *Report) {
-	ctx, cancel := context.WithTimeout(ctx, listTime)
+	ctx, cancel := context.WithTimeout(ctx, c.m.o.List)
 	defer cancel()
 	for r, err := range c.session.Resources(ctx, nil) {
 		if err != nil || len(out.Resources) == maxEntries {
@@ -145,7 +145,7 @@ func (c *conn) lookAtResources(ctx context.Context, out *Report) {
 }
 
 func (c *conn) lookAtPrompts(ctx context.Context, out *Report) {
-	ctx, cancel := context.WithTimeout(ctx, listTime)
+	ctx, cancel := context.WithTimeout(ctx, c.m.o.List)
 	defer cancel()
 	for p, err := range c.session.Prompts(ctx, nil) {
 		if err != nil || len(out.Prompts) == maxEntries {

@@ -44,17 +44,24 @@ type child struct {
 
 // spawn starts the process of a server whose variables are filled in.
 func (m *Manager) spawn(ctx context.Context, s Server, ws *toolset.Workspace) (*child, error) {
-	c := &child{release: func() {}, ended: make(chan struct{})}
+	c := &child{ended: make(chan struct{})}
+	ws, gone, err := ws.ForOutliving(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c.release = gone
 	policy, command, err := m.commandOf(s, ws)
 	if err != nil {
+		gone()
 		return nil, err
 	}
 	if s.Hold != nil {
 		dir, release, err := s.Hold()
 		if err != nil {
+			gone()
 			return nil, err
 		}
-		command.Dir, c.release = dir, release
+		command.Dir, c.release = dir, func() { release(); gone() }
 		policy.Readable, policy.Lent = append(policy.Readable, dir), append(policy.Lent, dir)
 	}
 	if c.proc, err = m.o.Launcher.Start(ctx, policy, command); err != nil {
@@ -86,7 +93,7 @@ func (m *Manager) commandOf(s Server, ws *toolset.Workspace) (toolset.Policy, to
 		FileSize: toolset.NoLimit, Grown: toolset.NoLimit, GrownFiles: toolset.NoLimit, OpenFiles: 4096,
 	}
 	// Spare, so that no call's clock runs: it lives for many calls
-	program, dirs := m.program(s.Command)
+	program, dirs := m.program(s, ws)
 	command := toolset.Command{Args: []string{program}, Path: dirs, Spare: true}
 	for _, arg := range s.Args {
 		command.Args = append(command.Args, seen(arg))
@@ -116,6 +123,22 @@ func (m *Manager) commandOf(s Server, ws *toolset.Workspace) (toolset.Policy, to
 	return policy, command, nil
 }
 
+// shims are those of the user, for a server in a workspace. What the server's own
+// configuration sets comes before the environment.
+func (m *Manager) shims(s Server, ws *toolset.Workspace) shims {
+	out := shims{value: func(name string) string {
+		if value, ok := s.Env[name]; ok {
+			return value
+		}
+		value, _, _ := m.look(name) // a variable that cannot be read is not set
+		return value
+	}}
+	if ws != nil {
+		out.folder = ws.Path
+	}
+	return out
+}
+
 // look gives a variable.
 func (m *Manager) look(name string) (string, bool, error) {
 	if m.o.Lookup == nil {
@@ -136,16 +159,17 @@ func (m *Manager) home(id string) (string, error) {
 
 // program finds a program by the user's PATH, where sandboxes know only the
 // system's. One that isn't found stays as it is, and the start says so.
-func (m *Manager) program(name string) (path string, dirs []string) {
+func (m *Manager) program(s Server, ws *toolset.Workspace) (path string, dirs []string) {
+	name, of := s.Command, m.shims(s, ws)
 	if strings.ContainsRune(name, filepath.Separator) {
-		return seen(unshim(name)), nil
+		return seen(of.program(name)), nil
 	}
 	found, err := exec.LookPath(name)
 	if err != nil {
 		return name, nil
 	}
 	if abs, err := filepath.Abs(found); err == nil {
-		found = seen(unshim(abs))
+		found = seen(of.program(abs))
 	}
 	return found, []string{filepath.Dir(found)}
 }

@@ -24,14 +24,15 @@ const (
 	MaxTools = 2000
 	// maxPages bounds a list that never ends by giving little at a time.
 	maxPages = 200
-	// maxDescription and maxSchema bound one tool; maxList all of them, which
-	// are kept in the records and in the mirror that each turn reads.
+	// maxDescription and maxSchema bound one tool.
 	maxDescription = 16 << 10
 	maxSchema      = 256 << 10
-	maxList        = 8 << 20
+	// MaxList bounds all tools of a server as they are encoded. They are in the server's
+	// record, together with those that were approved before, and in its part of the mirror.
+	MaxList = 7 << 20
 	// maxTitle bounds a name for people.
 	maxTitle = 200
-	// listTime bounds getting a whole list.
+	// listTime is the default of Options.List.
 	listTime = 30 * time.Second
 )
 
@@ -58,7 +59,7 @@ func pinsOf(tools []toolset.Tool) pins {
 // eachTool hands over the tools that a server lists, as it has them, until take has
 // enough. goesOn tells that the list has more.
 func (c *conn) eachTool(ctx context.Context, take func(*sdk.Tool) (enough bool)) (goesOn bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, listTime)
+	ctx, cancel := context.WithTimeout(ctx, c.m.o.List)
 	defer cancel()
 	if caps := c.session.InitializeResult().Capabilities; caps == nil || caps.Tools == nil {
 		return false, nil
@@ -109,6 +110,10 @@ type lister struct {
 	more   bool // there was no room for all
 }
 
+// recordedWith is what the record of a server has for each tool in addition to the tool itself:
+// its pin and the names.
+const recordedWith = 128
+
 // maxNotes bounds what is said about a list.
 const maxNotes = 20
 
@@ -131,12 +136,12 @@ func (l *lister) add(t *sdk.Tool) {
 		l.note(t.Name, why)
 		return
 	}
-	size := len(tool.Description) + len(tool.InputSchema) + len(tool.OutputSchema)
-	if l.size += size; l.size > maxList {
-		l.note(t.Name, fmt.Sprintf("the list has more than %d MB", maxList>>20))
-		l.size -= size
+	size := len(marshal(tool)) + recordedWith
+	if l.size+size > MaxList {
+		l.note(t.Name, fmt.Sprintf("it has %d KB, and the whole list %d MB; a list may have %d MB", size>>10, l.size>>20, MaxList>>20))
 		return
 	}
+	l.size += size
 	l.ids[tool.ID] = true
 	l.out = append(l.out, remote{tool, t.Name})
 }

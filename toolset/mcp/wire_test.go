@@ -1,6 +1,7 @@
 package mcp_test
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -247,6 +248,40 @@ func TestAPartThatCannotBeReadLeavesTheRest(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// The parts of a result that a model may take reach it: images and sounds as media, text
+// that comes as bytes as text, and structured content that no text repeats.
+func TestContentReachesTheModel(t *testing.T) {
+	t.Parallel()
+	png := base64.StdEncoding.EncodeToString([]byte("\x89PNG\r\n\x1a\nrest"))
+	wav := base64.StdEncoding.EncodeToString([]byte("RIFF\x10\x00\x00\x00WAVEfmt "))
+	for name, c := range map[string]struct{ result, text, media string }{
+		"image":                      {`{"content":[{"type":"text","text":"a chart"},{"type":"image","mimeType":"image/png","data":"` + png + `"}]}`, "a chart\n\n[image, image/png, 12 bytes]", "image/png"},
+		"image of a wrong type":      {`{"content":[{"type":"image","mimeType":"image/jpeg","data":"` + png + `"}]}`, "[image, image/jpeg, 12 bytes]", "image/png"},
+		"sound":                      {`{"content":[{"type":"audio","mimeType":"audio/wav","data":"` + wav + `"}]}`, "[audio, audio/wav, 16 bytes]", "audio/wav"},
+		"resource that is an image":  {`{"content":[{"type":"resource","resource":{"uri":"mem://a","mimeType":"image/png","blob":"` + png + `"}}]}`, "[image, image/png, 12 bytes]", "image/png"},
+		"resource that is text":      {`{"content":[{"type":"resource","resource":{"uri":"mem://a","mimeType":"text/csv","blob":"YSxi"}}]}`, "[resource mem://a]\na,b", ""},
+		"resource of another kind":   {`{"content":[{"type":"resource","resource":{"uri":"mem://a","mimeType":"application/pdf","blob":"YSxi"}}]}`, "[resource, application/pdf, 3 bytes: not for the model, but shown where it can be]", ""},
+		"structured beside a text":   {`{"content":[{"type":"text","text":"two rows"}],"structuredContent":{"rows":[1,2]}}`, "two rows\n\n{\"rows\":[1,2]}", ""},
+		"structured, and in a text":  {`{"content":[{"type":"text","text":"{ \"rows\": [1, 2] }"}],"structuredContent":{"rows":[1,2]}}`, "{ \"rows\": [1, 2] }", ""},
+		"structured beside an image": {`{"content":[{"type":"image","mimeType":"image/png","data":"` + png + `"}],"structuredContent":{"n":5}}`, "[image, image/png, 12 bytes]\n\n{\"n\":5}", "image/png"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newHTTPServer(t)
+			s.result = c.result
+			w := newWorld(t, mcp.Options{})
+			res, err := w.call(t, s.as(), "t", `{}`)
+			media := ""
+			for _, m := range res.Media {
+				media += m.MIME
+			}
+			if err != nil || res.Text != c.text || media != c.media {
+				t.Errorf("the text is %q and the media %q, %v; want %q and %q", res.Text, media, err, c.text, c.media)
+			}
+		})
 	}
 }
 

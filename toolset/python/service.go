@@ -220,8 +220,14 @@ func (t *tool) startService(ctx context.Context, call toolset.Call, p *plan) (*s
 	policy, command := p.policy, p.command
 	policy.Serves, policy.Limits.Time = true, toolset.NoLimit // a call's time is the runtime's to watch
 	command.Env = append(slices.Clone(command.Env), "FETTLE_SERVICE=1")
+	// The policy seals the repositories already, as of this call.
+	_, gone, err := call.Workspace.ForOutliving(ctx)
+	if err != nil {
+		return nil, err
+	}
 	proc, err := t.r.o.Launcher.Start(ctx, policy, command)
 	if err != nil {
+		gone()
 		return nil, err
 	}
 	now := time.Now()
@@ -236,11 +242,11 @@ func (t *tool) startService(ctx context.Context, call toolset.Call, p *plan) (*s
 	}
 	release, keep := p.release, t.spec.Keep
 	p.release = func() {} // it is the service's now
-	s.holds = release
+	letGo := func() {}
 	if keep != nil {
-		letGo := keep()
-		s.holds = func() { release(); letGo() }
+		letGo = keep()
 	}
+	s.holds = func() { release(); letGo(); gone() }
 	return s, nil
 }
 

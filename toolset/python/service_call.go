@@ -62,7 +62,7 @@ func (t *tool) requestOf(p *plan, call toolset.Call) request {
 	return request{
 		Root: p.root, File: p.file,
 		Name: filepath.ToSlash(t.spec.Module), Module: p.module, Function: t.spec.Function, Args: args,
-		Workspace: p.policy.Workspace, ChatID: call.ChatID, Page: call.Page, Tab: call.Tab, Parser: t.spec.Parser,
+		Workspace: p.policy.Workspace, ChatID: call.ChatID, Page: call.Page, Tab: call.Tab, Context: call.Context, Parser: t.spec.Parser,
 	}
 }
 

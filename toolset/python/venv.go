@@ -2,6 +2,7 @@ package python
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -181,8 +182,8 @@ func (r *Runtime) makeEnvironment(ctx context.Context, in Interpreter, s Spec, r
 	if ok && time.Since(past.at) < retryAfter {
 		return past.err
 	}
-	release, err := lockfile.Acquire(ctx, env+".lock", func(string) {
-		report(toolset.Progress{Stage: "requirements", Message: "waiting for another process that installs the same packages"})
+	release, err := lockfile.Acquire(ctx, env+".lock", func(owner string) {
+		report(toolset.Progress{Stage: "requirements", Message: "waiting for " + cmp.Or(owner, "another process") + ", which installs the same packages"})
 	})
 	if err != nil {
 		return fmt.Errorf("install the requirements of toolset %s: %w", s.ToolsetID, err)

@@ -122,6 +122,7 @@ type request struct {
 	ChatID    string          `json:"chat_id"`
 	Page      string          `json:"page"`
 	Tab       string          `json:"tab"`
+	Context   json.RawMessage `json:"context,omitempty"` // an object
 	Parser    bool            `json:"parser,omitempty"`
 }
 

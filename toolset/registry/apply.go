@@ -155,16 +155,18 @@ func (r *Registry) install(tx *kv.Tx, p *Plan) (*Toolset, error) {
 
 // keep takes over what the user has set.
 func (n *rows) keep(old *rows) {
-	n.set.InstalledAt, n.set.Enabled, n.set.Uncontained = old.set.InstalledAt, old.set.Enabled, old.set.Uncontained
+	if !old.unknown {
+		n.set.InstalledAt, n.set.Enabled, n.set.Uncontained = old.set.InstalledAt, old.set.Enabled, old.set.Uncontained
+	}
 	for i := range n.tools {
 		for _, t := range old.tools {
-			if t.ID == n.tools[i].ID {
+			if t.ID == n.tools[i].ID && t.Name != "" { // a damaged one has no name
 				n.tools[i].Enabled = t.Enabled
 			}
 		}
 	}
 	for _, c := range old.overrides {
-		if slices.ContainsFunc(n.tools, func(t ToolRecord) bool { return t.ID == c.ToolID }) {
+		if c.Renderer != "" && slices.ContainsFunc(n.tools, func(t ToolRecord) bool { return t.ID == c.ToolID }) {
 			n.overrides = append(n.overrides, c)
 		}
 	}
@@ -230,7 +232,10 @@ func (r *Registry) syncServers(tx *kv.Tx, id string, before, after []ServerDecla
 		}
 	}
 	for _, d := range after {
-		s, err := r.tables.servers.Get(tx, kv.Str(d.ServerID))
+		s, lost, err := r.serverRecord(tx, d.ServerID)
+		if lost && err == nil {
+			s.Enabled, s.Own, s.Config = d.AutoEnabled, false, d.Config
+		}
 		if errors.Is(err, kv.ErrNotFound) {
 			s, err = &Server{ID: d.ServerID, Enabled: d.AutoEnabled, Config: d.Config}, nil
 		}
@@ -253,12 +258,15 @@ func (r *Registry) syncServers(tx *kv.Tx, id string, before, after []ServerDecla
 
 // undeclare takes a toolset off a server, which goes with the last of them.
 func (r *Registry) undeclare(tx *kv.Tx, id, serverID string) error {
-	s, err := r.tables.servers.Get(tx, kv.Str(serverID))
+	s, lost, err := r.serverRecord(tx, serverID)
 	if errors.Is(err, kv.ErrNotFound) {
 		return nil
 	}
 	if err != nil {
 		return err
+	}
+	if lost && len(without(s.DeclaredBy, id)) > 0 {
+		return nil // an import of one of the others replaces it
 	}
 	if s.DeclaredBy = without(s.DeclaredBy, id); len(s.DeclaredBy) == 0 {
 		return r.tables.servers.Delete(tx, kv.Str(serverID))

@@ -20,7 +20,7 @@ func (r *Registry) SetEnabled(ctx context.Context, id string, on bool) (changed 
 			return r.missing(tx, id)
 		}
 		if err != nil {
-			return err
+			return damagedRecord(id, err)
 		}
 		changed = set.Enabled != on
 		set.Enabled = on
@@ -50,10 +50,11 @@ func (r *Registry) SetToolEnabled(ctx context.Context, toolID string, on bool) (
 // toolRecord gives a tool's row; a builtin tool without one is an enabled one.
 func (r *Registry) toolRecord(tx *kv.Tx, toolID string) (*ToolRecord, error) {
 	rec, err := r.tables.tools.Get(tx, kv.Str(toolID))
-	if !errors.Is(err, kv.ErrNotFound) {
-		return rec, err
+	builtin := slices.Contains(r.o.Builtins, toolID)
+	if !errors.Is(err, kv.ErrNotFound) && !(builtin && isDamaged(err)) {
+		return rec, damagedRecord(toolID, err)
 	}
-	if slices.Contains(r.o.Builtins, toolID) {
+	if builtin {
 		return &ToolRecord{Tool: toolset.Tool{ID: toolID, Name: toolID, Enabled: true}}, nil
 	}
 	e := &NotFoundError{What: "tool", ID: toolID, Known: slices.Clone(r.o.Builtins)}
@@ -138,6 +139,9 @@ func (r *Registry) RemoveRenderer(ctx context.Context, toolID string, priority i
 func (r *Registry) Revoke(ctx context.Context, id string) error {
 	return r.changing(ctx, theToolset(id), func(tx *kv.Tx) error {
 		set, err := r.load(tx, id)
+		if err == nil {
+			err = set.whole()
+		}
 		if err != nil {
 			return err
 		}
@@ -159,6 +163,9 @@ type Trusted struct {
 func (r *Registry) Trust(ctx context.Context, id string, t Trusted) error {
 	return r.changing(ctx, theToolset(id), func(tx *kv.Tx) error {
 		set, err := r.load(tx, id)
+		if err == nil {
+			err = set.whole()
+		}
 		if err != nil {
 			return err
 		}

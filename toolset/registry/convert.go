@@ -1,13 +1,10 @@
 package registry
 
 import (
-	"cmp"
-	"errors"
 	"fmt"
 	"reflect"
 	"slices"
 
-	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/manifest"
 )
@@ -23,8 +20,10 @@ type rows struct {
 	pages     []Page
 	payloads  []PayloadType
 	approvals []Approval
-	// broken are the reasons why tools can't be read, by id.
+	// broken are the reasons why tools can't be used, by id; that of "" is about all.
 	broken map[string]string
+	// damaged is set if a record can't be read, and unknown if it is the toolset's own.
+	damaged, unknown bool
 }
 
 // rowsOf makes the records of a manifest.
@@ -114,70 +113,6 @@ func canonical(m *manifest.Manifest) ([]byte, error) {
 		return nil, err
 	}
 	return manifest.Marshal(back)
-}
-
-// load reads the records of a toolset. Rows of tools and renderers that can't
-// be read are left out and their reasons kept.
-func (t *tables) load(tx *kv.Tx, id string) (*rows, error) {
-	set, err := t.toolsets.Get(tx, kv.Str(id))
-	if err != nil {
-		return nil, err
-	}
-	r := &rows{set: *set, broken: map[string]string{}}
-	for tool, err := range t.tools.ByIndex(tx, "toolset", kv.Str(id), kv.Range{}) {
-		var corrupt *kv.CorruptError
-		if errors.As(err, &corrupt) {
-			r.broken[""] = "a tool of it can't be read: its record is damaged"
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		r.tools = append(r.tools, *tool)
-	}
-	for _, tool := range r.tools {
-		for c, err := range t.renderers.Scan(tx, kv.Range{Prefix: kv.Str(tool.ID)}) {
-			var corrupt *kv.CorruptError
-			switch {
-			case errors.As(err, &corrupt):
-				r.broken[tool.ID] = "its renderer's record is damaged"
-			case err != nil:
-				return nil, err
-			case c.Priority == 0:
-				r.renderers = append(r.renderers, *c)
-			default:
-				r.overrides = append(r.overrides, *c)
-			}
-		}
-	}
-	prefix := kv.Range{Prefix: kv.Str(id)}
-	if r.declared, err = list(t.declared.Scan(tx, prefix), func(d ServerDeclaration) int { return d.Place }); err != nil {
-		return nil, err
-	}
-	if r.agents, err = list(t.agents.Scan(tx, prefix), func(a Agent) int { return a.Place }); err != nil {
-		return nil, err
-	}
-	if r.pages, err = list(t.pages.ByIndex(tx, "toolset", kv.Str(id), kv.Range{}), func(p Page) int { return p.Place }); err != nil {
-		return nil, err
-	}
-	if r.payloads, err = list(t.payloads.ByIndex(tx, "toolset", kv.Str(id), kv.Range{}), func(p PayloadType) int { return p.Place }); err != nil {
-		return nil, err
-	}
-	r.approvals, err = list(t.approvals.Scan(tx, prefix), func(Approval) int { return 0 })
-	return r, err
-}
-
-// list gathers records in the order of their places.
-func list[T any](seq func(func(*T, error) bool), place func(T) int) ([]T, error) {
-	var out []T
-	for rec, err := range seq {
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, *rec)
-	}
-	slices.SortStableFunc(out, func(a, b T) int { return cmp.Compare(place(a), place(b)) })
-	return out, nil
 }
 
 // effective gives the renderer of a tool that counts: the user's with the

@@ -51,6 +51,8 @@
 //     extracted to a new folder, rows of files are written under their revision, and
 //     one transaction makes them the toolset. What a killed one leaves is removed by
 //     the next change.
+//   - A damaged record makes its own toolset or server unusable, with that reason, and
+//     affects no other. An import of the toolset, or an addition of the server, replaces it.
 //   - A running call continues with the files that it began with: it holds [Use], and a
 //     folder that is used isn't removed until later.
 //   - The same contents twice change nothing but the source and the approvals.

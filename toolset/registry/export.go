@@ -42,7 +42,7 @@ func (r *Registry) Export(ctx context.Context, id string, w io.Writer, o ExportO
 		return nil, err
 	}
 	if info.Manifest == nil {
-		return nil, &StateError{ID: id, Msg: "its records are damaged", Hint: info.Toolset.BringsBack()}
+		return nil, &StateError{ID: id, Msg: damagedRecords}
 	}
 	dir, release, err := Use(r.o.DataDir, id, info.Toolset.Revision)
 	if errors.Is(err, ErrGone) {

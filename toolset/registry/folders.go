@@ -137,23 +137,33 @@ func (r *Registry) collect(ctx context.Context) error {
 	}
 	var errs []error
 	for _, set := range sets {
-		if set.IsDir() {
-			errs = append(errs, r.collectSet(ctx, set.Name(), current[set.Name()]))
+		revision, known := current[set.Name()]
+		if unreadable := known && revision == ""; set.IsDir() && !unreadable {
+			errs = append(errs, r.collectSet(ctx, set.Name(), revision))
 		}
 	}
 	return errors.Join(errs...)
 }
 
 // Revisions returns the current revision of each installed toolset by its id: the
-// folders of files that the records need.
+// folders of files that the records need. It is "" for a toolset whose record is damaged:
+// each of its folders may be the current one.
 func (r *Registry) Revisions(ctx context.Context) (map[string]string, error) {
 	current := map[string]string{}
 	err := r.view(ctx, func(tx *kv.Tx) error {
+		ids, err := keysOf(tx, r.tables.toolsets)
+		if err != nil {
+			return err
+		}
+		for _, id := range ids {
+			current[id] = ""
+		}
 		for t, err := range r.tables.toolsets.Scan(tx, kv.Range{}) {
-			if err != nil {
+			if err == nil {
+				current[t.ID] = t.Revision
+			} else if !isDamaged(err) {
 				return err
 			}
-			current[t.ID] = t.Revision
 		}
 		return nil
 	})
@@ -348,6 +358,9 @@ func (r *Registry) Verify(ctx context.Context, id string) ([]Damage, error) {
 	var files []File
 	err := r.view(ctx, func(tx *kv.Tx) (err error) {
 		if set, err = r.load(tx, id); err == nil {
+			err = set.whole()
+		}
+		if err == nil {
 			files, err = r.files(tx, &set.set)
 		}
 		return err

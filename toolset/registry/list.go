@@ -56,9 +56,8 @@ func (r *Registry) List(ctx context.Context) ([]Info, error) {
 		}
 		for _, id := range ids {
 			info, err := r.info(tx, id, false)
-			var corrupt *kv.CorruptError
-			if errors.As(err, &corrupt) {
-				info, err = &Info{Toolset: Toolset{ID: id, Name: id}, Problem: "its records are damaged; import it again"}, nil
+			if isDamaged(err) {
+				info, err = &Info{Toolset: Toolset{ID: id, Name: id}, Problem: damagedRecords}, nil
 			}
 			if err != nil {
 				return err
@@ -88,6 +87,9 @@ func (r *Registry) info(tx *kv.Tx, id string, withFiles bool) (*Info, error) {
 		return nil, err
 	}
 	out := &Info{Toolset: set.set, Problem: r.problem(set), Approvals: set.approvals}
+	if set.damaged {
+		return &Info{Toolset: set.set, Problem: damagedRecords}, nil
+	}
 	for _, t := range set.tools {
 		m, err := r.mirrorTool(tx, set, t)
 		if err != nil {
@@ -98,12 +100,15 @@ func (r *Registry) info(tx *kv.Tx, id string, withFiles bool) (*Info, error) {
 		})
 	}
 	for _, d := range set.declared {
-		s, err := r.tables.servers.Get(tx, kv.Str(d.ServerID))
+		s, lost, err := r.serverRecord(tx, d.ServerID)
 		if errors.Is(err, kv.ErrNotFound) {
 			continue
 		}
 		if err != nil {
 			return nil, err
+		}
+		if lost {
+			s.Problem = damagedServer
 		}
 		out.Servers = append(out.Servers, ServerInfo{Server: *s, Shared: without(s.DeclaredBy, id)})
 	}

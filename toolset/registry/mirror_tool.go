@@ -1,7 +1,6 @@
 package registry
 
 import (
-	"errors"
 	"strings"
 
 	"github.com/fettle-cli/fettle/internal/kv"
@@ -42,6 +41,8 @@ func (r *Registry) locate(tx *kv.Tx, set *rows, entrypoint string, m *MirrorTool
 	}
 	f, err := r.oneFile(tx, &set.set, entry.Files())
 	switch {
+	case isDamaged(err):
+		m.fail("the record of its file is damaged; import its toolset again")
 	case err != nil:
 		return err
 	case f == nil:
@@ -72,16 +73,20 @@ func (r *Registry) builtinChanges(tx *kv.Tx) (map[string]BuiltinChange, error) {
 	for _, id := range r.o.Builtins {
 		var change BuiltinChange
 		rec, err := r.tables.tools.Get(tx, kv.Str(id))
-		if err != nil && !errors.Is(err, kv.ErrNotFound) {
+		if !absent(err) {
 			return nil, err
 		}
-		change.Disabled = err == nil && !rec.Enabled
+		// a record that can't be read was made to disable the tool
+		change.Disabled = isDamaged(err) || err == nil && !rec.Enabled
 		for c, err := range r.tables.renderers.Scan(tx, kv.Range{Prefix: kv.Str(id)}) {
+			if isDamaged(err) {
+				continue
+			}
 			if err != nil {
 				return nil, err
 			}
-			if change.Renderer, err = c.rendererOf(); err != nil { // ascending: the last counts
-				return nil, err
+			if renderer, err := c.rendererOf(); err == nil { // ascending: the last counts
+				change.Renderer = renderer
 			}
 		}
 		if change != (BuiltinChange{}) {

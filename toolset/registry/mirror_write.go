@@ -43,13 +43,16 @@ func (r *Registry) Refresh(ctx context.Context) error {
 	return err
 }
 
-// generation reads the number of changes; it is 0 before the first.
+// generation reads the number of changes. It is 0 before the first, and -1 if the record
+// is damaged; the next change replaces that.
 func (r *Registry) generation(tx *kv.Tx) (int64, error) {
 	now, err := r.tables.counter.Get(tx, kv.Str("toolsets"))
-	if errors.Is(err, kv.ErrNotFound) {
+	switch {
+	case errors.Is(err, kv.ErrNotFound):
 		return 0, nil
-	}
-	if err != nil {
+	case isDamaged(err):
+		return -1, nil
+	case err != nil:
 		return 0, err
 	}
 	return now.Number, nil
@@ -184,11 +187,15 @@ func (r *Registry) addServersOf(tx *kv.Tx, before *Index, t *touched) error {
 				t.servers = append(t.servers, s.ID)
 			}
 		}
-		for d, err := range r.tables.declared.Scan(tx, kv.Range{Prefix: kv.Str(id)}) {
+		for k, err := range r.tables.declared.Keys(tx, kv.Range{Prefix: kv.Str(id)}) {
 			if err != nil {
 				return err
 			}
-			t.servers = append(t.servers, d.ServerID)
+			parts, err := k.Parts()
+			if err != nil {
+				return err
+			}
+			t.servers = append(t.servers, keyParts(parts).text(1))
 		}
 	}
 	slices.Sort(t.servers)
@@ -223,14 +230,11 @@ func (b *mirrorBuild) toolset(tx *kv.Tx, id string) error {
 	return nil
 }
 
-// server does for one MCP server what toolset does for a toolset. A server whose
-// record is damaged is left out: its toolset's own record has what it declares,
-// and importing that again repairs it.
+// server does for one MCP server what toolset does for a toolset.
 func (b *mirrorBuild) server(tx *kv.Tx, id string) error {
 	at, found := slices.BinarySearchFunc(b.index.Servers, id, func(s IndexedServer, id string) int { return cmp.Compare(s.ID, id) })
-	rec, err := b.registry.tables.servers.Get(tx, kv.Str(id))
-	var corrupt *kv.CorruptError
-	if errors.Is(err, kv.ErrNotFound) || errors.As(err, &corrupt) {
+	rec, lost, err := b.registry.serverRecord(tx, id)
+	if errors.Is(err, kv.ErrNotFound) {
 		if found {
 			b.index.Servers = slices.Delete(b.index.Servers, at, at+1)
 		}
@@ -240,6 +244,9 @@ func (b *mirrorBuild) server(tx *kv.Tx, id string) error {
 		return err
 	}
 	s := b.mirrorServer(rec)
+	if lost {
+		s.Problem, s.Unusable = damagedServer, damagedServer
+	}
 	part, err := b.part(&s)
 	if err != nil {
 		return err
@@ -365,12 +372,11 @@ func keysOf[T any](tx *kv.Tx, table *kv.Table[T]) ([]string, error) {
 
 func (r *Registry) mirrorToolset(tx *kv.Tx, id string) (MirrorToolset, error) {
 	set, err := r.tables.load(tx, id)
-	var corrupt *kv.CorruptError
-	if errors.As(err, &corrupt) {
-		return MirrorToolset{ID: id, Name: id, Problem: "its records are damaged; import it again"}, nil
-	}
 	if err != nil {
 		return MirrorToolset{}, err
+	}
+	if set.damaged {
+		return MirrorToolset{ID: id, Name: set.set.Name, Version: set.set.Version, Problem: damagedRecords}, nil
 	}
 	t := MirrorToolset{
 		ID: id, Name: set.set.Name, Version: set.set.Version, Hash: set.set.Hash, Revision: set.set.Revision,

@@ -30,6 +30,9 @@ type PlanOptions struct {
 	Client *http.Client
 	// WorkDir is what a relative path is meant from.
 	WorkDir string
+	// Uploaded is the name that the sender gave a bundle of which the path names a copy;
+	// empty for a bundle at its own place. The source is that name.
+	Uploaded string
 }
 
 // Plan is a bundle that can be imported. It must be closed.
@@ -48,6 +51,9 @@ type Plan struct {
 	Variables []Variable
 	// Notes and Warnings are for people, each one printable line.
 	Notes, Warnings []string
+	// Lacking are the tools whose module is not in the bundle, and Breaks those of them
+	// that the installed version has.
+	Lacking, Breaks []Lacking
 	// Installed is the version that is there; nil where there is none.
 	Installed *Toolset
 	// Changes and FileChanges are what differs from it.
@@ -59,6 +65,23 @@ type Plan struct {
 	bundle  *bundle.Bundle
 	yaml    []byte
 	pending bool // something of it isn't approved
+}
+
+// Lacking is a tool whose module is not in its bundle.
+type Lacking struct{ Tool, File string }
+
+// lackingTools returns the tools of a manifest whose modules are not among some files.
+func lackingTools(m *manifest.Manifest, files []File) (out []Lacking) {
+	for _, t := range m.Tools {
+		e, err := manifest.ParseEntrypoint(t.Entrypoint)
+		if err != nil {
+			continue // a tool without a module of its own
+		}
+		if _, ok := findFile(files, e.Files()); !ok {
+			out = append(out, Lacking{Tool: t.ID, File: e.Files()[0]})
+		}
+	}
+	return out
 }
 
 // Variable is an environment variable that a toolset gets.
@@ -96,6 +119,9 @@ func (r *Registry) Plan(ctx context.Context, ref string, o PlanOptions) (*Plan, 
 		return nil, err
 	}
 	p := &Plan{bundle: b, Kind: b.Kind, Source: b.Source, BundleHash: b.Hash}
+	if o.Uploaded != "" {
+		p.Source.Ref = uploadPrefix + bundle.Printable(o.Uploaded)
+	}
 	if err := errors.Join(p.read(ref), ctx.Err()); err != nil {
 		return nil, errors.Join(err, p.Close())
 	}
@@ -113,6 +139,9 @@ func (r *Registry) PlanUpdate(ctx context.Context, id string, o PlanOptions) (*P
 	if err == nil && set == nil {
 		err = &NotFoundError{What: "toolset", ID: id}
 	}
+	if err == nil && set.unknown {
+		err = set.whole()
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -120,6 +149,12 @@ func (r *Registry) PlanUpdate(ctx context.Context, id string, o PlanOptions) (*P
 		return nil, &StateError{
 			ID: id, Msg: "it came with fettle itself, and has no file to be updated from",
 			Hint: set.set.BringsBack() + "   installs what this fettle holds",
+		}
+	}
+	if name, ok := set.set.uploadedAs(); ok {
+		return nil, &StateError{
+			ID: id, Msg: "it was uploaded as " + name + ", and where that file is isn't known here",
+			Hint: "fettle toolset import FILE   installs a later version of it",
 		}
 	}
 	p, err := r.Plan(ctx, set.set.SourceRef, o)
@@ -268,6 +303,7 @@ func (p *Plan) look(o PlanOptions) {
 		}
 		p.Variables = append(p.Variables, v)
 	}
+	p.Lacking = lackingTools(p.Manifest, p.Files)
 	for _, ref := range p.Manifest.Files() {
 		if _, ok := p.find(ref.Paths); !ok {
 			p.Warnings = append(p.Warnings, fmt.Sprintf("%s is not in the bundle (%s needs it)", bundle.Printable(ref.Paths[0]), bundle.Printable(ref.Pointer)))
@@ -305,27 +341,34 @@ func (r *Registry) compareInstalled(ctx context.Context, p *Plan) error {
 		if err != nil {
 			return err
 		}
-		files := p.Files
-		if old.set.Hash != p.Hash {
-			if files, err = r.files(tx, &old.set); err != nil {
-				return err
-			}
+		files, err := r.files(tx, &old.set)
+		if isDamaged(err) {
+			old.lose()
+		} else if err != nil {
+			return err
 		}
-		return p.compareWith(old, files)
+		was, unreadable := old.manifest()
+		if old.damaged || unreadable != nil { // nothing to compare with: all of it is imported and approved again
+			p.Notes = append(p.Notes, "records of the installed version are damaged; this import replaces them")
+			return nil
+		}
+		p.compareWith(old, was, files)
+		return nil
 	})
 }
 
 // compareWith fills in what differs from the installed version.
-func (p *Plan) compareWith(old *rows, files []File) error {
-	was, err := old.manifest()
-	if err != nil {
-		return err
-	}
+func (p *Plan) compareWith(old *rows, was *manifest.Manifest, files []File) {
 	set := old.set
 	p.Installed = &set
 	p.Changes = compare(itemsOf(was, files), p.Items, pins(old.approvals))
 	p.FileChanges = fileChanges(files, p.Files)
 	p.Same = set.Hash == p.Hash
+	if had := lackingTools(was, files); len(p.Lacking) > 0 {
+		p.Breaks = slices.DeleteFunc(slices.Clone(p.Lacking), func(l Lacking) bool {
+			return slices.ContainsFunc(had, func(h Lacking) bool { return h.Tool == l.Tool })
+		})
+	}
 	// what nothing contains is looked at each time
 	p.pending = set.Revoked != nil || set.Uncontained && !p.Same || slices.ContainsFunc(p.Changes, func(c Change) bool { return c.Asks })
 	if manifest.CompareVersions(p.Manifest.Version, set.Version) < 0 {
@@ -337,7 +380,6 @@ func (p *Plan) compareWith(old *rows, files []File) error {
 	if p.Source != (bundle.Source{Type: set.SourceType, Ref: set.SourceRef}) {
 		p.Notes = append(p.Notes, fmt.Sprintf("the installed one came from %s", bundle.Printable(set.SourceRef)))
 	}
-	return nil
 }
 
 func pins(approvals []Approval) map[[2]string]string {
@@ -380,7 +422,7 @@ func (r *Registry) clashes(tx *kv.Tx, m *manifest.Manifest) error {
 			return &ClashError{ID: m.ID, With: "fettle", Msg: m.ID + " is already the name of an MCP server of yours"}
 		}
 		return &ClashError{ID: m.ID, With: server.DeclaredBy[0], Msg: fmt.Sprintf("%s is already the name of an MCP server of %s", m.ID, strings.Join(server.DeclaredBy, ", "))}
-	} else if err != nil && !errors.Is(err, kv.ErrNotFound) {
+	} else if !absent(err) {
 		return err
 	}
 	for _, p := range m.Pages {
@@ -388,7 +430,7 @@ func (r *Registry) clashes(tx *kv.Tx, m *manifest.Manifest) error {
 		if err == nil && other.ToolsetID != m.ID {
 			return &ClashError{ID: m.ID, With: other.ToolsetID, Msg: fmt.Sprintf("its page %s is already one of %s", p.ID, other.ToolsetID)}
 		}
-		if err != nil && !errors.Is(err, kv.ErrNotFound) {
+		if !absent(err) {
 			return err
 		}
 	}
@@ -397,7 +439,7 @@ func (r *Registry) clashes(tx *kv.Tx, m *manifest.Manifest) error {
 		if err == nil && other.ToolsetID != m.ID {
 			return &ClashError{ID: m.ID, With: other.ToolsetID, Msg: fmt.Sprintf("its payload type %s is already one of %s", p.Type, other.ToolsetID)}
 		}
-		if err != nil && !errors.Is(err, kv.ErrNotFound) {
+		if !absent(err) {
 			return err
 		}
 	}
@@ -409,10 +451,10 @@ func (r *Registry) serverClash(tx *kv.Tx, id string, s manifest.MCPServer) error
 		return cmp.Or(err, error(&ClashError{ID: id, With: s.ID, Msg: fmt.Sprintf("its MCP server %s has the name of another toolset", s.ID)}))
 	}
 	server, err := r.tables.servers.Get(tx, kv.Str(s.ID))
-	if errors.Is(err, kv.ErrNotFound) {
-		return nil
-	}
 	if err != nil {
+		if absent(err) {
+			return nil
+		}
 		return err
 	}
 	if server.Own {

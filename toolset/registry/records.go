@@ -2,6 +2,7 @@ package registry
 
 import (
 	"encoding/json"
+	"strings"
 	"time"
 
 	"github.com/fettle-cli/fettle/internal/kv"
@@ -45,6 +46,9 @@ type Toolset struct {
 func (t *Toolset) BringsBack() string {
 	if t.SourceType == bundle.FromProgram {
 		return t.SourceRef
+	}
+	if _, ok := t.uploadedAs(); ok {
+		return "fettle toolset import FILE"
 	}
 	return "fettle toolset import " + t.SourceRef
 }
@@ -205,4 +209,18 @@ func newTables() *tables {
 		}),
 		counter: kv.NewTable("toolset_generation", func(*generation) kv.Key { return kv.Str("toolsets") }),
 	}
+}
+
+// uploadPrefix begins the source_ref of a toolset that came by the API: the rest is the
+// name that the client gave its file, which may be on another machine.
+const uploadPrefix = "upload:"
+
+// uploadedAs returns the name of the file that a toolset was uploaded as, and whether it
+// was. Earlier versions kept the path of the server's own copy.
+func (t *Toolset) uploadedAs() (name string, ok bool) {
+	if name, ok := strings.CutPrefix(t.SourceRef, uploadPrefix); ok {
+		return name, true
+	}
+	path := strings.ReplaceAll(t.SourceRef, `\`, "/")
+	return "a bundle", strings.Contains(path, "/cache/uploads/upload-")
 }

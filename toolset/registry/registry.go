@@ -11,6 +11,7 @@ import (
 
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/internal/lockfile"
+	"github.com/fettle-cli/fettle/internal/units"
 )
 
 // Options make a Registry.
@@ -78,6 +79,45 @@ type StateError struct {
 }
 
 func (e *StateError) Error() string { return e.Msg }
+
+// TooBigError says that what is to be recorded of a toolset or an MCP server is too
+// large. Nothing was changed.
+type TooBigError struct {
+	// What names it, such as "the MCP server x"; Server is set for an MCP server, and not for a toolset.
+	What   string
+	Server bool
+	// Size and Limit are bytes; Size is 0 if only the excess is known.
+	Size, Limit int64
+	Err         error
+}
+
+func (e *TooBigError) Error() string {
+	size := "more"
+	if e.Size > 0 {
+		size = units.Size(e.Size)
+	}
+	return fmt.Sprintf("%s is too large to be recorded: it has %s, the limit is %s", e.What, size, units.Size(e.Limit))
+}
+
+// Unwrap gives the store's error, if it is one.
+func (e *TooBigError) Unwrap() error { return e.Err }
+
+// tooBig gives an error of the store about a record that is too large the name of what
+// was to be recorded.
+func (t touched) tooBig(err error) error {
+	var big *kv.TooBigError
+	if !errors.As(err, &big) {
+		return err
+	}
+	e := &TooBigError{What: "the record of a builtin tool", Size: big.Size, Limit: big.Limit, Err: err}
+	switch {
+	case len(t.servers) > 0:
+		e.What, e.Server = "the MCP server "+t.servers[0], true
+	case len(t.toolsets) > 0:
+		e.What = "the toolset " + t.toolsets[0]
+	}
+	return e
+}
 
 var (
 	// ErrChanged says that the toolset was changed since the plan was made.
@@ -192,7 +232,7 @@ func (r *Registry) change(ctx context.Context, t touched, fn func(*kv.Tx) error)
 		r.pause("records written")
 	}
 	if err != nil {
-		return errors.Join(err, r.bringUp(ctx, before, t))
+		return errors.Join(t.tooBig(err), r.bringUp(ctx, before, t))
 	}
 	// The change is made. If the mirror can't be written, the next reader finds none
 	// and reads the records.
@@ -205,6 +245,9 @@ func (r *Registry) count(tx *kv.Tx) error {
 	now, err := r.generation(tx)
 	if err != nil {
 		return err
+	}
+	if now < 0 { // no mirror has this number
+		now = r.o.Now().Unix()
 	}
 	return r.tables.counter.Put(tx, &generation{Number: now + 1})
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/fettle-cli/fettle/internal/kv"
+	"github.com/fettle-cli/fettle/internal/record"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/manifest"
 )
@@ -37,15 +38,37 @@ type ServerSettings struct {
 	Timeout toolset.Duration `json:"timeout,omitzero"`
 }
 
+const (
+	// maxServerConfig bounds what a server's record has in addition to its tools.
+	maxServerConfig = 1 << 20
+	// maxProblem bounds why a server could not be used.
+	maxProblem = 4 << 10
+)
+
+// configText is what the user sets of a server, as it is stored.
+func configText(config manifest.MCPServer, set ServerSettings) []byte {
+	text, err := record.Marshal(struct {
+		manifest.MCPServer
+		ServerSettings
+	}{config, set})
+	if err != nil {
+		return nil // storing it returns this error
+	}
+	return text
+}
+
 // PutServer adds an MCP server of the user's own, or changes one. What it was
 // pinned to goes where it is another server now.
 func (r *Registry) PutServer(ctx context.Context, config manifest.MCPServer, set ServerSettings) error {
 	id := config.ID
+	if size := len(configText(config, set)); size > maxServerConfig {
+		return &TooBigError{What: "the configuration of the MCP server " + id, Server: true, Size: int64(size), Limit: maxServerConfig}
+	}
 	return r.changing(ctx, theServer(id), func(tx *kv.Tx) error {
 		if has, err := r.tables.toolsets.Has(tx, kv.Str(id)); err != nil || has {
 			return errors.Join(err, &StateError{ID: id, Msg: "a toolset has this name; take another"})
 		}
-		s, err := r.tables.servers.Get(tx, kv.Str(id))
+		s, lost, err := r.serverRecord(tx, id)
 		if errors.Is(err, kv.ErrNotFound) {
 			s, err = &Server{ID: id, Enabled: true}, nil
 		}
@@ -59,6 +82,7 @@ func (r *Registry) PutServer(ctx context.Context, config manifest.MCPServer, set
 			s.Tools, s.Seen, s.PinnedAt, s.Problem = nil, nil, nil, ""
 		}
 		s.Config, s.Settings, s.Own = config, set, true
+		s.Enabled = s.Enabled || lost
 		return r.tables.servers.Put(tx, s)
 	})
 }
@@ -66,7 +90,7 @@ func (r *Registry) PutServer(ctx context.Context, config manifest.MCPServer, set
 // RemoveServer removes an MCP server of the user's own.
 func (r *Registry) RemoveServer(ctx context.Context, id string) error {
 	return r.changing(ctx, theServer(id), func(tx *kv.Tx) error {
-		s, err := r.tables.servers.Get(tx, kv.Str(id))
+		s, _, err := r.serverRecord(tx, id)
 		if errors.Is(err, kv.ErrNotFound) {
 			return r.noServer(tx, id)
 		}
@@ -224,7 +248,7 @@ func serverToolItem(t toolset.Tool) Item {
 // ServerProblem notes why an MCP server could not be used; empty takes the note
 // away.
 func (r *Registry) ServerProblem(ctx context.Context, serverID, why string) error {
-	return r.server(ctx, serverID, func(s *Server) { s.Problem = why })
+	return r.server(ctx, serverID, func(s *Server) { s.Problem = record.Clip(why, maxProblem) })
 }
 
 func (r *Registry) server(ctx context.Context, serverID string, fn func(*Server)) error {
@@ -234,7 +258,7 @@ func (r *Registry) server(ctx context.Context, serverID string, fn func(*Server)
 			return r.noServer(tx, serverID)
 		}
 		if err != nil {
-			return err
+			return damagedRecord(serverID, err)
 		}
 		fn(s)
 		return r.tables.servers.Put(tx, s)

@@ -128,6 +128,9 @@ func (c *caller) given(name string) {
 
 // wanted wants a parameter without a default to be given by every call.
 func (c *caller) wanted(p pysource.Param) {
+	if p.Name == "context" && p.Kind != pysource.PositionalOnly && !slices.Contains(c.in.names, p.Name) {
+		return // the call's context, which every call gives
+	}
 	if p.Name == "workspace" || p.Name == c.unnamed() || p.Kind == pysource.VarPositional || p.Kind == pysource.VarKeyword {
 		return
 	}

@@ -126,11 +126,31 @@ func (v *validator) entrypoint(text, at string) *target {
 		v.at(at, Error, CodeMissingFile, "%s", msg)
 		return nil
 	}
+	if by := v.hiddenBy(file); by != "" {
+		v.at(at, Error, manifest.CodeEntrypoint, "entrypoint %s: Python finds %s in the place of %s; give one of them another name", show(text), show(by), show(file))
+		return nil
+	}
 	m := v.modules[file]
 	if m == nil || m.source == nil {
 		return nil // broken, or not looked into
 	}
 	return v.find(m, e.Function, fmt.Sprintf("entrypoint %s", show(text)), at)
+}
+
+// hiddenBy returns the file that Python imports in the place of a module's file, or of a
+// folder on the way to it; empty where there is none. A package with a file of its own
+// comes before a module of its name, and that before a folder without one.
+func (v *validator) hiddenBy(file string) string {
+	module := strings.TrimSuffix(strings.TrimSuffix(file, ".py"), "/__init__")
+	if p := module + "/__init__.py"; p != file && v.has(p) {
+		return p
+	}
+	for dir := path.Dir(module); strings.Contains(dir, "/"); dir = path.Dir(dir) {
+		if p := dir + ".py"; v.has(p) && !v.has(dir+"/__init__.py") {
+			return p
+		}
+	}
+	return ""
 }
 
 // find looks for a function of a module, and follows it where it was imported

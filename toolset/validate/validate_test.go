@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/fettle-cli/fettle/toolset/bundle"
+	"github.com/fettle-cli/fettle/toolset/manifest"
 )
 
 // folder writes files and gives the folder that they are in.
@@ -428,5 +429,32 @@ func TestEveryCodeOfBundlesIsExplained(t *testing.T) {
 			t.Errorf("%s is there twice, or has no help", c.Name)
 		}
 		seen[c.Name] = true
+	}
+}
+
+// Python imports a package in the place of a module of its name, and a module in the place
+// of a folder without a file of its own: such an entry can't be imported.
+func TestEntriesThatAnotherFileHides(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		entry string
+		files map[string]string
+		want  []string
+	}{
+		"tools.py":           {"tools.tools:run", map[string]string{"tools/tools.py": good}, nil},
+		"tools.py, shorter":  {"tools:run", map[string]string{"tools/tools.py": good}, nil},
+		"a folder of a name": {"tools.a.b:run", map[string]string{"tools/a/b.py": good}, nil},
+		"a package": {"tools.a:run", map[string]string{"tools/a.py": good, "tools/a/__init__.py": ""},
+			[]string{"toolset.yaml:9:17 error " + string(manifest.CodeEntrypoint) + ": entrypoint tools.a:run: Python finds tools/a/__init__.py in the place of tools/a.py"}},
+		"a module above": {"tools.a.b:run", map[string]string{"tools/a.py": "", "tools/a/b.py": good},
+			[]string{"toolset.yaml:9:17 error " + string(manifest.CodeEntrypoint) + ": entrypoint tools.a.b:run: Python finds tools/a.py in the place of tools/a/b.py"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			tt.files["toolset.yaml"] = tool(tt.entry, "")
+			r := judge(t, tt.files)
+			r.Findings = slices.DeleteFunc(r.Findings, func(f Finding) bool { return f.Code == CodeUnused })
+			want(t, r, tt.want...)
+		})
 	}
 }

@@ -57,6 +57,9 @@ var ErrExposed = errors.New("others than its owner can read or change it")
 
 // Store is the file of what is trusted.
 type Store struct {
+	// Notice is called with a line if a change waits for another process. It may be nil.
+	Notice func(string)
+
 	path string
 
 	mu   sync.Mutex
@@ -223,7 +226,7 @@ func (c *content) add(cmd Command) {
 // change reads the file anew, lets edit change it, and writes it if edit says
 // so. Nothing is written over a file that can't be read.
 func (s *Store) change(ctx context.Context, edit func(*content) bool) error {
-	release, err := wholefile.Lock(ctx, s.path)
+	release, err := wholefile.Lock(ctx, s.path, s.Notice)
 	if err != nil {
 		return err
 	}

@@ -71,7 +71,7 @@ func RemoveLeftovers(ctx context.Context, path string) (removed []string, err er
 	if err != nil || len(left) == 0 {
 		return nil, err
 	}
-	release, err := Lock(ctx, path)
+	release, err := Lock(ctx, path, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package wholefile
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,8 +28,9 @@ const maxLinks = 40
 // Lock keeps other processes from changing the file until release is called. The
 // lock is that of the file which a link leads to, so that all names of a file
 // have one lock. The folder of path is made where it is missing, for the user
-// alone.
-func Lock(ctx context.Context, path string) (release func(), err error) {
+// alone. If the wait takes more than a second, notice is called with a line that names
+// the process that holds the lock; it may be nil.
+func Lock(ctx context.Context, path string, notice func(string)) (release func(), err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, fmt.Errorf("make the folder of %s: %w", path, err)
 	}
@@ -36,7 +38,11 @@ func Lock(ctx context.Context, path string) (release func(), err error) {
 	if err != nil {
 		return nil, fmt.Errorf("change %s: %w", path, err)
 	}
-	release, err = lockfile.Wait(ctx, file+".lock", lockfile.Patience{Bound: lockWait})
+	release, err = lockfile.Wait(ctx, file+".lock", lockfile.Patience{Bound: lockWait, Quiet: lockfile.Soon, OnWait: func(owner string) {
+		if notice != nil {
+			notice("waiting for " + cmp.Or(owner, "another process") + ", which is changing " + path)
+		}
+	}})
 	var busy *lockfile.BusyError
 	switch {
 	case err != nil && ctx.Err() != nil:

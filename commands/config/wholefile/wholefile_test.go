@@ -112,7 +112,7 @@ func TestNoChangeIsLost(t *testing.T) {
 }
 
 func increment(ctx context.Context, path string) error {
-	release, err := wholefile.Lock(ctx, path)
+	release, err := wholefile.Lock(ctx, path, nil)
 	if err != nil {
 		return err
 	}
@@ -133,7 +133,7 @@ func increment(ctx context.Context, path string) error {
 func TestLockEnds(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "n")
-	release, err := wholefile.Lock(t.Context(), path)
+	release, err := wholefile.Lock(t.Context(), path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +141,7 @@ func TestLockEnds(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	gone := errors.New("gone")
 	cancel(gone)
-	if _, err := wholefile.Lock(ctx, path); !errors.Is(err, gone) {
+	if _, err := wholefile.Lock(ctx, path, nil); !errors.Is(err, gone) {
 		t.Errorf("a wait that was given up: %v", err)
 	}
 }
@@ -178,7 +178,7 @@ func TestAllNamesOfAFileHaveOneLock(t *testing.T) {
 		join("dotfiles", "missing"): {join("dotfiles", "missing"), join("home", "dangling"), join("home", "dangling-chain"), join("home", "folder", "missing")},
 	} {
 		for _, name := range names {
-			release, err := wholefile.Lock(t.Context(), name)
+			release, err := wholefile.Lock(t.Context(), name, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -232,7 +232,7 @@ func TestLinkIntoAFolderThatIsNotThereIsAnError(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{link: "leads to no file", loop: "too many links"} {
-		_, err := wholefile.Lock(t.Context(), path)
+		_, err := wholefile.Lock(t.Context(), path, nil)
 		rerr := wholefile.Replace(path, nil)
 		for _, err := range []error{err, rerr} {
 			if err == nil || !strings.Contains(err.Error(), want) {
@@ -270,5 +270,28 @@ func TestSecretOfAKilledReplaceIsRemoved(t *testing.T) {
 	}
 	if err := wholefile.RemoveLeftover(filepath.Join(dir, "none", "x")); err != nil {
 		t.Errorf("where nothing is: %v", err)
+	}
+}
+
+// A change that waits for more than a second names the process that holds the lock, and
+// goes through when the lock is free.
+func TestAWaitForTheLockNamesItsHolder(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "c.yaml")
+	release, err := wholefile.Lock(t.Context(), path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := make(chan string, 1)
+	next, err := wholefile.Lock(t.Context(), path, func(line string) {
+		named <- line
+		release()
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	next()
+	if line := <-named; !strings.Contains(line, "pid "+strconv.Itoa(os.Getpid())) || !strings.Contains(line, path) {
+		t.Errorf("the notice is %q", line)
 	}
 }

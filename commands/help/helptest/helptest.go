@@ -60,23 +60,29 @@ func Names(t *testing.T, page string, printed map[string]any) {
 // the types inside it included.
 func Fields(v any) map[string]bool {
 	names := map[string]bool{}
-	gather(reflect.TypeOf(v), names)
+	gather(reflect.TypeOf(v), names, map[reflect.Type]bool{})
 	return names
 }
 
-func gather(t reflect.Type, names map[string]bool) {
+// gather adds the names of a type's fields. seen are the structs that were visited, since
+// types may contain themselves.
+func gather(t reflect.Type, names map[string]bool, seen map[reflect.Type]bool) {
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Slice, reflect.Array:
-		gather(t.Elem(), names)
+		gather(t.Elem(), names, seen)
 	case reflect.Struct:
+		if seen[t] {
+			return
+		}
+		seen[t] = true
 		for i := range t.NumField() {
 			f := t.Field(i)
 			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 			if name != "" && name != "-" {
 				names[name] = true
 			}
-			if f.Type != t && (name != "" && name != "-" || f.Anonymous) {
-				gather(f.Type, names)
+			if name != "" && name != "-" || f.Anonymous {
+				gather(f.Type, names, seen)
 			}
 		}
 	}

@@ -77,6 +77,8 @@ type Tier struct {
 	Input  int64  `json:"i"`
 	Output int64  `json:"o"`
 	Cached *int64 `json:"c,omitempty"`
+
+	CacheWrite *int64 `json:"w,omitempty"`
 }
 
 // has translates a letter into what is known.
@@ -139,33 +141,32 @@ func Undated(name string) string {
 	return name
 }
 
+// hosts returns the public addresses of the providers in the table, by provider.
+func hosts() [][2]string {
+	return [][2]string{
+		{"alibaba", "dashscope-intl.aliyuncs.com"},
+		{"anthropic", "api.anthropic.com"},
+		{"deepseek", "api.deepseek.com"},
+		{"google", "generativelanguage.googleapis.com"},
+		{"groq", "api.groq.com"},
+		{"mistral", "api.mistral.ai"},
+		{"moonshotai", "api.moonshot.ai"},
+		{"openai", "api.openai.com"},
+		{"xai", "api.x.ai"},
+		{"zai", "api.z.ai"},
+	}
+}
+
 // providerAt names the provider whose public API an address is; "" for any other address.
 func providerAt(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "https" {
 		return ""
 	}
-	switch strings.ToLower(u.Hostname()) {
-	case "api.anthropic.com":
-		return "anthropic"
-	case "api.openai.com":
-		return "openai"
-	case "api.mistral.ai":
-		return "mistral"
-	case "generativelanguage.googleapis.com":
-		return "google"
-	case "api.deepseek.com":
-		return "deepseek"
-	case "api.groq.com":
-		return "groq"
-	case "api.x.ai":
-		return "xai"
-	case "api.moonshot.ai":
-		return "moonshotai"
-	case "api.z.ai":
-		return "zai"
-	case "dashscope-intl.aliyuncs.com":
-		return "alibaba"
+	for _, h := range hosts() {
+		if strings.EqualFold(u.Hostname(), h[1]) {
+			return h[0]
+		}
 	}
 	return ""
 }
@@ -175,7 +176,11 @@ func Public(address string) bool { return providerAt(address) != "" }
 
 // Providers are the names of the providers that a table has, sorted.
 func Providers() []string {
-	return []string{"alibaba", "anthropic", "deepseek", "google", "groq", "mistral", "moonshotai", "openai", "xai", "zai"}
+	var names []string
+	for _, h := range hosts() {
+		names = append(names, h[0])
+	}
+	return names
 }
 
 //go:embed builtin.json.gz

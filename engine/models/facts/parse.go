@@ -20,11 +20,7 @@ const (
 	maxDollars = 1_000_000
 )
 
-// published is one provider in the data that models.dev publishes as api.json.
-type published struct {
-	Models map[string]publishedModel `json:"models"`
-}
-
+// publishedModel is one model in the data that models.dev publishes as api.json.
 type publishedModel struct {
 	Family      string `json:"family"`
 	Released    string `json:"release_date"`
@@ -59,6 +55,8 @@ type publishedCost struct {
 		Input     float64  `json:"input"`
 		Output    float64  `json:"output"`
 		CacheRead *float64 `json:"cache_read"`
+
+		CacheWrite *float64 `json:"cache_write"`
 	} `json:"tiers"`
 }
 
@@ -168,7 +166,7 @@ func (c *publishedCost) price() *Price {
 		in, inOK := millionths(t.Input)
 		out, outOK := millionths(t.Output)
 		if n > 0 && inOK && outOK && (p.Above == nil || n < p.Above.Over) {
-			p.Above = &Tier{Over: n, Input: in, Output: out, Cached: optional(t.CacheRead)}
+			p.Above = &Tier{Over: n, Input: in, Output: out, Cached: optional(t.CacheRead), CacheWrite: optional(t.CacheWrite)}
 		}
 	}
 	return p

@@ -162,9 +162,9 @@ func (p *Provider) try(ctx context.Context, req *provider.Request, b *built, pas
 			return refused(src, resp, body)
 		},
 		Decode: func(resp *http.Response) (wire.Decoder, error) {
-			return newDecoder(resp.Body, resp.Header.Get("Content-Type"), decoderOptions{
+			return newDecoder(resp.Body, decoderOptions{
 				source: src, names: wire.Names(req), notes: b.notes, answer: b.answer,
-			})
+			}), nil
 		},
 	}
 	return x.Run(ctx, pass)

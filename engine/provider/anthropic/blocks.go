@@ -59,7 +59,7 @@ type blocks struct {
 // start begins a block and gives what it begins with.
 func (b *blocks) start(at wire.Int, raw json.RawMessage) (piece, error) {
 	var head struct {
-		Type      string          `json:"type"`
+		Type      wire.String     `json:"type"`
 		Text      string          `json:"text"`
 		Thinking  json.RawMessage `json:"thinking"`
 		Signature json.RawMessage `json:"signature"`
@@ -72,7 +72,7 @@ func (b *blocks) start(at wire.Int, raw json.RawMessage) (piece, error) {
 			return piece{}, &wire.FormatError{Chunk: bytes.Clone(raw), Err: err}
 		}
 	}
-	o, err := b.begin(at, head.Type)
+	o, err := b.begin(at, string(head.Type))
 	if err != nil {
 		return piece{}, err
 	}
@@ -115,7 +115,7 @@ func (b *blocks) begin(at wire.Int, kind string) (*openBlock, error) {
 
 // add takes a piece of the block with an index, or of one that never began.
 func (b *blocks) add(at wire.Int, d *delta) (piece, error) {
-	kind := kindOf(d.Type)
+	kind := kindOf(string(d.Type))
 	if kind == "" {
 		return piece{}, nil // of a later version
 	}

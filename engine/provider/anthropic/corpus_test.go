@@ -18,17 +18,13 @@ var update = flag.Bool("update", false, "rewrite what the streams in testdata mu
 
 // reads makes a reader of whole responses, as a Provider would read them.
 func reads(answer *answerTool) providertest.Reader {
-	return func(body io.Reader, contentType string) ([]provider.Delta, error) {
+	return func(body io.Reader, _ string) ([]provider.Delta, error) {
 		made := 0
 		src := wire.Source{Provider: "anthropic", Model: "m", Secrets: []string{"sk-ant-api03-EXAMPLEnotreal"}}
-		dec, err := newDecoder(body, contentType, decoderOptions{source: src, answer: answer, newID: func() string {
+		return wire.ReadAll(newDecoder(body, decoderOptions{source: src, answer: answer, newID: func() string {
 			made++
 			return fmt.Sprintf("made_%d", made)
-		}})
-		if err != nil {
-			return nil, src.Explain(err)
-		}
-		return wire.ReadAll(dec, src)
+		}}), src)
 	}
 }
 
@@ -123,10 +119,7 @@ func BenchmarkDecode(b *testing.B) {
 	b.Run("decoder", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			dec, err := newDecoder(bytes.NewReader(body), "text/event-stream", decoderOptions{})
-			if err != nil {
-				b.Fatal(err)
-			}
+			dec := newDecoder(bytes.NewReader(body), decoderOptions{})
 			var batch []provider.Delta
 			total := 0
 			for {

@@ -3,46 +3,44 @@ package anthropic
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"io"
 	"strings"
 
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/provider/wire"
-	"github.com/fettle-cli/fettle/internal/sse"
 )
 
 // streamEvent is one event's data, or a whole message from a server that
-// doesn't stream.
+// doesn't stream. Only what an answer consists of has to be of the documented
+// form.
 type streamEvent struct {
-	Type    string          `json:"type"`
-	Index   wire.Int        `json:"index"`
-	Message *head           `json:"message"`
-	Block   json.RawMessage `json:"content_block"`
-	Delta   *delta          `json:"delta"`
-	Usage   *usage          `json:"usage"`
-	Error   json.RawMessage `json:"error"`
+	Type    wire.String       `json:"type"`
+	Index   wire.Int          `json:"index"`
+	Message wire.Maybe[head]  `json:"message"`
+	Block   json.RawMessage   `json:"content_block"`
+	Delta   *delta            `json:"delta"`
+	Usage   wire.Maybe[usage] `json:"usage"`
 
-	Content    []json.RawMessage `json:"content"` // of a whole message
-	StopReason string            `json:"stop_reason"`
-	Details    *stopDetails      `json:"stop_details"`
+	Content    wire.List[json.RawMessage] `json:"content"` // of a whole message
+	StopReason wire.String                `json:"stop_reason"`
+	Details    wire.Maybe[stopDetails]    `json:"stop_details"`
 }
 
 // head is the message as it begins.
 type head struct {
-	Usage *usage `json:"usage"`
+	Usage wire.Maybe[usage] `json:"usage"`
 }
 
 type delta struct {
-	Type        string          `json:"type"`
+	Type        wire.String     `json:"type"`
 	Text        string          `json:"text"`
 	Thinking    json.RawMessage `json:"thinking"`
 	Signature   json.RawMessage `json:"signature"`
 	PartialJSON string          `json:"partial_json"`
 	Citation    json.RawMessage `json:"citation"`
 
-	StopReason string       `json:"stop_reason"` // of a message_delta
-	Details    *stopDetails `json:"stop_details"`
+	StopReason wire.String             `json:"stop_reason"` // of a message_delta
+	Details    wire.Maybe[stopDetails] `json:"stop_details"`
 }
 
 type stopDetails struct {
@@ -53,13 +51,15 @@ type stopDetails struct {
 // usage counts from the beginning of the message; later counts replace earlier
 // ones.
 type usage struct {
-	Input       wire.Int `json:"input_tokens"`
-	Output      wire.Int `json:"output_tokens"`
-	CacheWrite  wire.Int `json:"cache_creation_input_tokens"`
-	CacheRead   wire.Int `json:"cache_read_input_tokens"`
-	OutputParts *struct {
-		Thinking wire.Int `json:"thinking_tokens"`
-	} `json:"output_tokens_details"`
+	Input       wire.Int                `json:"input_tokens"`
+	Output      wire.Int                `json:"output_tokens"`
+	CacheWrite  wire.Int                `json:"cache_creation_input_tokens"`
+	CacheRead   wire.Int                `json:"cache_read_input_tokens"`
+	OutputParts wire.Maybe[outputParts] `json:"output_tokens_details"`
+}
+
+type outputParts struct {
+	Thinking wire.Int `json:"thinking_tokens"`
 }
 
 type decoderOptions struct {
@@ -73,8 +73,7 @@ type decoderOptions struct {
 // decoder reads one response.
 type decoder struct {
 	o      decoderOptions
-	events *sse.Reader
-	whole  io.Reader // a body that is no stream, before it is read
+	events *wire.Events
 
 	text     wire.Template // events that hold a piece of text, while a block is open
 	halves   wire.Halves
@@ -82,98 +81,36 @@ type decoder struct {
 	said     strings.Builder // text that waits, where the answer may come as a call
 	usage    usage
 	counted  bool
+	any      bool   // text came
 	stop     string // the stop reason, once it came
-	stopped  bool
 	details  *stopDetails
 	progress bool
 }
 
-// newDecoder makes the reader of a response with this Content-Type.
-func newDecoder(body io.Reader, contentType string, o decoderOptions) (*decoder, error) {
+// newDecoder makes the reader of a response.
+func newDecoder(body io.Reader, o decoderOptions) *decoder {
 	if o.newID == nil {
 		o.newID = wire.NewCallID
 	}
 	if o.names == nil {
 		o.names = provider.NewNames()
 	}
-	d := &decoder{o: o}
-	switch kind, _, _ := strings.Cut(strings.ToLower(contentType), ";"); strings.TrimSpace(kind) {
-	case "text/html":
-		head, _ := io.ReadAll(io.LimitReader(body, 512))
-		return nil, &wire.FormatError{Chunk: head, Err: errors.New("it is a web page; is the address right?")}
-	case "application/json":
-		d.whole = body
-	default:
-		d.stream(body)
-	}
-	return d, nil
-}
-
-func (d *decoder) stream(body io.Reader) {
-	d.events = sse.NewReader(body, sse.Options{Open: true})
+	return &decoder{o: o, events: wire.NewEvents(body, wire.EventsOptions{Source: o.source, Page: "is the address right?"})}
 }
 
 // Read takes what one network read brought.
 func (d *decoder) Read(dst []provider.Delta) (wire.Read, error) {
 	d.progress = false
-	if d.whole != nil {
-		if done, dst, err := d.readWhole(dst); done || err != nil {
-			return wire.Read{Deltas: dst, Progress: true, Done: err == nil}, err
-		}
-	}
-	e, err := d.events.Next()
-	for more := err == nil; more; e, more = d.events.Buffered() {
-		var done bool
-		if dst, done, err = d.event(dst, e); err != nil || done {
-			return wire.Read{Deltas: dst, Progress: d.progress, Done: done && err == nil}, err
-		}
-	}
-	if err == io.EOF && d.stopped {
-		dst, err = d.end(dst)
-		return wire.Read{Deltas: dst, Done: err == nil}, err
-	}
-	return wire.Read{Deltas: dst, Progress: d.progress}, err
+	return d.events.Read(dst, d)
 }
 
-// readWhole reads a body that says it is no stream. done is false where it is
-// one after all.
-func (d *decoder) readWhole(dst []provider.Delta) (done bool, _ []provider.Delta, err error) {
-	body, err := io.ReadAll(io.LimitReader(d.whole, wire.MaxBody+1))
-	d.whole = nil
-	if err != nil {
-		return false, dst, err
-	}
-	if len(body) > wire.MaxBody {
-		return false, dst, &wire.FormatError{Err: errors.New("it is longer than 16 MiB")}
-	}
-	if trimmed := bytes.TrimSpace(body); len(trimmed) > 0 && trimmed[0] != '{' {
-		d.stream(bytes.NewReader(body))
-		return false, dst, nil
-	}
-	var e streamEvent
-	if err := json.Unmarshal(body, &e); err != nil {
-		return false, dst, &wire.FormatError{Chunk: body, Err: err}
-	}
-	if e.Type != "message" {
-		return false, dst, inStream(d.o.source, body)
-	}
-	d.count(e.Usage)
-	for i, raw := range e.Content {
-		at := wire.Int{N: int64(i), Set: true}
-		if dst, err = d.start(dst, at, raw); err != nil {
-			return false, dst, err
-		}
-		d.close(at)
-	}
-	d.stopFor(e.StopReason, e.Details)
-	dst, err = d.end(dst)
-	return err == nil, dst, err
-}
+// State reports what the last events brought; see wire.Format.
+func (d *decoder) State() (progress, finished bool) { return d.progress, d.stop != "" }
 
-// event takes one event. done tells that the response has ended.
-func (d *decoder) event(dst []provider.Delta, e sse.Event) (_ []provider.Delta, done bool, err error) {
+// Take takes one event; see wire.Format.
+func (d *decoder) Take(dst []provider.Delta, e wire.Event) (_ []provider.Delta, done bool, err error) {
 	e.Data = d.halves.Join(e.Data)
-	if !e.Open && e.Name != "error" {
+	if !e.Open && !e.Whole && e.Name != "error" {
 		if text, ok := d.text.Match(e.Data); ok {
 			return d.content(dst, text), false, nil
 		}
@@ -191,23 +128,47 @@ func (d *decoder) event(dst []provider.Delta, e sse.Event) (_ []provider.Delta, 
 	if err := json.Unmarshal(data, &ev); err != nil {
 		return dst, false, &wire.FormatError{Chunk: bytes.Clone(data), Err: err}
 	}
-	kind := ev.Type
-	if kind == "" {
+	kind := string(ev.Type)
+	if kind == "" && !e.Whole {
 		kind = e.Name
 	}
-	if kind == "error" || wire.Says(ev.Error) {
+	switch said := wire.ErrorIn(data); {
+	case e.Whole && said != nil && kind != "error":
+		return dst, false, d.o.source.InBody(said)
+	case kind == "error":
 		return dst, false, inStream(d.o.source, data)
+	case said != nil:
+		return dst, false, inStream(d.o.source, said)
+	case e.Whole && (kind == "message" || kind == "" && len(ev.Content) > 0):
+		return d.message(dst, &ev)
 	}
-	return d.take(dst, kind, &ev, data)
+	known := false
+	if dst, known, done, err = d.take(dst, kind, &ev, data); e.Whole && !known && err == nil {
+		err = d.o.source.InBody(data)
+	}
+	return dst, done, err
 }
 
-// take takes an event of a kind.
-func (d *decoder) take(dst []provider.Delta, kind string, ev *streamEvent, data []byte) (_ []provider.Delta, done bool, err error) {
+// message takes a whole message.
+func (d *decoder) message(dst []provider.Delta, ev *streamEvent) (_ []provider.Delta, done bool, err error) {
+	d.count(ev.Usage.Ref())
+	for i, raw := range ev.Content {
+		at := wire.Int{N: int64(i), Set: true}
+		if dst, err = d.start(dst, at, raw); err != nil {
+			return dst, false, err
+		}
+		d.close(at)
+	}
+	d.stopFor(ev.StopReason, ev.Details.Ref())
+	dst, err = d.End(dst)
+	return dst, err == nil, err
+}
+
+// take takes an event of a kind; known reports whether the kind is one.
+func (d *decoder) take(dst []provider.Delta, kind string, ev *streamEvent, data []byte) (_ []provider.Delta, known, done bool, err error) {
 	switch kind {
 	case "message_start":
-		if ev.Message != nil {
-			d.count(ev.Message.Usage)
-		}
+		d.count(ev.Message.V.Usage.Ref())
 	case "content_block_start":
 		dst, err = d.start(dst, ev.Index, ev.Block)
 	case "content_block_delta":
@@ -215,15 +176,18 @@ func (d *decoder) take(dst []provider.Delta, kind string, ev *streamEvent, data 
 	case "content_block_stop":
 		d.close(ev.Index)
 	case "message_delta":
-		d.count(ev.Usage)
+		d.count(ev.Usage.Ref())
 		if ev.Delta != nil {
-			d.stopFor(ev.Delta.StopReason, ev.Delta.Details)
+			d.stopFor(ev.Delta.StopReason, ev.Delta.Details.Ref())
 		}
 	case "message_stop":
-		dst, err = d.end(dst)
-		return dst, true, err
+		dst, err = d.End(dst)
+		return dst, true, err == nil, err
+	case "ping":
+	default:
+		return dst, false, false, nil
 	}
-	return dst, false, err
+	return dst, true, false, err
 }
 
 // start begins a block. Its first piece may be in it.
@@ -281,6 +245,7 @@ func (d *decoder) content(dst []provider.Delta, text string) []provider.Delta {
 	if text == "" {
 		return dst
 	}
+	d.any = true
 	if d.o.answer != nil {
 		if d.said.Len() < wire.MaxBody { // what is longer is no answer to a schema
 			d.said.WriteString(text)
@@ -304,14 +269,14 @@ func (d *decoder) count(u *usage) {
 			d.counted = true
 		}
 	}
-	if u.OutputParts != nil {
+	if u.OutputParts.Set {
 		d.usage.OutputParts = u.OutputParts
 	}
 }
 
-func (d *decoder) stopFor(reason string, details *stopDetails) {
+func (d *decoder) stopFor(reason wire.String, details *stopDetails) {
 	if reason != "" {
-		d.stop, d.stopped = reason, true
+		d.stop = string(reason)
 	}
 	if details != nil {
 		d.details = details

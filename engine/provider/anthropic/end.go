@@ -9,35 +9,24 @@ import (
 	"github.com/fettle-cli/fettle/engine/provider/wire"
 )
 
-// end closes a response that has ended: what was held back, the calls, meta.
-func (d *decoder) end(dst []provider.Delta) ([]provider.Delta, error) {
+// End closes a response that has ended: what was held back, the calls, meta.
+func (d *decoder) End(dst []provider.Delta) ([]provider.Delta, error) {
+	before := len(dst)
 	d.blocks.closeAll()
 	dst = d.blocks.release(dst)
-	reason := stopReason(d.stop)
 	calls, answer := d.answer()
-	before := len(dst)
 	if answer != "" {
 		dst = append(dst, provider.Delta{Kind: provider.Content, Text: answer})
 	}
 	for _, note := range d.o.notes {
 		dst = append(dst, provider.Delta{Kind: provider.Footnote, Text: note})
 	}
-	dst, err := wire.FinishCalls(dst, calls, wire.FinishOptions{
+	reason := wire.StopReason(d.stop)
+	dst = wire.FinishCalls(dst, calls, wire.FinishOptions{
 		Names: d.o.names, NewID: d.o.newID, Cut: reason == provider.StopLength,
 	})
-	if err != nil {
-		return dst[:before], err
-	}
-	called := slices.ContainsFunc(dst[before:], func(d provider.Delta) bool { return d.Kind == provider.CallDelta })
-	switch {
-	case called:
-		reason = provider.StopToolUse
-	case reason == provider.StopToolUse:
-		reason = provider.StopEnd
-	case reason == provider.StopRefusal:
-		dst = append(dst, provider.Delta{Kind: provider.Footnote, Text: d.refusal()})
-	}
-	return append(dst, provider.Delta{Kind: provider.Meta, Meta: &event.Meta{Usage: d.total(), StopReason: reason}}), nil
+	out, err := wire.Ending{Finish: d.stop, Why: d.refusal(), Usage: d.total()}.Close(dst[before:], d.o.source, d.any)
+	return append(dst[:before], out...), err
 }
 
 // answer tells the call that holds the answer, where there is one, from the
@@ -67,19 +56,16 @@ func (d *decoder) answer() (calls []wire.Call, text string) {
 	return calls, text
 }
 
-// refusal says why an answer was refused, as far as that is told.
+// refusal returns why an answer was refused, as far as the API says.
 func (d *decoder) refusal() string {
-	note := "the provider declined to answer"
 	if d.details == nil {
-		return note
+		return ""
 	}
-	if c := wire.Clean(string(d.details.Category), d.o.source.Secrets...); c != "" {
-		note += " (" + strings.ReplaceAll(c, "_", " ") + ")"
+	category := strings.ReplaceAll(string(d.details.Category), "_", " ")
+	if category != "" && d.details.Explanation != "" {
+		category += ": "
 	}
-	if why := wire.Clean(string(d.details.Explanation), d.o.source.Secrets...); why != "" {
-		note += ": " + why
-	}
-	return note
+	return category + string(d.details.Explanation)
 }
 
 // total is what the response cost; nil where nothing was counted. The API
@@ -92,23 +78,6 @@ func (d *decoder) total() *event.Usage {
 		InputTokens:  d.usage.Input.N + d.usage.CacheWrite.N + d.usage.CacheRead.N,
 		OutputTokens: d.usage.Output.N, CachedTokens: d.usage.CacheRead.N, CacheWriteTokens: d.usage.CacheWrite.N,
 	}
-	if d.usage.OutputParts != nil {
-		u.ReasoningTokens = d.usage.OutputParts.Thinking.N
-	}
+	u.ReasoningTokens = d.usage.OutputParts.V.Thinking.N
 	return u
-}
-
-// stopReason maps the API's reasons, and those of addresses that only speak it.
-func stopReason(reason string) string {
-	switch strings.ToLower(reason) {
-	case "", "end_turn", "stop_sequence", "stop":
-		return provider.StopEnd
-	case "tool_use", "tool_calls":
-		return provider.StopToolUse
-	case "max_tokens", "model_context_window_exceeded", "length":
-		return provider.StopLength
-	case "refusal", "content_filter", "sensitive":
-		return provider.StopRefusal
-	}
-	return provider.StopOther
 }

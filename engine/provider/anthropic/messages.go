@@ -37,7 +37,7 @@ type block struct {
 	Name      string          `json:"name,omitempty"`
 	Input     json.RawMessage `json:"input,omitempty"`
 	ToolUseID string          `json:"tool_use_id,omitempty"`
-	Content   string          `json:"content,omitempty"`
+	Content   any             `json:"content,omitempty"` // of a result: a text, or blocks
 	IsError   bool            `json:"is_error,omitempty"`
 	Cache     *cacheMark      `json:"cache_control,omitempty"`
 
@@ -70,7 +70,7 @@ func (e *encoder) messages() {
 		case provider.Assistant:
 			e.add(roleAssistant, e.said(m.Parts, ids))
 		case provider.Tool:
-			e.add(roleUser, results(m.Parts, ids))
+			e.add(roleUser, e.results(m.Parts, ids))
 		default:
 			e.add(roleUser, e.asked(m.Parts))
 		}
@@ -182,12 +182,15 @@ func appendText(dst []block, text string) []block {
 }
 
 // results are the answers of tools.
-func results(parts []provider.Part, ids *wire.IDs) []block {
+func (e *encoder) results(parts []provider.Part, ids *wire.IDs) []block {
 	var out []block
 	for _, p := range parts {
 		if r := p.Result; r != nil {
 			b := block{Type: typeToolResult, ToolUseID: ids.Result(r.ID), IsError: r.Error}
-			if strings.TrimSpace(r.Text) != "" {
+			switch images := e.asked(r.Media); {
+			case len(images) > 0:
+				b.Content = append(appendText(nil, r.Text), images...)
+			case strings.TrimSpace(r.Text) != "":
 				b.Content = r.Text
 			}
 			out = append(out, b)
@@ -196,7 +199,7 @@ func results(parts []provider.Part, ids *wire.IDs) []block {
 	return out
 }
 
-// asked is a person's message.
+// asked returns the blocks of a user's message, or of the images of a result.
 func (e *encoder) asked(parts []provider.Part) []block {
 	var out []block
 	for _, p := range parts {

@@ -73,7 +73,7 @@ func (p *Provider) enlist(ctx context.Context, req *provider.Request) (map[strin
 	if err := os.MkdirAll(filepath.Dir(p.o.AgentFile), 0o700); err != nil {
 		return nil, src.Error(provider.Rejected, "make the folder of agents: "+err.Error(), err)
 	}
-	release, err := lockfile.Wait(ctx, p.o.AgentFile+".lock", lockfile.Patience{Bound: agentsWait})
+	release, err := lockfile.Wait(ctx, p.o.AgentFile+".lock", lockfile.Patience{Bound: agentsWait, Quiet: lockfile.Soon, OnWait: p.o.OnWait})
 	if err != nil {
 		return nil, src.Error(provider.Rejected, "wait for the file of agents: "+err.Error(), err)
 	}

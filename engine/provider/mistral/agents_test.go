@@ -274,11 +274,7 @@ func FuzzTalk(f *testing.F) {
 	f.Add("data: {\"type\":\"conversation.response.error\",\"message\":\"no\",\"code\":500}\n\n")
 	f.Fuzz(func(t *testing.T, stream string) {
 		tk := &talk{agents: cast(), ids: map[string]string{"c:scavenger": "ag_2"}, now: "c:interface"}
-		d, err := newDecoder(strings.NewReader(stream), "text/event-stream", decoderOptions{names: tk.names()})
-		if err != nil {
-			t.Fatal(err)
-		}
-		tk.decoder = d
+		tk.decoder = newDecoder(strings.NewReader(stream), decoderOptions{names: tk.names()})
 		var deltas []provider.Delta
 		for range 1000 {
 			read, err := tk.Read(nil)

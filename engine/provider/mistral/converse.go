@@ -110,9 +110,8 @@ func (p *Provider) exchange(ctx context.Context, req *provider.Request, s sessio
 		Limits: wire.Limits{First: p.o.FirstByte, Between: p.o.Between},
 		Refuse: func(resp *http.Response, body []byte) *provider.Error { return refused(src, resp, body) },
 		Decode: func(resp *http.Response) (wire.Decoder, error) {
-			d, err := newDecoder(resp.Body, resp.Header.Get("Content-Type"), decoderOptions{source: src, names: t.names()})
-			t.decoder = d
-			return t, err
+			t.decoder = newDecoder(resp.Body, decoderOptions{source: src, names: t.names()})
+			return t, nil
 		},
 	}
 	return x.Run(ctx, pass)

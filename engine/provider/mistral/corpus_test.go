@@ -19,17 +19,13 @@ import (
 var update = flag.Bool("update", false, "rewrite what the streams in testdata must give")
 
 // read reads a whole response, as a Provider would.
-func read(body io.Reader, contentType string) ([]provider.Delta, error) {
+func read(body io.Reader, _ string) ([]provider.Delta, error) {
 	made := 0
 	src := wire.Source{Provider: "mistral", Model: "m"}
-	dec, err := newDecoder(body, contentType, decoderOptions{source: src, newID: func() string {
+	return wire.ReadAll(newDecoder(body, decoderOptions{source: src, newID: func() string {
 		made++
 		return fmt.Sprintf("made_%d", made)
-	}})
-	if err != nil {
-		return nil, src.Explain(err)
-	}
-	return wire.ReadAll(dec, src)
+	}}), src)
 }
 
 func TestCorpus(t *testing.T) {
@@ -100,10 +96,7 @@ func BenchmarkDecode(b *testing.B) {
 	b.Run("decoder", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			dec, err := newDecoder(bytes.NewReader(body), "text/event-stream", decoderOptions{})
-			if err != nil {
-				b.Fatal(err)
-			}
+			dec := newDecoder(bytes.NewReader(body), decoderOptions{})
 			var batch []provider.Delta
 			total := 0
 			for {

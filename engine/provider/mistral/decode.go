@@ -4,24 +4,21 @@ import (
 	"bytes"
 	"crypto/rand"
 	"encoding/json"
-	"errors"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/provider/wire"
-	"github.com/fettle-cli/fettle/internal/sse"
 )
 
-// completion is one event's data, or a whole completion.
+// completion is one event's data, or a whole completion. Only what an answer
+// consists of has to be of the documented form.
 type completion struct {
-	Object  string          `json:"object"`
-	Error   json.RawMessage `json:"error"`
-	Message json.RawMessage `json:"message"` // of an error
-	Choices []choice        `json:"choices"`
-	Usage   *usage          `json:"usage"`
+	Object  wire.String       `json:"object"`
+	Message json.RawMessage   `json:"message"` // of an error
+	Choices wire.List[choice] `json:"choices"`
+	Usage   wire.Maybe[usage] `json:"usage"`
 }
 
 type choice struct {
@@ -39,27 +36,17 @@ type delta struct {
 type usage struct {
 	Prompt     wire.Int `json:"prompt_tokens"`
 	Completion wire.Int `json:"completion_tokens"`
-	// Cached tokens have been told in each of these places.
-	Cached        wire.Int      `json:"num_cached_tokens"`
-	PromptDetails *tokenDetails `json:"prompt_tokens_details"`
-	PromptDetail  *tokenDetails `json:"prompt_token_details"`
+	// Cached tokens have been counted in each of these places.
+	Cached        wire.Int                 `json:"num_cached_tokens"`
+	PromptDetails wire.Maybe[tokenDetails] `json:"prompt_tokens_details"`
+	PromptDetail  wire.Maybe[tokenDetails] `json:"prompt_token_details"`
 
-	CompletionDetails *tokenDetails `json:"completion_tokens_details"`
+	CompletionDetails wire.Maybe[tokenDetails] `json:"completion_tokens_details"`
 }
 
 type tokenDetails struct {
 	Cached    wire.Int `json:"cached_tokens"`
 	Reasoning wire.Int `json:"reasoning_tokens"`
-}
-
-// UnmarshalJSON ignores details of other forms.
-func (t *tokenDetails) UnmarshalJSON(b []byte) error {
-	type plain tokenDetails
-	var v plain
-	if wire.Lenient(b, &v) {
-		*t = tokenDetails(v)
-	}
-	return nil
 }
 
 type decoderOptions struct {
@@ -78,8 +65,7 @@ const idLength = 9
 // decoder reads one response.
 type decoder struct {
 	o      decoderOptions
-	events *sse.Reader
-	whole  io.Reader // a body that is no stream, before it is read
+	events *wire.Events
 
 	text     wire.Template // events that hold a piece of content and no more
 	halves   wire.Halves
@@ -87,86 +73,38 @@ type decoder struct {
 	calls    wire.Calls
 	finish   string // the finish reason, once it came
 	answered bool   // a choice came
+	message  bool   // and was a whole message
+	said     bool   // text came
 	usage    *event.Usage
 	progress bool
 }
 
-// newDecoder makes the reader of a response with this Content-Type.
-func newDecoder(body io.Reader, contentType string, o decoderOptions) (*decoder, error) {
+// newDecoder makes the reader of a response.
+func newDecoder(body io.Reader, o decoderOptions) *decoder {
 	if o.newID == nil {
 		o.newID = newID
 	}
 	if o.names == nil {
 		o.names = provider.NewNames()
 	}
-	d := &decoder{o: o}
-	switch kind, _, _ := strings.Cut(strings.ToLower(contentType), ";"); strings.TrimSpace(kind) {
-	case "text/html":
-		head, _ := io.ReadAll(io.LimitReader(body, 512))
-		return nil, &wire.FormatError{Chunk: head, Err: errors.New("it is a web page; is the address right, up to its /v1?")}
-	case "application/json":
-		d.whole = body
-	default:
-		d.stream(body)
-	}
-	return d, nil
-}
-
-func (d *decoder) stream(body io.Reader) {
-	d.events = sse.NewReader(body, sse.Options{Open: true})
+	return &decoder{o: o, events: wire.NewEvents(body, wire.EventsOptions{
+		Source: o.source, Page: "is the address right, up to its /v1?",
+	})}
 }
 
 // Read takes what one network read brought.
 func (d *decoder) Read(dst []provider.Delta) (wire.Read, error) {
 	d.progress = false
-	if d.whole != nil {
-		if done, dst, err := d.readWhole(dst); done || err != nil {
-			return wire.Read{Deltas: dst, Progress: true, Done: err == nil}, err
-		}
-	}
-	e, err := d.events.Next()
-	for more := err == nil; more; e, more = d.events.Buffered() {
-		var done bool
-		if dst, done, err = d.event(dst, e); err != nil || done {
-			return wire.Read{Deltas: dst, Progress: d.progress, Done: done && err == nil}, err
-		}
-	}
-	if err == io.EOF && d.finish != "" {
-		dst, err = d.end(dst)
-		return wire.Read{Deltas: dst, Done: err == nil}, err
-	}
-	return wire.Read{Deltas: dst, Progress: d.progress}, err
+	return d.events.Read(dst, d)
 }
 
-// readWhole reads a body that says it is no stream. done is false where it is
-// one after all.
-func (d *decoder) readWhole(dst []provider.Delta) (done bool, _ []provider.Delta, err error) {
-	body, err := io.ReadAll(io.LimitReader(d.whole, wire.MaxBody+1))
-	d.whole = nil
-	if err != nil {
-		return false, dst, err
-	}
-	if len(body) > wire.MaxBody {
-		return false, dst, &wire.FormatError{Err: errors.New("it is longer than 16 MiB")}
-	}
-	if trimmed := bytes.TrimSpace(body); len(trimmed) > 0 && trimmed[0] != '{' {
-		d.stream(bytes.NewReader(body))
-		return false, dst, nil
-	}
-	if dst, err = d.completion(dst, body, false); err != nil {
-		return false, dst, err
-	}
-	if !d.answered {
-		return false, dst, inStream(d.o.source, body) // an error of yet another form
-	}
-	dst, err = d.end(dst)
-	return err == nil, dst, err
-}
+// State reports what the last events brought; see wire.Format.
+func (d *decoder) State() (progress, finished bool) { return d.progress, d.finish != "" }
 
-// event takes one event. done tells that the response has ended.
-func (d *decoder) event(dst []provider.Delta, e sse.Event) (_ []provider.Delta, done bool, err error) {
+// Take takes one event; see wire.Format.
+func (d *decoder) Take(dst []provider.Delta, e wire.Event) (_ []provider.Delta, done bool, err error) {
 	e.Data = d.halves.Join(e.Data)
-	if !e.Open && e.Name != "error" {
+	if !e.Open && !e.Whole && e.Name != "error" {
 		if text, ok := d.text.Match(e.Data); ok {
 			return d.content(dst, text), false, nil
 		}
@@ -176,15 +114,23 @@ func (d *decoder) event(dst []provider.Delta, e sse.Event) (_ []provider.Delta, 
 	case len(data) == 0 || data[0] == ':':
 		return dst, false, nil // a keep-alive that should have been a comment
 	case string(data) == "[DONE]":
-		dst, err = d.end(dst)
+		dst, err = d.End(dst)
 		return dst, true, err
 	case e.Name == "error":
 		return dst, false, inStream(d.o.source, data)
 	case e.Open && !json.Valid(data):
 		return dst, false, nil // what the cut left of an event; the end comes next
 	}
-	dst, err = d.completion(dst, data, true)
-	return dst, false, err
+	if dst, err = d.completion(dst, data, !e.Whole); err != nil || !e.Whole {
+		return dst, false, err
+	}
+	switch {
+	case !d.answered:
+		return dst, false, inBody(d.o.source, data) // an error of yet another form
+	case d.message:
+		dst, err = d.End(dst)
+	}
+	return dst, d.message, err
 }
 
 // completion takes one piece of a completion, or all of it. learn has the next
@@ -194,18 +140,25 @@ func (d *decoder) completion(dst []provider.Delta, data []byte, learn bool) ([]p
 	if err := json.Unmarshal(data, &c); err != nil {
 		return dst, &wire.FormatError{Chunk: bytes.Clone(data), Err: err}
 	}
-	if wire.Says(c.Error) || strings.EqualFold(c.Object, "error") || len(c.Choices) == 0 && wire.Says(c.Message) {
-		return dst, inStream(d.o.source, data)
+	said := wire.ErrorIn(data)
+	if said == nil && (strings.EqualFold(string(c.Object), "error") || len(c.Choices) == 0 && wire.Says(c.Message)) {
+		said = data
 	}
-	d.count(c.Usage)
+	switch {
+	case said != nil && !learn && !d.answered:
+		return dst, inBody(d.o.source, said)
+	case said != nil:
+		return dst, inStream(d.o.source, said)
+	}
+	d.count(c.Usage.Ref())
 	for _, ch := range c.Choices {
 		if ch.Index.N != 0 {
 			continue // nobody asked for a second answer
 		}
 		d.answered = true
 		part := ch.Delta
-		if part == nil {
-			part = ch.Message
+		if part == nil && ch.Message != nil {
+			part, d.message = ch.Message, true
 		}
 		if part != nil {
 			var text string
@@ -213,7 +166,7 @@ func (d *decoder) completion(dst []provider.Delta, data []byte, learn bool) ([]p
 			if dst, text, err = d.delta(dst, part); err != nil {
 				return dst, err
 			}
-			if learn && text != "" && len(c.Choices) == 1 && ch.FinishReason == "" && c.Usage == nil {
+			if learn && text != "" && len(c.Choices) == 1 && ch.FinishReason == "" && !c.Usage.Set {
 				d.text.Learn(data, "content", text, "p") // p is padding against guessing text by its length
 			}
 		}
@@ -260,7 +213,7 @@ func (d *decoder) content(dst []provider.Delta, text string) []provider.Delta {
 	if text == "" {
 		return dst
 	}
-	d.progress = true
+	d.progress, d.said = true, true
 	return append(d.thoughts.release(dst), provider.Delta{Kind: provider.Content, Text: text})
 }
 
@@ -279,52 +232,27 @@ func (d *decoder) count(u *usage) {
 		return
 	}
 	d.usage = &event.Usage{InputTokens: u.Prompt.N, OutputTokens: u.Completion.N, CachedTokens: u.Cached.N}
-	for _, details := range []*tokenDetails{u.PromptDetails, u.PromptDetail} {
-		if details != nil && d.usage.CachedTokens == 0 {
+	for _, details := range []tokenDetails{u.PromptDetails.V, u.PromptDetail.V} {
+		if d.usage.CachedTokens == 0 {
 			d.usage.CachedTokens = details.Cached.N
 		}
 	}
-	if u.CompletionDetails != nil {
-		d.usage.ReasoningTokens = u.CompletionDetails.Reasoning.N
-	}
+	d.usage.ReasoningTokens = u.CompletionDetails.V.Reasoning.N
 }
 
-// end closes a response that has ended: what was held back, the calls, meta.
-func (d *decoder) end(dst []provider.Delta) ([]provider.Delta, error) {
+// Unfinished reports whether the arguments of a call are only a beginning.
+func (d *decoder) Unfinished() bool { return wire.Unfinished(d.calls.List()) }
+
+// End closes a response that has ended: what was held back, the calls, meta.
+func (d *decoder) End(dst []provider.Delta) ([]provider.Delta, error) {
+	before := len(dst)
 	dst = d.thoughts.release(dst)
 	for _, note := range d.o.notes {
 		dst = append(dst, provider.Delta{Kind: provider.Footnote, Text: note})
 	}
-	reason := stopReason(d.finish)
-	before := len(dst)
-	dst, err := wire.FinishCalls(dst, d.calls.List(), wire.FinishOptions{
-		Names: d.o.names, NewID: d.o.newID, Cut: reason == provider.StopLength,
+	dst = wire.FinishCalls(dst, d.calls.List(), wire.FinishOptions{
+		Names: d.o.names, NewID: d.o.newID, Cut: wire.StopReason(d.finish) == provider.StopLength,
 	})
-	if err != nil {
-		return dst[:before], err
-	}
-	called := slices.ContainsFunc(dst[before:], func(d provider.Delta) bool { return d.Kind == provider.CallDelta })
-	switch {
-	case called:
-		reason = provider.StopToolUse
-	case reason == provider.StopToolUse:
-		reason = provider.StopEnd
-	}
-	return append(dst, provider.Delta{Kind: provider.Meta, Meta: &event.Meta{Usage: d.usage, StopReason: reason}}), nil
-}
-
-// stopReason maps the finish reasons. A response that ended without one, by
-// [DONE] alone, just stopped.
-func stopReason(finish string) string {
-	switch strings.ToLower(finish) {
-	case "", "stop":
-		return provider.StopEnd
-	case "tool_calls":
-		return provider.StopToolUse
-	case "length", "model_length":
-		return provider.StopLength
-	case "content_filter", "guardrail", "guardrails":
-		return provider.StopRefusal
-	}
-	return provider.StopOther
+	out, err := wire.Ending{Finish: d.finish, Usage: d.usage}.Close(dst[before:], d.o.source, d.said)
+	return append(dst[:before], out...), err
 }

@@ -34,7 +34,7 @@ var refusals = map[string]struct {
 	"faults in a text": {422, `{"object":"error","message":"{\"detail\":[{\"type\":\"extra_forbidden\",\"loc\":[\"body\",\"frequency_penalty\"],\"msg\":\"Extra inputs are not permitted\",\"input\":0.0}]}","type":"internal_error_proxy","param":null,"code":"1000"}`,
 		provider.Rejected, "", "frequency_penalty: Extra inputs are not permitted"},
 	"many faults":           {422, `{"detail":[{"msg":"a"},{"loc":[],"msg":"b"},{"loc":["body"],"msg":"c"},{"loc":["body","d"],"msg":"d"}]}`, provider.Rejected, "", "a; b; c"},
-	"faults without words":  {422, `{"detail":[{"loc":["body"]},{}]}`, provider.Rejected, "", "Unprocessable Entity"},
+	"faults without words":  {422, `{"detail":[{"loc":["body"]},{}]}`, provider.Rejected, "", `{"detail":[{"loc":["body"]},{}]}`},
 	"a model":               {400, errorBody("invalid_model", "1500", "Invalid model: mistral-huge"), provider.UnknownModel, "", "Invalid model: mistral-huge"},
 	"the order of messages": {400, errorBody("invalid_request_message_order", "3230", "Unexpected role 'user' after role 'tool'"), provider.Rejected, "", "Unexpected role 'user' after role 'tool'"},
 	"length": {400, errorBody("invalid_request_invalid_args", "3051", "Prompt contains 213462 tokens and 0 draft tokens, too large for model with 131072 maximum context length"),

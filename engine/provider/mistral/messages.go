@@ -78,7 +78,7 @@ func (c *conversation) add(m provider.Message) {
 		for _, part := range m.Parts {
 			if r := part.Result; r != nil {
 				c.list = append(c.list, message{
-					Role: roleTool, ToolCallID: c.ids.Result(r.ID), Name: c.names.Wire(r.Name), Content: r.Text,
+					Role: roleTool, ToolCallID: c.ids.Result(r.ID), Name: c.names.Wire(r.Name), Content: resultContent(r),
 				})
 			}
 		}
@@ -87,6 +87,16 @@ func (c *conversation) add(m provider.Message) {
 	default:
 		c.ask(m.Parts)
 	}
+}
+
+// resultContent returns the content of a tool's message: the text, or chunks if there are
+// images. The API takes no message of a user's after that of a tool.
+func resultContent(r *provider.ToolResult) any {
+	chunks := userChunks(r.Media)
+	if len(chunks) == 0 {
+		return r.Text
+	}
+	return append(userChunks([]provider.Part{{Kind: provider.TextPart, Text: r.Text}}), chunks...)
 }
 
 // last is the role of the last message.

@@ -40,6 +40,9 @@ type Options struct {
 	// Mistral then and answer in one conversation there; "" leaves agents to the
 	// caller. Its folder is made.
 	AgentFile string
+	// OnWait is called with the owner of that file's lock, if the wait for it takes more
+	// than a second. It may be nil.
+	OnWait func(owner string)
 	// FirstByte and Between bound the waits for an answer and for each further
 	// piece of it; 0 is 10 minutes and 2 minutes.
 	FirstByte, Between time.Duration
@@ -157,9 +160,9 @@ func (p *Provider) try(ctx context.Context, req *provider.Request, b *built, pas
 			return refused(src, resp, body)
 		},
 		Decode: func(resp *http.Response) (wire.Decoder, error) {
-			return newDecoder(resp.Body, resp.Header.Get("Content-Type"), decoderOptions{
+			return newDecoder(resp.Body, decoderOptions{
 				source: src, names: wire.Names(req), notes: b.notes,
-			})
+			}), nil
 		},
 	}
 	return x.Run(ctx, pass)

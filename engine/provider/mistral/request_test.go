@@ -253,3 +253,23 @@ func TestIDsThatAreMade(t *testing.T) {
 		}
 	}
 }
+
+// Images of a result are within the tool's message: the API takes no user's message there.
+func TestImagesOfResults(t *testing.T) {
+	t.Parallel()
+	req := &provider.Request{Model: "m", Messages: []provider.Message{
+		{Role: provider.User, Parts: []provider.Part{{Kind: provider.TextPart, Text: "look"}}},
+		{Role: provider.Assistant, Parts: []provider.Part{{Kind: provider.ToolCallPart, Call: &provider.ToolCall{ID: "c1", Name: "snap", Args: []byte(`{}`)}}}},
+		{Role: provider.Tool, Parts: []provider.Part{{Kind: provider.ToolResultPart, Result: &provider.ToolResult{
+			ID: "c1", Name: "snap", Text: "seen", Media: []provider.Part{{Kind: provider.ImagePart, MIME: "image/png", Data: []byte("png")}},
+		}}}},
+	}}
+	c := conversation{names: wire.Names(req), ids: wire.NewIDs(wire.NineID)}
+	for _, m := range req.Messages {
+		c.add(m)
+	}
+	body, err := wire.Marshal(c.end()[2])
+	if err != nil || !strings.Contains(string(body), `"content":[{"type":"text","text":"seen"},{"type":"image_url","image_url":"data:image/png;base64,cG5n"}]`) {
+		t.Errorf("it sends %s, %v", body, err)
+	}
+}

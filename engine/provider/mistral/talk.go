@@ -4,12 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"io"
 	"strings"
 
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/provider/wire"
-	"github.com/fettle-cli/fettle/internal/sse"
 )
 
 // talk reads one response of a conversation: events of its own, each with its
@@ -29,15 +27,15 @@ type talk struct {
 
 // talkEvent is one event of a conversation.
 type talkEvent struct {
-	Type           wire.String     `json:"type"`
-	ConversationID wire.String     `json:"conversation_id"`
-	Content        json.RawMessage `json:"content"`
-	ID             wire.String     `json:"id"`
-	Name           wire.String     `json:"name"`
-	ToolCallID     wire.String     `json:"tool_call_id"`
-	Arguments      json.RawMessage `json:"arguments"`
-	NextAgentID    wire.String     `json:"next_agent_id"`
-	Usage          *usage          `json:"usage"`
+	Type           wire.String       `json:"type"`
+	ConversationID wire.String       `json:"conversation_id"`
+	Content        json.RawMessage   `json:"content"`
+	ID             wire.String       `json:"id"`
+	Name           wire.String       `json:"name"`
+	ToolCallID     wire.String       `json:"tool_call_id"`
+	Arguments      json.RawMessage   `json:"arguments"`
+	NextAgentID    wire.String       `json:"next_agent_id"`
+	Usage          wire.Maybe[usage] `json:"usage"`
 }
 
 // names are those of the tools of all agents.
@@ -52,36 +50,36 @@ func (t *talk) names() *provider.Names {
 // Read takes what one network read brought.
 func (t *talk) Read(dst []provider.Delta) (wire.Read, error) {
 	t.progress = false
-	if t.whole != nil {
-		body, err := io.ReadAll(io.LimitReader(t.whole, wire.MaxBody))
-		if err != nil {
-			return wire.Read{Deltas: dst}, err
-		}
-		return wire.Read{Deltas: dst}, inStream(t.o.source, body) // what isn't a stream is no answer
-	}
-	e, err := t.events.Next()
-	for more := err == nil; more; e, more = t.events.Buffered() {
-		if dst, err = t.take(dst, e); err != nil || t.done {
-			return wire.Read{Deltas: dst, Progress: t.progress, Done: t.done && err == nil}, err
-		}
-	}
-	return wire.Read{Deltas: dst, Progress: t.progress}, err
+	return t.events.Read(dst, t)
 }
 
-// take takes one event. Both spellings of a type are known, with and without
-// the conversation in front.
-func (t *talk) take(dst []provider.Delta, e sse.Event) ([]provider.Delta, error) {
+// State reports what the last events brought; see wire.Format. The end of a
+// conversation's response is an event of its own, which closes it.
+func (t *talk) State() (progress, finished bool) { return t.progress, false }
+
+// Take takes one event; see wire.Format. Both spellings of a type are known,
+// with and without the conversation in front.
+func (t *talk) Take(dst []provider.Delta, e wire.Event) (_ []provider.Delta, done bool, err error) {
 	data := bytes.TrimSpace(e.Data)
-	if len(data) == 0 || data[0] == ':' || string(data) == "[DONE]" || e.Open && !json.Valid(data) {
-		return dst, nil
+	switch {
+	case e.Whole:
+		return dst, false, inBody(t.o.source, data) // what isn't a stream is no answer
+	case len(data) == 0 || data[0] == ':' || string(data) == "[DONE]" || e.Open && !json.Valid(data):
+		return dst, false, nil
 	}
+	dst, err = t.take(dst, e.Name, data)
+	return dst, t.done && err == nil, err
+}
+
+// take takes the data of an event.
+func (t *talk) take(dst []provider.Delta, name string, data []byte) ([]provider.Delta, error) {
 	var ev talkEvent
 	if err := json.Unmarshal(data, &ev); err != nil {
 		return dst, &wire.FormatError{Chunk: bytes.Clone(data), Err: err}
 	}
 	kind := string(ev.Type)
 	if kind == "" {
-		kind = e.Name
+		kind = name
 	}
 	switch strings.TrimPrefix(kind, "conversation.") {
 	case "response.started":
@@ -95,13 +93,13 @@ func (t *talk) take(dst []provider.Delta, e sse.Event) ([]provider.Delta, error)
 		if id == "" {
 			id = ev.ID
 		}
-		return dst, t.calls.Add(wire.CallPiece{ID: id, Function: &wire.CallFunction{Name: ev.Name, Arguments: ev.Arguments}})
+		return dst, t.calls.Add(wire.CallPiece{ID: id, Function: wire.Maybe[wire.CallFunction]{V: wire.CallFunction{Name: ev.Name, Arguments: ev.Arguments}, Set: true}})
 	case "agent.handoff.done":
 		return dst, t.handOver(string(ev.NextAgentID))
 	case "response.error", "error":
 		return dst, inStream(t.o.source, data)
 	case "response.done":
-		t.count(ev.Usage)
+		t.count(ev.Usage.Ref())
 		return t.close(dst)
 	}
 	return dst, nil // started handoffs, and tools that run at Mistral
@@ -130,7 +128,7 @@ func (t *talk) handOver(next string) error {
 // close ends the response: calls, then handoffs, then meta.
 func (t *talk) close(dst []provider.Delta) ([]provider.Delta, error) {
 	begin := len(dst)
-	dst, err := t.end(dst)
+	dst, err := t.End(dst)
 	if err != nil {
 		return dst, err
 	}

@@ -6,36 +6,31 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
-	"strings"
 
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/provider/wire"
 )
 
-// chunk is one line of a response.
+// chunk is one line of a response. Only what an answer consists of has to be of
+// the documented form.
 type chunk struct {
-	Message    *message        `json:"message"`
-	Done       bool            `json:"done"`
-	DoneReason wire.String     `json:"done_reason"`
-	PromptEval wire.Int        `json:"prompt_eval_count"`
-	Eval       wire.Int        `json:"eval_count"`
-	Error      json.RawMessage `json:"error"`
+	Message    *message         `json:"message"`
+	Done       wire.Maybe[bool] `json:"done"`
+	DoneReason wire.String      `json:"done_reason"`
+	PromptEval wire.Int         `json:"prompt_eval_count"`
+	Eval       wire.Int         `json:"eval_count"`
 }
 
 type message struct {
-	Content   wire.Content `json:"content"`
-	Thinking  wire.Content `json:"thinking"`
-	ToolCalls []toolCall   `json:"tool_calls"`
+	Content   wire.Content        `json:"content"`
+	Thinking  wire.Content        `json:"thinking"`
+	ToolCalls wire.List[toolCall] `json:"tool_calls"`
 }
 
 type toolCall struct {
-	ID       wire.String `json:"id"`
-	Function *struct {
-		Name      wire.String     `json:"name"`
-		Arguments json.RawMessage `json:"arguments"`
-	} `json:"function"`
+	ID       wire.String                   `json:"id"`
+	Function wire.Maybe[wire.CallFunction] `json:"function"`
 }
 
 type decoderOptions struct {
@@ -45,6 +40,8 @@ type decoderOptions struct {
 	numCtx    int      // the context that the request asked for; 0 is the server's choice
 	maxTokens int
 	newID     func() string // nil is wire.NewCallID
+	// thoughtEnd is provider.Request.ThoughtEnd.
+	thoughtEnd string
 }
 
 // decoder reads one response.
@@ -57,48 +54,58 @@ type decoder struct {
 	think   wire.Thinking
 	halves  wire.Halves
 	calls   []toolCall
+
+	begun    bool // a line was read
+	answered bool // and was a part of an answer
+	said     bool // text came
+	finished bool // the reason of the end has come, in the line last
+	last     chunk
 }
 
-// newDecoder makes the reader of a response with this Content-Type.
-func newDecoder(body io.Reader, contentType string, o decoderOptions) (*decoder, error) {
+// newDecoder makes the reader of a response.
+func newDecoder(body io.Reader, o decoderOptions) *decoder {
 	if o.newID == nil {
 		o.newID = wire.NewCallID
 	}
 	if o.names == nil {
 		o.names = provider.NewNames()
 	}
-	if err := notAPage(body, contentType); err != nil {
-		return nil, err
-	}
-	return &decoder{o: o, lines: lines{src: body}}, nil
-}
-
-// notAPage refuses what a browser would show: a router's or a proxy's words.
-func notAPage(body io.Reader, contentType string) error {
-	if !strings.HasPrefix(strings.ToLower(contentType), "text/html") {
-		return nil
-	}
-	head, _ := io.ReadAll(io.LimitReader(body, 512))
-	return &wire.FormatError{Chunk: head, Err: errors.New("it is a web page; does Ollama listen there?")}
+	d := &decoder{o: o, lines: lines{src: wire.JSONBody(body, o.source, page)}}
+	d.think.Begin(o.thoughtEnd)
+	return d
 }
 
 // Read takes what one network read brought.
 func (d *decoder) Read(dst []provider.Delta) (wire.Read, error) {
-	got := wire.Read{Deltas: dst}
+	got := wire.Read{Deltas: dst, Finished: d.finished}
 	line, open, err := d.lines.next()
 	if err != nil {
 		return got, err
 	}
+	if !d.begun && !open && !json.Valid(line) {
+		line, open = d.lines.rest(line), true // one value over several lines, or no JSON
+		if !json.Valid(line) {
+			first, _, _ := bytes.Cut(line, []byte("\n"))
+			return got, &wire.FormatError{Chunk: bytes.Clone(first), Err: errNotJSON}
+		}
+	}
+	d.begun = true
 	for more := true; more && !got.Done; line, more = d.lines.buffered() {
 		if open && !json.Valid(line) {
 			return got, io.EOF // what the cut left of a line
 		}
-		if err := d.line(&got, line); err != nil {
+		err = d.line(&got, line)
+		if got.Finished = d.finished; err != nil {
 			return got, err
 		}
 	}
 	return got, nil
 }
+
+// page is the question that the error of a web page ends with.
+const page = "does Ollama listen there?"
+
+var errNotJSON = errors.New("it is not JSON")
 
 // line takes one line.
 func (d *decoder) line(got *wire.Read, line []byte) error {
@@ -120,21 +127,39 @@ func (d *decoder) line(got *wire.Read, line []byte) error {
 	if err := json.Unmarshal(line, &c); err != nil {
 		return &wire.FormatError{Chunk: bytes.Clone(line), Err: err}
 	}
-	if wire.Says(c.Error) {
-		return d.o.source.InStream(line)
+	if said := wire.ErrorIn(line); said != nil {
+		return d.failure(said)
 	}
 	before := len(got.Deltas)
-	if c.Message != nil {
+	switch {
+	case c.Message != nil:
 		if err := d.message(got, c.Message); err != nil {
 			return err
 		}
+	case !c.Done.V && !d.answered:
+		return d.o.source.InBody(line) // an error of another form
 	}
-	if !c.Done {
+	d.answered = true
+	if c.DoneReason != "" || c.Done.V {
+		d.last, d.finished = c, true
+	}
+	if !c.Done.V {
 		d.learn(line, c, got.Deltas[before:])
 		return nil
 	}
 	got.Done = true
-	return d.end(got, c)
+	var err error
+	got.Deltas, err = d.End(got.Deltas)
+	return err
+}
+
+// failure is the error of a line. One without an answer ahead of it is that of
+// the whole body.
+func (d *decoder) failure(said []byte) error {
+	if !d.answered {
+		return d.o.source.InBody(said)
+	}
+	return d.o.source.InStream(said)
 }
 
 // message takes what a line adds to the answer.
@@ -161,6 +186,7 @@ func (d *decoder) message(got *wire.Read, m *message) error {
 }
 
 func (d *decoder) content(dst []provider.Delta, text string) []provider.Delta {
+	d.said = d.said || text != ""
 	if d.think.Over() && text != "" {
 		return append(dst, provider.Delta{Kind: provider.Content, Text: text})
 	}
@@ -182,32 +208,28 @@ func (d *decoder) learn(line []byte, c chunk, gave []provider.Delta) {
 	}
 }
 
-// end closes a response that has ended: what was held back, the calls, meta.
-func (d *decoder) end(got *wire.Read, c chunk) error {
-	dst := d.think.End(got.Deltas)
+// End closes a response that has ended: what was held back, the calls, meta.
+func (d *decoder) End(dst []provider.Delta) ([]provider.Delta, error) {
+	c, before := d.last, len(dst)
+	dst = d.think.End(dst)
 	for _, note := range d.o.notes {
 		dst = append(dst, provider.Delta{Kind: provider.Footnote, Text: note})
 	}
-	meta := &event.Meta{StopReason: stopReason(string(c.DoneReason)), ContextLength: d.o.numCtx}
-	before := len(dst)
-	dst, err := wire.FinishCalls(dst, d.list(), wire.FinishOptions{
-		Names: d.o.names, NewID: d.o.newID, Cut: meta.StopReason == provider.StopLength,
-	})
-	if err != nil {
-		return err
-	}
-	if slices.ContainsFunc(dst[before:], func(d provider.Delta) bool { return d.Kind == provider.CallDelta }) {
-		meta.StopReason = provider.StopToolUse // the server says stop
-	}
+	length := wire.StopReason(string(c.DoneReason)) == provider.StopLength
+	dst = wire.FinishCalls(dst, d.list(), wire.FinishOptions{Names: d.o.names, NewID: d.o.newID, Cut: length})
+	var used *event.Usage
 	if c.PromptEval.Set || c.Eval.Set {
-		meta.Usage = &event.Usage{InputTokens: c.PromptEval.N, OutputTokens: c.Eval.N}
+		used = &event.Usage{InputTokens: c.PromptEval.N, OutputTokens: c.Eval.N}
 	}
-	if meta.StopReason == provider.StopLength && d.full(c) {
+	if length && d.full(c) {
 		dst = append(dst, provider.Delta{Kind: provider.Footnote, Text: fmt.Sprintf(
 			"the answer ends here because the context of %d tokens is full", d.o.numCtx)})
 	}
-	got.Deltas = append(dst, provider.Delta{Kind: provider.Meta, Meta: meta})
-	return nil
+	out, err := wire.Ending{Finish: string(c.DoneReason), Usage: used}.Close(dst[before:], d.o.source, d.said)
+	if err == nil {
+		out[len(out)-1].Meta.ContextLength = d.o.numCtx
+	}
+	return append(dst[:before], out...), err
 }
 
 // full tells whether an answer stopped because prompt and answer fill the
@@ -223,21 +245,7 @@ func (d *decoder) full(c chunk) bool {
 func (d *decoder) list() []wire.Call {
 	out := make([]wire.Call, 0, len(d.calls))
 	for _, c := range d.calls {
-		call := wire.Call{ID: string(c.ID)}
-		if c.Function != nil {
-			call.Name, call.Args = string(c.Function.Name), c.Function.Arguments
-		}
-		out = append(out, call)
+		out = append(out, wire.Call{ID: string(c.ID), Name: string(c.Function.V.Name), Args: c.Function.V.Arguments})
 	}
 	return out
-}
-
-func stopReason(done string) string {
-	switch done {
-	case "", "stop":
-		return provider.StopEnd
-	case "length":
-		return provider.StopLength
-	}
-	return provider.StopOther
 }

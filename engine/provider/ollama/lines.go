@@ -67,6 +67,21 @@ func (l *lines) buffered() ([]byte, bool) {
 	return bytes.TrimSuffix(line, []byte("\r")), true
 }
 
+// rest returns a line with all that follows it, up to the size of a line.
+func (l *lines) rest(line []byte) []byte {
+	all := append(bytes.Clone(line), '\n')
+	all = append(all, l.buf[l.start:l.end]...)
+	l.start = l.end
+	if l.err == nil {
+		more, err := io.ReadAll(io.LimitReader(l.src, int64(wire.MaxBody-min(len(all), wire.MaxBody))))
+		all, l.err = append(all, more...), err
+		if err == nil {
+			l.err = io.EOF
+		}
+	}
+	return bytes.TrimSpace(all)
+}
+
 func (l *lines) fill() (int, error) {
 	if l.start > 0 {
 		copy(l.buf, l.buf[l.start:l.end])

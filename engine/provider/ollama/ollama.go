@@ -182,9 +182,10 @@ func (p *Provider) try(ctx context.Context, req *provider.Request, numCtx int, p
 	x := wire.Exchange{
 		Client: p.client, Limits: limits, Source: src, Request: hr,
 		Decode: func(resp *http.Response) (wire.Decoder, error) {
-			return newDecoder(resp.Body, resp.Header.Get("Content-Type"), decoderOptions{
+			return newDecoder(resp.Body, decoderOptions{
 				source: src, names: names, notes: notes, numCtx: numCtx, maxTokens: req.MaxTokens,
-			})
+				thoughtEnd: req.ThoughtEnd,
+			}), nil
 		},
 	}
 	return x.Run(ctx, pass)

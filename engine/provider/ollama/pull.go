@@ -57,9 +57,9 @@ func (p *Provider) Pull(ctx context.Context, name string, progress func(provider
 		Limits: limits.Patient(), // the watch above is the strict one
 		Decode: func(resp *http.Response) (wire.Decoder, error) {
 			return &pullDecoder{
-				source: src, lines: lines{src: resp.Body}, stall: stall,
+				source: src, lines: lines{src: wire.JSONBody(resp.Body, src, page)}, stall: stall,
 				progress: progress, layers: map[string]*layer{},
-			}, notAPage(resp.Body, resp.Header.Get("Content-Type"))
+			}, nil
 		},
 	}
 	err = x.Run(pulling, func([]provider.Delta) bool { return true })
@@ -173,6 +173,9 @@ type pullLine struct {
 	api.ProgressResponse
 	Error json.RawMessage `json:"error"`
 }
+
+// End does nothing: a pull has no finish reason ahead of its end.
+func (d *pullDecoder) End(dst []provider.Delta) ([]provider.Delta, error) { return dst, nil }
 
 // Read takes what one network read brought.
 func (d *pullDecoder) Read(dst []provider.Delta) (wire.Read, error) {

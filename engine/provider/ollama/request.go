@@ -122,7 +122,13 @@ func appendMessage(dst []chatMessage, m provider.Message, names *provider.Names,
 	if m.Role == provider.Tool {
 		for _, part := range m.Parts {
 			if r := part.Result; r != nil {
-				dst = append(dst, chatMessage{Role: "tool", Content: r.Text, ToolName: names.Wire(r.Name), ToolCallID: ids.Result(r.ID)})
+				result := chatMessage{Role: "tool", Content: r.Text, ToolName: names.Wire(r.Name), ToolCallID: ids.Result(r.ID)}
+				for _, m := range r.Media {
+					if m.Kind == provider.ImagePart {
+						result.Images = append(result.Images, m.Data)
+					}
+				}
+				dst = append(dst, result)
 			}
 		}
 		return dst

@@ -1,8 +1,10 @@
 package openai
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/fettle-cli/fettle/engine/provider"
@@ -96,6 +98,48 @@ func (d *details) release(dst []provider.Delta) []provider.Delta {
 	return append(dst, provider.Delta{Kind: provider.ReasoningDetails, Details: all.Append(nil)})
 }
 
+// typeKeptFields is the type of an entry among the details that holds members of a message
+// which only the provider understands. It is fettle's own, and is not sent.
+const typeKeptFields = "fettle.fields"
+
+type keptFields struct {
+	Type   string          `json:"type"`
+	Fields json.RawMessage `json:"fields"`
+}
+
+// keepFields returns members of a message as an entry among the details.
+func keepFields(fields json.RawMessage) json.RawMessage {
+	raw, err := wire.Marshal([]keptFields{{typeKeptFields, fields}})
+	if err != nil { // valid JSON always encodes
+		return nil
+	}
+	return raw
+}
+
+// keptOf returns the members of a piece of a message that are sent back: objects and
+// signatures. Other members are about the piece itself.
+func keptOf(raw []byte) json.RawMessage {
+	if !bytes.Contains(raw[1:], []byte("{")) && !bytes.Contains(raw, []byte("signature")) {
+		return nil // as nearly always
+	}
+	extra := wire.Siblings(raw, "role", "content", "reasoning", "reasoning_content", "reasoning_details", "refusal",
+		"tool_calls", "function_call", "annotations", "audio", "usage", "logprobs")
+	if extra == nil {
+		return nil
+	}
+	n, err := wire.ParseNode(extra)
+	if err != nil {
+		return nil
+	}
+	n.Members = slices.DeleteFunc(n.Members, func(m wire.Member) bool {
+		return m.Value.Kind != '{' && !strings.Contains(m.Key, "signature")
+	})
+	if len(n.Members) == 0 {
+		return nil
+	}
+	return n.Append(nil)
+}
+
 // ours tells reasoning details of this API from those of others, which have
 // blocks of thinking and the places of calls among them.
 func ours(entry json.RawMessage) bool {
@@ -104,7 +148,7 @@ func ours(entry json.RawMessage) bool {
 		return false
 	}
 	switch d.Type {
-	case "thinking", "redacted_thinking", "tool_use":
+	case "thinking", "redacted_thinking", "tool_use", typeKeptFields:
 		return false
 	}
 	return true

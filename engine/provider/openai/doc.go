@@ -16,8 +16,22 @@
 // temperature, and response_format, in whose place the schema is put into
 // words. A model that takes no tools while it thinks is told not to think; the
 // tools stay. A tool whose schema is refused is left out with a footnote, and
-// the others stay. The field by which a model gave its reasoning is the one by
-// which it gets it back. Nothing of it is kept on disk.
+// the others stay.
+//
+// # The shape of a history
+//
+// It follows from the history itself, so that each process sends the same. Reasoning goes
+// back in the field in which it came (provider.Part.Field); if any answer has
+// reasoning_content, each answer with calls has one, since DeepSeek and Kimi refuse others.
+// Members of calls and messages that are not known, such as extra_content with Gemini's
+// signatures, go back in the same place (provider.ToolCall.Extra). Images and sounds of
+// results follow in a user's message, since a tool's message takes only text.
+//
+// Refusals teach the rest: a reasoning field that must be sent or is not taken, a member
+// that is not taken, calls that must be signed (Google documents a signature for those that
+// Gemini did not make), roles that must alternate, and a system role that is not taken.
+// These are provider.Learner's lessons, which the engine keeps for other processes. What is
+// learnt of parameters is not kept on disk.
 //
 // # Tools
 //
@@ -27,8 +41,9 @@
 //
 // # The end of a response
 //
-// [DONE] ends a response; so does a clean end of the body after a finish
-// reason, since some servers leave [DONE] out. Anything else is a cut. Calls
+// [DONE] ends a response. After a finish reason it is no longer required: the
+// response is complete when the body ends in any way, or after two seconds of
+// grace. Anything else is a cut. Calls
 // are put together from their pieces and handed on only then, so a prefix of
 // the arguments that happens to be valid JSON is never taken for them.
 //

@@ -51,7 +51,7 @@ func (e listEntry) model(prov string) provider.Model {
 	if m.Name == "" {
 		m.Name = string(e.Name)
 	}
-	m.Chats = chats(m.Name)
+	m.Chats, m.Audio = chats(m.Name), takesAudio(m.Name)
 	lengths := []wire.Int{e.ContextLength, e.ContextWindow, e.MaxModelLen, e.MaxContextLength}
 	if e.Meta != nil {
 		lengths = append(lengths, e.Meta.TrainedContext)
@@ -65,6 +65,9 @@ func (e listEntry) model(prov string) provider.Model {
 	}
 	if e.Architecture != nil && len(e.Architecture.Input) > 0 {
 		m.Images = known(slices.Contains(e.Architecture.Input, "image"))
+		if slices.Contains(e.Architecture.Input, "audio") {
+			m.Audio = provider.Yes
+		}
 	}
 	if len(e.Parameters) > 0 {
 		m.Tools = known(slices.Contains(e.Parameters, "tools"))
@@ -99,6 +102,15 @@ func chats(name string) provider.Known {
 		if slices.Contains(words, o) || strings.HasPrefix(name, o+"-") {
 			return provider.No
 		}
+	}
+	return provider.Unknown
+}
+
+// takesAudio reports whether a model of a name takes sounds, as far as the name says.
+func takesAudio(name string) provider.Known {
+	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return strings.ContainsRune("-_/.: ", r) })
+	if slices.Contains(words, "audio") || slices.Contains(words, "gemini") {
+		return provider.Yes
 	}
 	return provider.Unknown
 }

@@ -96,7 +96,7 @@ func (p *Provider) Model(_ context.Context, name string) (provider.Model, error)
 	if m, ok := p.listed[name]; ok {
 		return m, nil
 	}
-	return provider.Model{Provider: p.o.Name, Name: name}, nil
+	return provider.Model{Provider: p.o.Name, Name: name, Audio: takesAudio(name)}, nil
 }
 
 // CloseIdleConnections closes connections that are kept for the next request.
@@ -157,10 +157,11 @@ func (p *Provider) try(ctx context.Context, req *provider.Request, b *built, pas
 		Client: p.client, Request: hr, Source: src,
 		Limits: wire.Limits{First: p.o.FirstByte, Between: p.o.Between},
 		Decode: func(resp *http.Response) (wire.Decoder, error) {
-			return newDecoder(resp.Body, resp.Header.Get("Content-Type"), decoderOptions{
+			return newDecoder(resp.Body, decoderOptions{
 				source: src, names: b.names, notes: b.notes,
-				gave: func(field string) { p.learnReasoning(req.Model, field) },
-			})
+				gave:       func(field string) { p.learnReasoning(req.Model, field) },
+				thoughtEnd: req.ThoughtEnd,
+			}), nil
 		},
 	}
 	return x.Run(ctx, pass)

@@ -368,10 +368,7 @@ func BenchmarkDecode(b *testing.B) {
 	b.Run("decoder", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			dec, err := newDecoder(bytes.NewReader(body), "text/event-stream", decoderOptions{})
-			if err != nil {
-				b.Fatal(err)
-			}
+			dec := newDecoder(bytes.NewReader(body), decoderOptions{})
 			var batch []provider.Delta
 			total := 0
 			for {

@@ -2,8 +2,10 @@ package openai
 
 import (
 	"errors"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/provider/wire"
@@ -16,13 +18,20 @@ const maxAdaptions = 8
 // quirks are what was learnt of one model at one address. The zero value is
 // what most addresses take.
 type quirks struct {
-	completionTokens bool   // max_completion_tokens instead of max_tokens
-	noStreamOptions  bool   // stream_options is refused
-	noTemperature    bool   // temperature is refused
-	noSampling       bool   // top_p, seed or stop is refused
-	noForced         bool   // tool_choice is refused
-	schemaInWords    bool   // response_format is refused
-	reasoning        string // the field that the model's reasoning came in
+	completionTokens bool     // max_completion_tokens instead of max_tokens
+	noStreamOptions  bool     // stream_options is refused
+	noTemperature    bool     // temperature is refused
+	noSampling       bool     // top_p, seed or stop is refused
+	noForced         bool     // tool_choice is refused
+	schemaInWords    bool     // response_format is refused
+	reasoning        string   // the field of reasoning whose own field is not known
+	noReasoning      bool     // the fields with reasoning are refused
+	needs            string   // the field with reasoning that each answer must have
+	signed           bool     // the first call of an answer must have a signature
+	without          []string // members of calls and messages that are refused
+	alternate        bool     // neighbouring messages of one role are refused
+	noSystem         bool     // the system role is refused
+	mediaInTool      bool     // a user's message after that of a tool is refused
 	// beside is the reasoning_effort that is taken beside tools.
 	beside effortBeside
 	least  string // the least effort, where that isn't none
@@ -43,6 +52,7 @@ type adaption struct {
 	refused       map[string]string // tools, with the reason
 	schemaInWords bool
 	otherTokens   bool // max_tokens was sent by its other name
+	dummies       bool // the model's own signatures are refused
 }
 
 func (p *Provider) quirks(model string) quirks {
@@ -52,7 +62,7 @@ func (p *Provider) quirks(model string) quirks {
 		return q
 	}
 	if p.base.Hostname() != "api.openai.com" {
-		return quirks{}
+		return quirks{signed: strings.HasSuffix(p.base.Hostname(), ".googleapis.com") && signs().MatchString(model)}
 	}
 	q := quirks{completionTokens: true}
 	if strings.HasPrefix(model, "gpt-5.6") { // which thinks unless told, and then takes no tools
@@ -75,6 +85,9 @@ func (p *Provider) learnReasoning(model, field string) {
 	}
 }
 
+// signs matches the models that Google documents to require signatures: Gemini 3 and later.
+var signs = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)\bgemini-(?:[3-9]|\d\d)`) })
+
 // lesson is what a refusal teaches.
 type lesson int
 
@@ -88,10 +101,16 @@ const (
 // may then succeed in another form.
 func learn(err error, req *provider.Request, b *built, q *quirks, now *adaption) lesson {
 	var e *provider.Error
-	if !errors.As(err, &e) || e.Status != 400 && e.Status != 422 && e.Status != 501 || e.Kind == provider.ContextFull {
+	if !errors.As(err, &e) || e.Kind == provider.ContextFull {
 		return nothing
 	}
 	text := strings.ToLower(e.Message)
+	if l := learnShape(e, text, b.sent, q, now); l != nothing {
+		return l
+	}
+	if e.Status != 400 && e.Status != 422 && e.Status != 501 {
+		return nothing
+	}
 	says := func(words ...string) bool {
 		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
 	}
@@ -111,7 +130,7 @@ func learn(err error, req *provider.Request, b *built, q *quirks, now *adaption)
 		if q.least = "low"; says("'minimal'") {
 			q.least = "minimal"
 		}
-	case b.calls && !q.nineID && says("length of 9"):
+	case b.sent.calls && !q.nineID && says("length of 9"):
 		q.nineID = true
 	case b.format && e.Kind == provider.Unsupported && e.Feature == provider.FeatureSchema:
 		q.schemaInWords = true

@@ -3,8 +3,6 @@ package openai
 import (
 	"cmp"
 	"encoding/json"
-	"slices"
-	"strings"
 
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/provider/wire"
@@ -30,38 +28,6 @@ type chatRequest struct {
 
 type streamOptions struct {
 	IncludeUsage bool `json:"include_usage"`
-}
-
-type message struct {
-	Role string `json:"role"`
-	// Content is a string, a list of parts, or null beside calls alone.
-	Content          any               `json:"content"`
-	ReasoningContent string            `json:"reasoning_content,omitempty"`
-	Reasoning        string            `json:"reasoning,omitempty"`
-	Details          []json.RawMessage `json:"reasoning_details,omitempty"`
-	ToolCalls        []call            `json:"tool_calls,omitempty"`
-	ToolCallID       string            `json:"tool_call_id,omitempty"`
-}
-
-type contentPart struct {
-	Type  string    `json:"type"`
-	Text  string    `json:"text,omitempty"`
-	Image *imageURL `json:"image_url,omitempty"`
-}
-
-type imageURL struct {
-	URL string `json:"url"`
-}
-
-type call struct {
-	ID       string       `json:"id"`
-	Type     string       `json:"type"`
-	Function callFunction `json:"function"`
-}
-
-type callFunction struct {
-	Name      string `json:"name"`
-	Arguments string `json:"arguments"`
 }
 
 type tool struct {
@@ -94,8 +60,8 @@ type built struct {
 	names  *provider.Names
 	effort string
 	format bool // response_format
-	calls  bool // some are in the history
 	forced bool // tool_choice
+	sent   sent
 }
 
 // encode makes the body of a request.
@@ -127,17 +93,15 @@ func encode(req *provider.Request, q quirks, now adaption) (*built, error) {
 			Name: "answer", Strict: strictSchema(req.Schema), Schema: req.Schema,
 		}}
 	}
-	c := conversation{q: q, names: b.names, ids: wire.NewIDs(fitID)}
+	c := conversation{q: q, now: now, names: b.names, ids: wire.NewIDs(fitID)}
 	if q.nineID {
 		c.ids = wire.NewIDs(wire.NineID)
-	}
-	if system != "" {
-		c.list = append(c.list, message{Role: "system", Content: system})
 	}
 	for _, m := range req.Messages {
 		c.add(m)
 	}
-	out.Messages, b.calls = c.list, c.calls
+	out.Messages = c.finish(system)
+	b.sent = c.sent
 	b.addTools(&out, req, now)
 	b.mustCall(&out, req, q)
 	b.think(req, q)
@@ -194,107 +158,4 @@ func (b *built) think(req *provider.Request, q quirks) {
 	default:
 		b.effort = cmp.Or(q.least, "none")
 	}
-}
-
-// maxID is the longest id of a call that OpenAI takes.
-const maxID = 40
-
-// fitID makes an id one that OpenAI takes.
-func fitID(id string) string {
-	if id != "" && len(id) <= maxID {
-		return id
-	}
-	return "call_" + wire.Digest(id)
-}
-
-// conversation puts messages together.
-type conversation struct {
-	q     quirks
-	names *provider.Names
-	ids   *wire.IDs
-	list  []message
-	calls bool // some are in it
-}
-
-// add adds the messages that one message becomes: a tool message is one for
-// each result.
-func (c *conversation) add(m provider.Message) {
-	switch m.Role {
-	case provider.Tool:
-		for _, part := range m.Parts {
-			if r := part.Result; r != nil {
-				c.list = append(c.list, message{Role: "tool", ToolCallID: c.ids.Result(r.ID), Content: r.Text})
-			}
-		}
-	case provider.Assistant:
-		c.answer(m)
-	default:
-		if content := userContent(m.Parts); content != nil {
-			c.list = append(c.list, message{Role: "user", Content: content})
-		}
-	}
-}
-
-// answer adds what the model said before. An empty answer, which a cancelled
-// turn leaves, is left out: many servers refuse one.
-func (c *conversation) answer(m provider.Message) {
-	out := message{Role: "assistant"}
-	var text, reasoning strings.Builder
-	for _, part := range m.Parts {
-		switch part.Kind {
-		case provider.TextPart:
-			text.WriteString(part.Text)
-		case provider.ReasoningPart:
-			reasoning.WriteString(part.Text)
-			var details []json.RawMessage
-			if wire.Lenient(part.Details, &details) {
-				out.Details = append(out.Details, slices.DeleteFunc(details, func(d json.RawMessage) bool { return !ours(d) })...)
-			}
-		case provider.ToolCallPart:
-			out.ToolCalls = append(out.ToolCalls, call{
-				ID: c.ids.Call(part.Call.ID), Type: "function",
-				Function: callFunction{Name: c.names.Wire(part.Call.Name), Arguments: string(wire.ObjectArgs(part.Call.Args))},
-			})
-		}
-	}
-	if text.Len() == 0 && len(out.ToolCalls) == 0 {
-		return
-	}
-	if text.Len() > 0 {
-		out.Content = text.String()
-	}
-	switch { // signed details say it all; else it goes back as it came
-	case len(out.Details) > 0:
-	case c.q.reasoning == fieldReasoningContent:
-		out.ReasoningContent = reasoning.String()
-	case c.q.reasoning == fieldReasoning:
-		out.Reasoning = reasoning.String()
-	}
-	c.calls = c.calls || len(out.ToolCalls) > 0
-	c.list = append(c.list, out)
-}
-
-// userContent gives a person's message: a string where it is text alone, which
-// every server takes, else a list of parts.
-func userContent(parts []provider.Part) any {
-	var list []contentPart
-	var texts []string
-	images := false
-	for _, part := range parts {
-		switch {
-		case part.Kind == provider.ImagePart:
-			images = true
-			list = append(list, contentPart{Type: "image_url", Image: &imageURL{wire.DataURL(part)}})
-		case part.Text != "":
-			list = append(list, contentPart{Type: "text", Text: part.Text})
-			texts = append(texts, part.Text)
-		}
-	}
-	switch {
-	case len(list) == 0:
-		return nil
-	case images:
-		return list
-	}
-	return strings.Join(texts, "\n\n")
 }

@@ -133,6 +133,12 @@ func (h heard) parts() []provider.Part {
 			out = append(out, provider.Part{Kind: provider.ReasoningPart, Details: d.Details})
 		case provider.CallDelta:
 			out = append(out, provider.Part{Kind: provider.ToolCallPart, Call: d.Call})
+		case provider.Meta: // as the engine does
+			for i := range out {
+				if out[i].Kind == provider.ReasoningPart && out[i].Details == nil {
+					out[i].Field = d.Field
+				}
+			}
 		}
 	}
 	return out

@@ -151,7 +151,7 @@ func (s *script) refuses(req *provider.Request) *provider.Error {
 func hasImage(req *provider.Request) bool {
 	for _, m := range req.Messages {
 		for _, part := range m.Parts {
-			if part.Kind == provider.ImagePart {
+			if part.HasImage() {
 				return true
 			}
 		}

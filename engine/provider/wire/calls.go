@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
+	"io"
 	"slices"
 
 	"github.com/fettle-cli/fettle/engine/provider"
@@ -28,39 +29,59 @@ type FinishOptions struct {
 	// Cut tells that the response ended at its length limit, so that a call may
 	// be only half there.
 	Cut bool
+	// Extra are the calls' provider.ToolCall.Extra, by their places; nil if there are none.
+	Extra []json.RawMessage
 }
 
 // FinishCalls hands on the calls of a response that has ended: with their own
-// names, ids that differ, and arguments that are JSON. A call that the length
-// limit cut off and one without a name are left out with a footnote.
-func FinishCalls(dst []provider.Delta, calls []Call, o FinishOptions) ([]provider.Delta, error) {
+// names, ids that differ, and arguments that are JSON. A call without a name
+// and arguments is a placeholder for none. One with arguments gets
+// [provider.UnnamedTool] as its name. A call that the length limit cut off is left out
+// with a footnote.
+func FinishCalls(dst []provider.Delta, calls []Call, o FinishOptions) []provider.Delta {
 	ids := map[string]bool{}
-	unnamed := 0
-	for _, c := range calls {
+	for i, c := range calls {
 		args, ok := Args(c.Args)
+		tool := provider.UnnamedTool
+		if c.Name != "" {
+			tool = o.Names.Tool(c.Name)
+		}
 		switch {
-		case c.Name == "":
-			unnamed++
+		case c.Name == "" && string(args) == "{}":
+			continue
+		case !ok && o.Cut && c.Name == "":
+			dst = footnote(dst, "a tool call was cut off at the length limit and left out")
 			continue
 		case !ok && o.Cut:
-			dst = footnote(dst, "a call of "+o.Names.Tool(c.Name)+" was cut off at the length limit and left out")
+			dst = footnote(dst, "a call of "+tool+" was cut off at the length limit and left out")
 			continue
 		}
 		if c.ID == "" || ids[c.ID] {
 			c.ID = o.NewID()
 		}
 		ids[c.ID] = true
-		dst = append(dst, provider.Delta{Kind: provider.CallDelta, Call: &provider.ToolCall{
-			ID: c.ID, Name: o.Names.Tool(c.Name), Args: args,
-		}})
+		call := &provider.ToolCall{ID: c.ID, Name: tool, Args: args}
+		if i < len(o.Extra) {
+			call.Extra = o.Extra[i]
+		}
+		dst = append(dst, provider.Delta{Kind: provider.CallDelta, Call: call})
 	}
-	switch {
-	case unnamed > 0 && unnamed == len(calls):
-		return dst, &FormatError{Err: errors.New("the model called a tool without naming it")}
-	case unnamed > 0:
-		dst = footnote(dst, "a tool call without a name was left out")
-	}
-	return dst, nil
+	return dst
+}
+
+// Unfinished reports whether the arguments of a call are only a beginning. Some servers
+// send the rest of them after the finish reason.
+func Unfinished(calls []Call) bool {
+	return slices.ContainsFunc(calls, func(c Call) bool {
+		var v json.RawMessage
+		return len(bytes.TrimSpace(c.Args)) > 0 && errors.Is(json.NewDecoder(bytes.NewReader(c.Args)).Decode(&v), io.ErrUnexpectedEOF)
+	})
+}
+
+// emptyArgs reports whether arguments hold nothing.
+func emptyArgs(raw json.RawMessage) bool {
+	args, ok := Args(raw)
+	return ok && string(args) == "{}"
 }
 
 func footnote(dst []provider.Delta, text string) []provider.Delta {
@@ -82,9 +103,31 @@ func NewCallID() string { return "call_" + rand.Text()[:16] }
 
 // CallPiece is one entry of a chat completion's tool_calls.
 type CallPiece struct {
-	Index    Int           `json:"index"`
-	ID       String        `json:"id"`
-	Function *CallFunction `json:"function"`
+	Index    Int                 `json:"index"`
+	ID       String              `json:"id"`
+	Function Maybe[CallFunction] `json:"function"`
+	// Extra are the members that are not known, as an object in which those of the
+	// function are within "function"; see provider.ToolCall.Extra.
+	Extra json.RawMessage `json:"-"`
+}
+
+// UnmarshalJSON reads it.
+func (p *CallPiece) UnmarshalJSON(b []byte) error {
+	type plain CallPiece
+	if err := json.Unmarshal(b, (*plain)(p)); err != nil {
+		return err
+	}
+	p.Extra = Siblings(b, "index", "id", "type", "function")
+	var within struct {
+		Function json.RawMessage `json:"function"`
+	}
+	if !Lenient(b, &within) {
+		return nil
+	}
+	if inner := Siblings(within.Function, "name", "arguments", "description", "parameters"); inner != nil {
+		p.Extra = JoinFields(p.Extra, json.RawMessage(`{"function":`+string(inner)+`}`))
+	}
+	return nil
 }
 
 // CallFunction is what a CallPiece calls.
@@ -94,21 +137,7 @@ type CallFunction struct {
 }
 
 // CallPieces is a list of them, which may come as null or as a single one.
-type CallPieces []CallPiece
-
-// UnmarshalJSON reads it.
-func (p *CallPieces) UnmarshalJSON(b []byte) error {
-	if b[0] == '{' {
-		var one CallPiece
-		err := json.Unmarshal(b, &one)
-		*p = CallPieces{one}
-		return err
-	}
-	var list []CallPiece
-	err := json.Unmarshal(b, &list)
-	*p = list
-	return err
-}
+type CallPieces = List[CallPiece]
 
 // Calls puts the calls of a chat completion together from their pieces.
 // Servers leave out ids and indexes, give every call the same index, or number
@@ -123,16 +152,17 @@ type building struct {
 	id    string
 	name  string
 	args  bytes.Buffer
+	extra json.RawMessage
 }
 
 // Add takes one piece.
 func (c *Calls) Add(p CallPiece) error {
-	var fn CallFunction
-	if p.Function != nil {
-		fn = *p.Function
-	}
+	fn := p.Function.V
 	b := c.place(p, fn)
 	if b == nil {
+		if p.ID == "" && fn.Name == "" && emptyArgs(fn.Arguments) {
+			return nil // a placeholder for no call
+		}
 		if len(c.list) == MaxCalls {
 			return &FormatError{Err: errors.New("it calls tools without end")}
 		}
@@ -145,6 +175,9 @@ func (c *Calls) Add(p CallPiece) error {
 	if b.name == "" {
 		b.name = string(fn.Name)
 	}
+	if b.extra = JoinFields(b.extra, p.Extra); len(b.extra) > MaxBody {
+		return &FormatError{Err: errors.New("the further fields of a tool call are longer than 16 MiB")}
+	}
 	return b.append(fn.Arguments)
 }
 
@@ -153,6 +186,20 @@ func (c *Calls) List() []Call {
 	out := make([]Call, 0, len(c.list))
 	for _, b := range c.list {
 		out = append(out, Call{ID: b.id, Name: b.name, Args: b.args.Bytes()})
+	}
+	return out
+}
+
+// Extra returns the Extra of the calls of List; nil if there are none.
+func (c *Calls) Extra() []json.RawMessage {
+	var out []json.RawMessage
+	for i, b := range c.list {
+		if b.extra != nil && out == nil {
+			out = make([]json.RawMessage, len(c.list))
+		}
+		if out != nil {
+			out[i] = b.extra
+		}
 	}
 	return out
 }

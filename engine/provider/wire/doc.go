@@ -9,6 +9,9 @@
 //   - Exchange: one request and the streamed response to it.
 //   - Decoder: a wire format's reader; each Read takes what one network read
 //     brought and gives it as one batch of deltas.
+//   - Events: a body as the events of a stream, or as one body where it is no
+//     stream; judged by its first bytes, not by its Content-Type.
+//   - Grace: the time between the finish reason and the end of a response.
 //   - Source: whose failures these are: provider, model, address, and the keys
 //     that must not show in a message.
 //   - Call: a tool call as the model wrote it, before it is known to be whole.
@@ -24,7 +27,8 @@
 //   - Every wait is bounded: until the first delta by Limits.First, then by
 //     Limits.Between. Keep-alives and empty chunks don't count as an answer;
 //     pieces of a tool call do. While the caller handles a batch the clock
-//     stands still.
+//     stands still. After the finish reason the wait is Limits.Grace, and then
+//     the response is complete.
 //   - A redirect to another host is not followed, so neither the key nor the
 //     conversation goes where nobody sent it.
 //   - Error messages are one line of at most 500 bytes, without control

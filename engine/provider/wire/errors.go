@@ -68,6 +68,22 @@ func (s Source) InStream(chunk []byte) *provider.Error {
 	return s.judge(p)
 }
 
+// InBody reads a body with status 200 that is neither an event stream nor an
+// answer: a server's error. The same request mostly has the same answer, so it is
+// an error that is worth a retry only by its status or code, or as a rate limit.
+func (s Source) InBody(body []byte) *provider.Error {
+	p := readProblem(body)
+	if p.message == "" {
+		p.message = "the answer is empty"
+	}
+	e := s.judge(p)
+	coded := p.status != 0 || kindOf(0, strings.ToLower(p.code+" "+p.kind)) == e.Kind
+	if e.Kind == provider.Broken || e.Kind == provider.Overloaded && !coded {
+		e.Kind = provider.Rejected
+	}
+	return e
+}
+
 // Stopped is the error of an exchange that its own caller ended.
 func (s Source) Stopped(cause error) *provider.Error {
 	if cause == nil {
@@ -86,7 +102,7 @@ func (s Source) Undecodable(f *FormatError) *provider.Error {
 	const shown = 80 // enough to recognise a page of HTML or another protocol
 	msg := "the answer can't be read"
 	if f.Err != nil {
-		msg += ": " + f.Err.Error()
+		msg += ": " + jsonWords(f.Err)
 	}
 	f.Chunk = bytes.Clone(f.Chunk[:min(len(f.Chunk), 4*shown)]) // the rest need not live as long as the error
 	if chunk := Clean(string(f.Chunk), s.Secrets...); chunk != "" {

@@ -28,16 +28,41 @@ type Read struct {
 	// Progress tells that a piece of the answer came, which for a tool call
 	// in pieces is no delta yet.
 	Progress bool
+	// Finished reports that the finish reason has come, after which only the
+	// usage and the mark of the end may follow.
+	Finished bool
 	// Done tells that the response ended as it should.
 	Done bool
 }
 
 // Decoder reads one response. Read waits for the next network read and
-// appends its deltas to dst. Beside an *Error it may give io.EOF or any error
-// of the body, which mean that the response was cut, or a *FormatError.
-// Deltas beside an error are handed on before it.
+// appends its deltas to dst. Apart from an *Error it may return io.EOF or any
+// error of the body, which mean that the response was cut, or a *FormatError.
+// Deltas that come with an error are handed on before it.
+//
+// End closes a response whose finish reason has come and whose end has not: it
+// appends the calls and the meta delta. It is called once, after the last Read.
 type Decoder interface {
+	// Read waits for the next network read and appends its deltas to dst.
 	Read(dst []provider.Delta) (Read, error)
+	// End appends what a response still lacks, the calls and the meta delta.
+	End(dst []provider.Delta) ([]provider.Delta, error)
+}
+
+// finish is what a Read came to, once the end of a finished response that did
+// not come has been supplied. Only what the server itself reports as an error
+// fails a response after its finish reason.
+func finish(dec Decoder, got Read, err error) (Read, error) {
+	var own *provider.Error
+	if err == nil || !got.Finished || errors.As(err, &own) {
+		return got, err
+	}
+	if u, ok := dec.(interface{ Unfinished() bool }); ok && u.Unfinished() {
+		return got, err // the rest of a call's arguments was still to come
+	}
+	got.Deltas, err = dec.End(got.Deltas)
+	got.Done = err == nil
+	return got, err
 }
 
 // FormatError says that a response is not what the protocol says.
@@ -84,7 +109,11 @@ func (x *Exchange) Run(ctx context.Context, yield func([]provider.Delta) bool) e
 	defer f.close()
 	if f.resp.StatusCode != http.StatusOK {
 		body, err := io.ReadAll(io.LimitReader(f.resp.Body, maxRefusal))
-		if err != nil && len(body) == 0 {
+		var format *FormatError
+		switch {
+		case errors.As(err, &format):
+			body = []byte(format.Err.Error())
+		case err != nil && len(body) == 0:
 			return f.fail(err)
 		}
 		return x.refused(f.resp, body)
@@ -150,6 +179,9 @@ func (f *flight) read(dec Decoder, yield func([]provider.Delta) bool) error {
 	var batch []provider.Delta
 	for {
 		got, err := dec.Read(batch[:0])
+		if f.outer.Err() == nil { // else the caller has ended it
+			got, err = finish(dec, got, err)
+		}
 		f.watch.pause()
 		batch = got.Deltas
 		if len(batch) > 0 && !yield(batch) {
@@ -164,7 +196,7 @@ func (f *flight) read(dec Decoder, yield func([]provider.Delta) bool) error {
 			_, _ = io.CopyN(io.Discard, f.resp.Body, maxRefusal)
 			return nil
 		}
-		f.watch.resume(got.Progress)
+		f.watch.resume(got)
 	}
 }
 
@@ -201,6 +233,7 @@ func ReadAll(dec Decoder, s Source) ([]provider.Delta, error) {
 	var all []provider.Delta
 	for {
 		got, err := dec.Read(nil)
+		got, err = finish(dec, got, err)
 		all = append(all, got.Deltas...)
 		if err != nil {
 			return all, s.Explain(err)

@@ -20,10 +20,23 @@ import (
 )
 
 // wordReader is a decoder of words on lines; "." ends a response, "-" is a
-// keep-alive, "+" a piece of a call.
-type wordReader struct{ r *bufio.Reader }
+// keep-alive, "+" a piece of a call, "!" the finish reason.
+type wordReader struct {
+	r        *bufio.Reader
+	finished bool
+}
+
+func (d *wordReader) End(dst []provider.Delta) ([]provider.Delta, error) {
+	return append(dst, provider.Delta{Kind: provider.Content, Text: "(end)"}), nil
+}
 
 func (d *wordReader) Read(dst []provider.Delta) (Read, error) {
+	got, err := d.word(dst)
+	got.Finished = d.finished
+	return got, err
+}
+
+func (d *wordReader) word(dst []provider.Delta) (Read, error) {
 	line, err := d.r.ReadString('\n')
 	if err != nil {
 		return Read{Deltas: dst}, err
@@ -31,6 +44,11 @@ func (d *wordReader) Read(dst []provider.Delta) (Read, error) {
 	switch word := strings.TrimSpace(line); word {
 	case ".":
 		return Read{Deltas: dst, Done: true}, nil
+	case "!":
+		d.finished = true
+		return Read{Deltas: dst}, nil
+	case "?":
+		return Read{Deltas: dst}, &FormatError{Err: errors.New("garbage")}
 	case "-":
 		return Read{Deltas: dst}, nil
 	case "+":
@@ -52,7 +70,7 @@ func exchange(t *testing.T, c *http.Client, address string, l Limits) *Exchange 
 	}
 	return &Exchange{
 		Client: Client(c), Limits: l, Request: req, Source: Source{Provider: "p", Model: "m", Address: Address(u)},
-		Decode: func(r *http.Response) (Decoder, error) { return &wordReader{bufio.NewReader(r.Body)}, nil },
+		Decode: func(r *http.Response) (Decoder, error) { return &wordReader{r: bufio.NewReader(r.Body)}, nil },
 	}
 }
 
@@ -140,6 +158,62 @@ func TestLimits(t *testing.T) {
 			})
 		})
 	}
+}
+
+// After the finish reason a response has the grace to end, however it goes on.
+func TestTheEndFollowsTheFinishReason(t *testing.T) {
+	t.Parallel()
+	limits := Limits{First: time.Minute, Between: 10 * time.Second}
+	say := func(w io.Writer, s string) { _, _ = io.WriteString(w, s+"\n") }
+	silence := func(w io.Writer, pause func(time.Duration)) { pause(time.Hour) }
+	keepAlives := func(w io.Writer, pause func(time.Duration)) {
+		for range 1000 {
+			pause(100 * time.Millisecond)
+			say(w, "-")
+		}
+	}
+	for name, c := range map[string]struct {
+		then  script // after a word and the finish reason
+		said  string
+		after time.Duration
+	}{
+		"silence":        {silence, "a (end)", DefaultGrace},
+		"keep-alives":    {keepAlives, "a (end)", DefaultGrace},
+		"a clean end":    {func(io.Writer, func(time.Duration)) {}, "a (end)", 0},
+		"a broken body":  {func(w io.Writer, _ func(time.Duration)) { _ = w.(*io.PipeWriter).CloseWithError(io.ErrUnexpectedEOF) }, "a (end)", 0},
+		"garbage":        {func(w io.Writer, _ func(time.Duration)) { say(w, "?") }, "a (end)", 0},
+		"the proper end": {func(w io.Writer, pause func(time.Duration)) { pause(time.Second); say(w, "."); pause(time.Hour) }, "a", time.Second},
+		"more of the answer": {func(w io.Writer, pause func(time.Duration)) {
+			pause(1500 * time.Millisecond)
+			say(w, "b")
+			pause(time.Hour)
+		}, "a b (end)", 3500 * time.Millisecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				begun := time.Now()
+				play := script(func(w io.Writer, pause func(time.Duration)) { say(w, "a"); say(w, "!"); c.then(w, pause) })
+				said, err := run(t.Context(), exchange(t, &http.Client{Transport: play}, "http://x", limits))
+				if took := time.Since(begun); said != c.said || err != nil || took < c.after || took > c.after+drainLimit {
+					t.Errorf("it said %q, ended after %v with %v", said, took, err)
+				}
+			})
+		})
+	}
+}
+
+// A cancelled turn does not become a complete one, whatever has come.
+func TestACancelAfterTheFinishReasonIsACancel(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(time.Second, cancel)
+		play := script(func(w io.Writer, pause func(time.Duration)) { _, _ = io.WriteString(w, "a\n!\n"); pause(time.Hour) })
+		if said, err := run(ctx, exchange(t, &http.Client{Transport: play}, "http://x", Limits{})); said != "a" || !errors.Is(err, context.Canceled) {
+			t.Errorf("it said %q and ended with %v", said, err)
+		}
+	})
 }
 
 func TestTheClockStandsStillForTheListener(t *testing.T) {

@@ -3,8 +3,10 @@ package wire
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 )
 
 // String is a JSON string that may as well come as a number, or as null, which
@@ -25,6 +27,75 @@ func (s *String) UnmarshalJSON(b []byte) error {
 	}
 	*s = String(b)
 	return nil
+}
+
+// Maybe is a value of a form that some servers send otherwise: a value that
+// doesn't fit T is as good as missing, and never fails the chunk it is in.
+type Maybe[T any] struct {
+	V   T
+	Set bool
+}
+
+// UnmarshalJSON reads it.
+func (m *Maybe[T]) UnmarshalJSON(b []byte) error {
+	var v T
+	if string(b) != "null" && json.Unmarshal(b, &v) == nil {
+		m.V, m.Set = v, true
+	}
+	return nil
+}
+
+// Ref returns the value, or nil where there is none.
+func (m *Maybe[T]) Ref() *T {
+	if !m.Set {
+		return nil
+	}
+	return &m.V
+}
+
+// List is a JSON list that may as well come as null or as its only entry. Empty
+// entries are placeholders, which are left out; of another form none may be.
+type List[T any] []T
+
+// UnmarshalJSON reads it.
+func (l *List[T]) UnmarshalJSON(b []byte) error {
+	*l = nil
+	var entries []json.RawMessage
+	if b[0] != '[' || json.Unmarshal(b, &entries) != nil {
+		entries = []json.RawMessage{b}
+	}
+	for _, raw := range entries {
+		var v T
+		if !Says(raw) {
+			continue
+		}
+		if err := json.Unmarshal(raw, &v); err != nil {
+			return err
+		}
+		*l = append(*l, v)
+	}
+	return nil
+}
+
+// jsonWords is the text of an error, with the place in the JSON in place of a
+// type of this program.
+func jsonWords(err error) string {
+	var kind *json.UnmarshalTypeError
+	switch {
+	case !errors.As(err, &kind):
+		return err.Error()
+	case kind.Field == "":
+		return "it is " + article(kind.Value)
+	}
+	return "its field " + kind.Field + " is " + article(kind.Value)
+}
+
+func article(value string) string {
+	word, _, _ := strings.Cut(value, " ") // "number 1.5" names the number
+	if strings.HasPrefix(word, "a") || strings.HasPrefix(word, "o") {
+		return "an " + word
+	}
+	return "a " + word
 }
 
 // Int is a JSON number that may as well come as a string, with a fraction, or
@@ -187,10 +258,53 @@ func Marshal(v any) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
+// ErrorIn returns the error that a chunk holds: the chunk itself where it has
+// an error, or that of a side object such as x_groq, or of a choice; nil where
+// there is none.
+func ErrorIn(chunk []byte) json.RawMessage {
+	if !bytes.Contains(chunk, []byte(`"error`)) {
+		return nil // nor is there one in a text, whose quotes are escaped
+	}
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(chunk, &fields) != nil {
+		return nil
+	}
+	for _, key := range []string{"error", "errors"} {
+		if Says(fields[key]) {
+			return chunk
+		}
+	}
+	for _, side := range fields {
+		var entries List[sideError]
+		if len(side) == 0 || side[0] != '{' && side[0] != '[' || json.Unmarshal(side, &entries) != nil {
+			continue
+		}
+		for _, e := range entries {
+			for _, raw := range []json.RawMessage{e.Error, e.Delta.V.Error, e.Message.V.Error} {
+				if Says(raw) && (raw[0] == '{' || raw[0] == '"') { // a number is a measure
+					return raw
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// sideError is the part of a side object, or of a choice, that may be an error.
+type sideError struct {
+	Error   json.RawMessage `json:"error"`
+	Delta   Maybe[errorIn]  `json:"delta"`
+	Message Maybe[errorIn]  `json:"message"`
+}
+
+type errorIn struct {
+	Error json.RawMessage `json:"error"`
+}
+
 // Says tells whether an error field holds an error.
 func Says(raw json.RawMessage) bool {
 	switch string(raw) {
-	case "", "null", "false", `""`, "{}":
+	case "", "null", "false", `""`, "{}", "[]", "0":
 		return false
 	}
 	return true

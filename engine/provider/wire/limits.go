@@ -12,12 +12,16 @@ import (
 const (
 	DefaultFirst   = 10 * time.Minute
 	DefaultBetween = 2 * time.Minute
+	// DefaultGrace is how long the usage and the mark of the end may take
+	// after the finish reason. Servers send them at once, or never.
+	DefaultGrace = 2 * time.Second
 )
 
 // Limits bound the waits of an exchange; zero values mean the defaults.
 type Limits struct {
 	First   time.Duration // until the first delta
 	Between time.Duration // from one piece of the answer to the next
+	Grace   time.Duration // from the finish reason to the end
 }
 
 func (l Limits) orDefault() Limits {
@@ -26,6 +30,9 @@ func (l Limits) orDefault() Limits {
 	}
 	if l.Between <= 0 {
 		l.Between = DefaultBetween
+	}
+	if l.Grace <= 0 {
+		l.Grace = DefaultGrace
 	}
 	return l
 }
@@ -51,6 +58,7 @@ type watch struct {
 	ends   time.Time     // when the timer fires
 	left   time.Duration // what was left of it when the clock was stopped
 	begun  bool
+	grace  bool // the finish reason has come
 }
 
 // watched derives a context that a watch ends. The caller calls stop.
@@ -76,12 +84,17 @@ func (w *watch) pause() {
 	w.left = time.Until(w.ends)
 }
 
-// resume starts it again: anew where a piece of the answer had come, else for
-// what was left.
-func (w *watch) resume(progress bool) {
-	if progress {
+// resume starts it again: from the beginning where a piece of the answer had
+// come, else for what was left. After the finish reason it runs for the grace,
+// which keep-alives and the usage don't extend.
+func (w *watch) resume(got Read) {
+	if got.Progress {
 		w.begun = true
 		w.left = w.limits.Between
+	}
+	if got.Finished && (got.Progress || !w.grace) {
+		w.grace = true
+		w.left = min(w.left, w.limits.Grace)
 	}
 	w.arm(w.left)
 }

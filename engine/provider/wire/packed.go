@@ -7,15 +7,25 @@ import (
 	"strings"
 )
 
-// unpack has the body of a response read as it was before it was compressed.
-// Nobody asks for that, and some servers and proxies do it all the same; what
-// is compressed another way than by gzip is left to fail as no protocol.
+// unpack makes the body of a response readable as it was before it was
+// compressed by gzip. Requests don't ask for compression, and some servers and
+// proxies compress even so. Another compression is an error that names it.
 func unpack(resp *http.Response) {
-	switch strings.ToLower(strings.TrimSpace(resp.Header.Get("Content-Encoding"))) {
+	switch name := strings.ToLower(strings.TrimSpace(resp.Header.Get("Content-Encoding"))); name {
 	case "gzip", "x-gzip":
 		resp.Body = &unpacked{body: resp.Body}
+	case "br", "zstd", "deflate", "compress", "x-compress":
+		resp.Body = &coded{ReadCloser: resp.Body, name: name}
 	}
 }
+
+// coded is a body in a compression that is not read.
+type coded struct {
+	io.ReadCloser
+	name string
+}
+
+func (c *coded) Read([]byte) (int, error) { return 0, compressed(c.name) }
 
 // unpacked is a body that is decompressed while it is read. Each reader of a
 // body bounds what it takes, so a small body that stands for a huge one does no

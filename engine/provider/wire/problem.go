@@ -1,10 +1,13 @@
 package wire
 
 import (
+	"bytes"
 	"encoding/json"
 	"html"
+	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/fettle-cli/fettle/engine/provider"
 )
@@ -16,6 +19,9 @@ type problem struct {
 	kind    string // its "type"
 	param   string
 	message string
+	// page reports that the body is a web page, shapeless that the message is
+	// the whole body, since no field of it is one.
+	page, shapeless bool
 }
 
 // text is everything that may name the reason, in lower case.
@@ -24,106 +30,209 @@ func (p problem) text() string {
 }
 
 // readProblem reads an error body: OpenAI's object, a bare string, FastAPI's
-// detail, a list of one, a page of HTML, or plain words.
+// detail, a list, a page of HTML, plain words, or JSON of any other form, which
+// is its own message where no field of it is one.
 func readProblem(body []byte) problem {
-	var list []json.RawMessage
-	if json.Unmarshal(body, &list) == nil && len(list) > 0 {
-		body = list[0]
-	}
-	var obj map[string]json.RawMessage
-	if json.Unmarshal(body, &obj) != nil {
-		var words string
-		if json.Unmarshal(body, &words) == nil {
-			return problem{message: words}
-		}
-		return problem{message: plain(string(body))}
+	body = bytes.TrimSpace(body)
+	if len(body) == 0 {
+		return problem{}
 	}
 	var p problem
-	p.take(obj)
-	var inner map[string]json.RawMessage
-	if raw := obj["error"]; json.Unmarshal(raw, &inner) == nil && inner != nil {
-		p.take(inner)
-	} else if w := words(raw); w != "" {
-		p.message = w
+	switch {
+	case !json.Valid(body):
+		p.message, p.page = plain(string(body))
+		return p
+	case body[0] == '{' || body[0] == '[':
+		p.take(body, 0)
+	default:
+		p.message = words(body)
+	}
+	if p.message == "" {
+		p.message, p.shapeless = compact(body), true
 	}
 	return p
 }
 
-// take reads the fields of an error object; later ones win.
-func (p *problem) take(obj map[string]json.RawMessage) {
-	for _, key := range []string{"message", "detail", "msg", "reason"} {
-		if w := words(obj[key]); w != "" {
-			p.message = w
-			break
+// maxDepth bounds how deep in an error body its message is looked for.
+const maxDepth = 5
+
+// messageKeys are the fields of an error object that hold its message, or
+// another error object; the surest first.
+func messageKeys() []string {
+	return []string{
+		"message", "detail", "msg", "error", "errors", "reason", "error_message", "errorMessage", "error_description",
+		"error_msg", "err", "description", "title", "details", "status_msg", "base_resp", "fault", "faultstring", "failure",
+		"cause",
+	}
+}
+
+// take reads an error object, or the first of a list. What is further inside
+// wins for code, type and param.
+func (p *problem) take(raw json.RawMessage, depth int) {
+	var list []json.RawMessage
+	if json.Unmarshal(raw, &list) == nil {
+		for _, entry := range list {
+			if p.message == "" {
+				p.inner(entry, depth)
+			}
+		}
+		return
+	}
+	var obj map[string]json.RawMessage
+	if depth > maxDepth || json.Unmarshal(raw, &obj) != nil {
+		return
+	}
+	for name, v := range obj { // Message and Error are some servers' spelling
+		if name == "" {
+			continue
+		}
+		if low := strings.ToLower(name[:1]) + name[1:]; low != name && obj[low] == nil {
+			obj[low] = v
 		}
 	}
-	for key, to := range map[string]*string{"code": &p.code, "type": &p.kind, "param": &p.param} {
-		if w := words(obj[key]); w != "" {
-			*to = w
+	for _, f := range []struct {
+		key string
+		to  *string
+	}{{"status", &p.kind}, {"type", &p.kind}, {"error_type", &p.kind}, {"code", &p.code}, {"param", &p.param}} {
+		if w := words(obj[f.key]); w != "" && (f.key != "status" || !isNumber(w)) {
+			*f.to = w
 		}
 	}
-	if n, err := strconv.Atoi(p.code); err == nil && n >= 400 && n < 600 {
-		p.status = n
-	}
-	var meta struct {
-		Raw json.RawMessage `json:"raw"`
-	}
-	if json.Unmarshal(obj["metadata"], &meta) == nil { // OpenRouter passes on what its provider said
-		if w := words(meta.Raw); w != "" {
-			p.message += ": " + readProblem([]byte(w)).message
+	p.takeStatus(words(obj["code"]), words(obj["status"]), words(obj["status_code"]))
+	p.takeMessage(obj, depth)
+	p.takeMetadata(obj["metadata"])
+}
+
+// takeStatus takes the first of the texts that is the status of an error.
+func (p *problem) takeStatus(texts ...string) {
+	for _, text := range texts {
+		if n, err := strconv.Atoi(text); err == nil && n >= 400 && n < 600 {
+			p.status = n
+			return
 		}
 	}
 }
 
-// words gives a field as text: a string, a number, or the first entry of a
-// list of objects that have a msg.
+// takeMessage takes the message of an error object. The one of an error inside
+// it is worth more than its own, which may only be a status.
+func (p *problem) takeMessage(obj map[string]json.RawMessage, depth int) {
+	for _, key := range []string{"error", "errors"} {
+		if len(obj[key]) > 0 && strings.ContainsRune("{[", rune(obj[key][0])) {
+			p.inner(obj[key], depth)
+		}
+	}
+	for _, key := range messageKeys() {
+		if p.message != "" {
+			return
+		}
+		if len(obj[key]) > 0 {
+			p.inner(obj[key], depth)
+		}
+	}
+}
+
+// inner takes a field that may hold the message, or an object with it. A text
+// may be JSON once more.
+func (p *problem) inner(raw json.RawMessage, depth int) {
+	if len(raw) > 0 && (raw[0] == '{' || raw[0] == '[') {
+		p.take(raw, depth+1)
+		return
+	}
+	var text string
+	if json.Unmarshal(raw, &text) != nil {
+		return // a number or a truth value is no message
+	}
+	if t := strings.TrimSpace(text); strings.HasPrefix(t, "{") && json.Valid([]byte(t)) && depth < maxDepth {
+		p.take([]byte(t), depth+1)
+	}
+	if p.message == "" {
+		p.message = text
+	}
+}
+
+// takeMetadata takes what OpenRouter adds to an error: what its provider said,
+// and the kind of the error.
+func (p *problem) takeMetadata(raw json.RawMessage) {
+	var meta struct {
+		Raw  json.RawMessage `json:"raw"`
+		Type String          `json:"error_type"`
+	}
+	if json.Unmarshal(raw, &meta) != nil {
+		return
+	}
+	if meta.Type != "" {
+		p.kind = string(meta.Type)
+	}
+	said := problem{}
+	if w := words(meta.Raw); w != "" {
+		said = readProblem([]byte(w))
+	} else if len(meta.Raw) > 0 && meta.Raw[0] == '{' {
+		said = readProblem(meta.Raw)
+	}
+	if said.message != "" && said.message != p.message {
+		p.message += ": " + said.message
+	}
+}
+
+// words gives a field as text: a string or a number.
 func words(raw json.RawMessage) string {
 	var s string
-	var list []struct {
-		Msg string `json:"msg"`
-	}
 	switch {
 	case len(raw) == 0 || string(raw) == "null":
 		return ""
 	case json.Unmarshal(raw, &s) == nil:
 		return s
-	case json.Unmarshal(raw, &list) == nil:
-		if len(list) > 0 {
-			return list[0].Msg
-		}
-		return ""
 	case raw[0] == '{' || raw[0] == '[':
 		return ""
 	}
 	return string(raw)
 }
 
-// plain gives the words of a body that is no JSON.
-func plain(body string) string {
+func isNumber(text string) bool {
+	_, err := strconv.ParseFloat(text, 64)
+	return err == nil
+}
+
+// compact is JSON without white space around its values; "" where it has none.
+func compact(raw []byte) string {
+	var b bytes.Buffer
+	if json.Compact(&b, raw) != nil || !Says(b.Bytes()) {
+		return ""
+	}
+	return b.String()
+}
+
+// plain gives the words of a body that is no JSON, and whether it is a web page.
+func plain(body string) (words string, page bool) {
 	low := strings.ToLower(body)
+	if name := compression([]byte(body)); name != "" {
+		return "its text is compressed (" + name + ")", false
+	}
 	if !strings.Contains(low, "<html") && !strings.Contains(low, "<!doctype") {
-		return body
+		return body, false
 	}
 	if a := strings.Index(low, "<title>"); a >= 0 {
 		if b := strings.Index(low[a:], "</title>"); b >= 0 && len(low) == len(body) {
-			return "a web page: " + html.UnescapeString(body[a+len("<title>"):a+b])
+			return "a web page: " + html.UnescapeString(body[a+len("<title>"):a+b]), true
 		}
 	}
-	return "a web page"
+	return "a web page", true
 }
 
 // judge turns a problem into an error of the right kind.
 func (s Source) judge(p problem) *provider.Error {
 	e := s.Error(provider.Rejected, p.message, nil)
-	e.Status = p.status
+	e.Status, e.NoReason = p.status, p.vague()
 	text := p.text()
 	switch {
 	case hasAny(text, "insufficient_quota", "billing_hard_limit", "exceeded your current quota"):
 		return e // a 429 that no wait mends
-	case p.status == 413 || contextFull(text):
-		e.Kind = provider.ContextFull
+	case p.status == 413 && p.page:
+		return e // a proxy's limit on a request's bytes, which says nothing of the model
+	case p.status == 413 || contextFull(p.status, text):
+		e.Kind, e.NoReason = provider.ContextFull, false
 		return e
-	case p.status == 401 || p.status == 403:
+	case p.status == 401 || p.status == 403 && aboutKey(text):
 		e.Kind = provider.Unauthorised
 		return e
 	}
@@ -135,19 +244,15 @@ func (s Source) judge(p problem) *provider.Error {
 	return e
 }
 
-// contextFull knows how servers say that a request doesn't fit.
-func contextFull(text string) bool {
-	return hasAny(text,
-		"context_length_exceeded", "maximum context length", "reduce the length of the messages", // OpenAI, vLLM
-		"maximum model length", "max_tokens must be at least 1", "max_model_len", // vLLM
-		"exceed_context_size", "exceeds the available context size", "exceed context window", // llama.cpp and its Python server
-		"trying to keep the first", "cannot truncate prompt with n_keep", // LM Studio
-		"exceeds the context length", "exceeds maximum context length", // Ollama
-		"no user query found", // Ollama 0.12 and older, after it cut the question away
-		"context length exceeded", "context window", "context size exceeded", "prompt is too long", "input is too long",
-		"input tokens exceed", "input token count exceeds", "too many input tokens",
-	)
-}
+// keyWords are how a refusal names the key, or the account that it belongs to.
+var keyWords = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\bkeys?\b|api_?key|credential|authenticat|authori[sz]|unauthori[sz]|permission|` +
+		`\bbearer\b|\b(access|auth|security|invalid|expired) tokens?\b|\btoken (is|has) (invalid|expired|not valid)|sign in|log ?in\b`)
+})
+
+// aboutKey reports whether a 403 is about the key: it may as well be about the
+// content, the country, or the network.
+func aboutKey(text string) bool { return keyWords().MatchString(text) }
 
 // unsupported tells which feature of the request the server says it can't do.
 func (s Source) unsupported(status int, text string) provider.Feature {

@@ -83,7 +83,7 @@ func Asked(req *provider.Request) []provider.Feature {
 func HasImages(req *provider.Request) bool {
 	for _, m := range req.Messages {
 		for _, part := range m.Parts {
-			if part.Kind == provider.ImagePart {
+			if part.HasImage() {
 				return true
 			}
 		}

@@ -13,7 +13,15 @@ type Thinking struct {
 	state thinkState
 	held  string // text that can't be told yet
 	end   string // the closing tag
+	// begun is set if the text begins in the reasoning. all is what was
+	// handed on as reasoning, which is the answer if the closing tag does not come.
+	begun bool
+	all   strings.Builder
 }
+
+// Begin has the text begin in the reasoning that a marker ends; with an empty marker it does
+// nothing. It is called before the first Add.
+func (t *Thinking) Begin(end string) { t.begun, t.end = end != "", end }
 
 type thinkState int
 
@@ -69,7 +77,7 @@ func (t *Thinking) open(text string) string {
 	for _, name := range []string{"think", "thinking"} {
 		tag := "<" + name + ">"
 		if rest, ok := strings.CutPrefix(trimmed, tag); ok {
-			t.state, t.end = thinkOpened, "</"+name+">"
+			t.state, t.end, t.begun = thinkOpened, "</"+name+">", false
 			return rest
 		}
 		if strings.HasPrefix(tag, trimmed) {
@@ -77,14 +85,20 @@ func (t *Thinking) open(text string) string {
 			return ""
 		}
 	}
-	t.state = thinkOver
+	if t.begun && trimmed == "" {
+		t.held = text
+		return ""
+	}
+	if t.state = thinkOver; t.begun {
+		t.state = thinkInside
+	}
 	return text
 }
 
 // inside hands on reasoning up to the closing tag.
 func (t *Thinking) inside(dst []provider.Delta, text string) ([]provider.Delta, string) {
 	if i := strings.Index(text, t.end); i >= 0 {
-		t.state = thinkAfter
+		t.state, t.begun = thinkAfter, false
 		return appendText(dst, provider.Reasoning, text[:i]), text[i+len(t.end):]
 	}
 	keep := 0 // the beginning of a closing tag may be at the end
@@ -95,13 +109,19 @@ func (t *Thinking) inside(dst []provider.Delta, text string) ([]provider.Delta, 
 		}
 	}
 	t.held = text[len(text)-keep:]
+	if t.begun {
+		t.all.WriteString(text[:len(text)-keep])
+	}
 	return appendText(dst, provider.Reasoning, text[:len(text)-keep]), ""
 }
 
 // End hands on what was held back.
 func (t *Thinking) End(dst []provider.Delta) []provider.Delta {
 	kind := provider.Content
-	if t.state == thinkInside {
+	switch {
+	case t.state == thinkInside && t.begun: // the model did not think
+		t.held = t.all.String() + t.held
+	case t.state == thinkInside:
 		kind = provider.Reasoning
 	}
 	dst = appendText(dst, kind, t.held)

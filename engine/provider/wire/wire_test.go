@@ -78,9 +78,25 @@ func TestProblems(t *testing.T) {
 		"LM Studio context":     {400, `{"error":"Trying to keep the first 15857 tokens when context the overflows. However, the model is loaded with context length of only 4096 tokens"}`, provider.ContextFull, "", "Trying to keep the first 15857 tokens when context the overflows. However, the model is loaded with context length of only 4096 tokens"},
 		"LM Studio n_keep":      {400, `{"error":"Cannot truncate prompt with n_keep (15028) >= n_ctx (7424)"}`, provider.ContextFull, "", "Cannot truncate prompt with n_keep (15028) >= n_ctx (7424)"},
 		"Ollama context":        {400, `{"error":"the input length exceeds the context length"}`, provider.ContextFull, "", "the input length exceeds the context length"},
-		"a proxy's 413":         {413, `<html><head><title>413 Request Entity Too Large</title></head></html>`, provider.ContextFull, "", "a web page: 413 Request Entity Too Large"},
+		"a proxy's 413":         {413, `<html><head><title>413 Request Entity Too Large</title></head></html>`, provider.Rejected, "", "a web page: 413 Request Entity Too Large"},
 		"wrong key":             {401, `{"error":{"message":"Incorrect API key provided: sk-aaaaaaaaaa.","code":"invalid_api_key"}}`, provider.Unauthorised, "", "Incorrect API key provided: [key]"},
-		"forbidden":             {403, ``, provider.Unauthorised, "", "Forbidden"},
+		"an empty 413":          {413, ``, provider.ContextFull, "", "Request Entity Too Large"},
+		"forbidden":             {403, ``, provider.Rejected, "", "Forbidden"},
+		"a forbidden key":       {403, `{"error":{"message":"Your API key does not have permission to use this resource"}}`, provider.Unauthorised, "", "Your API key does not have permission to use this resource"},
+		"an expired token":      {403, `{"error":"token is expired"}`, provider.Unauthorised, "", "token is expired"},
+		"moderation":            {403, `{"error":{"code":403,"message":"Your input was flagged for \"violence\".","metadata":{"reasons":["violence"],"flagged_input":"x"}}}`, provider.Rejected, "", `Your input was flagged for "violence".`},
+		"a country":             {403, `{"error":{"code":"unsupported_country_region_territory","message":"Country, region, or territory not supported"}}`, provider.Rejected, "", "Country, region, or territory not supported"},
+		"a firewall":            {403, `<!DOCTYPE html><html><head><title>Attention Required! | Cloudflare</title></head></html>`, provider.Rejected, "", "a web page: Attention Required! | Cloudflare"},
+		"a model of others":     {403, `{"error":{"message":"Project x does not have access to model y","code":"model_not_found"}}`, provider.UnknownModel, "", "Project x does not have access to model y"},
+		"a list of errors":      {400, `{"success":false,"errors":[{"code":7003,"message":"No route for that URI"}],"result":null}`, provider.Rejected, "", "No route for that URI"},
+		"an error in detail":    {400, `{"detail":{"error":"the quota of calls is used","limit":10}}`, provider.Rejected, "", "the quota of calls is used"},
+		"an error in errors":    {400, `{"errors":{"model":["must be a string"]}}`, provider.Rejected, "", `{"errors":{"model":["must be a string"]}}`},
+		"texts in a list":       {400, `{"errors":["first","second"]}`, provider.Rejected, "", "first"},
+		"JSON in a message":     {400, `{"error":{"message":"{\"error\":{\"message\":\"inside\"}}"}}`, provider.Rejected, "", "inside"},
+		"capitals":              {400, `{"Message":"not like this","Code":3}`, provider.Rejected, "", "not like this"},
+		"an unknown shape":      {400, `{"ok": false, "why": {"nr": 3}}`, provider.Rejected, "", `{"ok":false,"why":{"nr":3}}`},
+		"a number":              {400, `42`, provider.Rejected, "", "42"},
+		"compressed":            {400, "\x1f\x8b\x08\x00", provider.Rejected, "", "its text is compressed (gzip)"},
 		"no such model":         {404, `{"error":{"message":"The model does not exist","code":"model_not_found"}}`, provider.UnknownModel, "", "The model does not exist"},
 		"Ollama model":          {404, `{"error":"model 'x' not found"}`, provider.UnknownModel, "", "model 'x' not found"},
 		"OpenRouter model":      {400, `{"error":{"message":"x/y is not a valid model ID","code":400}}`, provider.UnknownModel, "", "x/y is not a valid model ID"},
@@ -125,6 +141,8 @@ func TestProblems(t *testing.T) {
 func FuzzReadProblem(f *testing.F) {
 	f.Add([]byte(`{"error":{"message":"m","metadata":{"raw":"{\"error\":\"x\"}"}}}`), 400)
 	f.Add([]byte(`[{"detail":[{"msg":"x"}]}]`), 500)
+	f.Add([]byte(`{"":1}`), 400)
+	f.Add([]byte(`{"error":{"":{"":"x"}}}`), 400)
 	f.Fuzz(func(t *testing.T, body []byte, status int) {
 		e := Source{Provider: "p"}.Refused(&http.Response{StatusCode: status, Header: http.Header{}}, body)
 		if e.Kind == 0 || len(e.Message) > maxMessage {

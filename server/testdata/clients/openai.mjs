@@ -35,6 +35,18 @@ await run({
     assert.equal(whole.choices[0].message.content, "Hello there.");
     assert.equal(whole.choices[0].message.reasoning_content, "The user greets me.");
   },
+  async "chat: what can't change is not asked again"() {
+    const causes = { refused: 400, moderated: 403, "wrong key": 401, "no quota": 402, gibberish: 424, "too long": 413 };
+    for (const [cause, status] of Object.entries(causes)) {
+      for (const stream of [false, true]) {
+        let asked = 0;
+        const patient = new OpenAI({ baseURL: `${base}/v1`, apiKey: token, fetch: (...args) => (asked++, fetch(...args)) });
+        const err = await patient.chat.completions.create({ model, messages: say(cause), stream }).catch((err) => err);
+        assert.equal(err.status, status, `${cause}: ${err}`);
+        assert.equal(asked, 1, cause);
+      }
+    }
+  },
   async "chat: the client's tools, there and back"() {
     const tools = [weather];
     const messages = [{ role: "system", content: "Be brief." }, ...say("weather")];

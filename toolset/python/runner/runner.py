@@ -373,6 +373,8 @@ class Call:
         self.root = self.request["root"]
         sys.argv = [self.request["file"]]
         name = self.request["module"]
+        if name.startswith("tools."):
+            self.package()
         __import__(name)
         module = sys.modules[name]
         file = getattr(module, "__file__", None) or "built in"
@@ -385,6 +387,17 @@ class Call:
                 self.request["name"], self.request["function"], " (it has: %s)" % ", ".join(has[:5]) if has else ""))
         return function
 
+    def package(self):
+        """Make tools the folder of that name where a file tools.py would be taken for it:
+        that file is the module tools.tools."""
+        folder = os.path.join(self.root, "tools")
+        if "tools" in sys.modules or os.path.exists(os.path.join(folder, "__init__.py")):
+            return
+        if any(os.path.exists(os.path.join(place, "tools.py")) for place in (self.root, folder)):
+            package = type(sys)("tools")
+            package.__path__ = [folder]
+            sys.modules["tools"] = package
+
     def begin(self, function):
         """Call the function in the form that it is written in."""
         from pathlib import Path
@@ -395,9 +408,12 @@ class Call:
             return function(args["text"])
         code = code_of(function)
         names = code.co_varnames[:code.co_argcount] if code else ()
+        context = dict(request.get("context") or {})  # of the client; what is known here comes first
+        context.update(chat_id=request["chat_id"], workspace=workspace, page=request["page"] or None, tab=request["tab"] or None)
         if names == ("params", "db", "user_id", "context") and not code.co_kwonlyargcount and not code.co_flags & 0x0C:
-            context = {"chat_id": request["chat_id"], "workspace": workspace, "page": request["page"] or None, "tab": request["tab"] or None}
             return function(args, None, 0, context)
+        if code and "context" not in args and "context" in code.co_varnames[code.co_posonlyargcount:code.co_argcount + code.co_kwonlyargcount]:
+            args = dict(args, context=context)
         alone = names and (code.co_posonlyargcount or "workspace" not in names + code.co_varnames[len(names):len(names) + code.co_kwonlyargcount])
         if alone and names[0] not in ("self", "cls") and names[0] not in args:
             return function(workspace, **args)

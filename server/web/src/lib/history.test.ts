@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { messagesOf, messageOfTurn, withSeen } from "./history";
+import { messagesOf } from "./history";
 import { turns } from "./testdata/turns";
-import { newTurn, reduce } from "./turn";
 
 describe("messages of the API", () => {
   const listed = turns.build.messages.messages;
@@ -27,13 +26,19 @@ describe("messages of the API", () => {
     expect(message?.tool_history.filter(Boolean)).toHaveLength(messagesOf(listed).at(-1)?.tool_history.length ?? 0);
   });
 
-  it("keep of calls what was seen while they ran", () => {
-    const live = messageOfTurn(turns.reviews.events.reduce(reduce, newTurn("t")), "2026-11-28T17:00:00Z");
-    const after = messagesOf(turns.reviews.messages.messages);
-    expect(after.at(-1)?.tool_history[0]?.call_id).toBeUndefined();
-    const [, message] = withSeen(after, [{ ...live, turn_id: after.at(-1)?.turn_id }]);
-    expect(message?.tool_history[0]).toMatchObject({ status: "success", call_id: expect.any(String), workspace_payload: { type: "review_analysis" } });
-    expect(message?.workspace_payload?.type).toBe("review_analysis");
+  it("have every call's payload for the panel, and its id, from the list", () => {
+    const [question, reviewed] = turns.reviews.messages.messages;
+    if (!question || !reviewed) throw new Error("nothing was recorded");
+    const uses = reviewed.parts.flatMap((p) => (p.call ? [p.call.id] : []));
+    const calls = uses.map((use, index) => ({
+      id: `01CALL${index}`, message_id: reviewed.id, tool_use_id: use, tool_id: "x:t", index, status: "success", renderer: "html",
+      workspace_payload: { type: "draft", title: `Letter ${index}`, content: "Dear" }, payload_id: `${reviewed.id}.${use}`,
+    }));
+    const [, message] = messagesOf([question, { ...reviewed, workspace_payload: calls.at(-1)?.workspace_payload, custom_payload: { type: "note", data: 1 } }], calls);
+    expect(message?.tool_history.map((t) => t.workspace_payload?.title)).toEqual(calls.map((c) => c.workspace_payload.title));
+    expect(message?.tool_history[0]).toMatchObject({ payload_id: `${reviewed.id}.${uses[0]}`, renderer: "html" });
+    expect(message?.workspace_payload?.title).toBe(`Letter ${calls.length - 1}`);
+    expect(message?.custom_payload).toEqual({ type: "note", data: 1 });
   });
 
   it("say how they ended", () => {

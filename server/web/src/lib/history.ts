@@ -3,11 +3,12 @@ import type { Message, Part, Schemas } from "@/lib/api/client";
 import { argument } from "@/lib/argument";
 import { joinMarkers, type Segment } from "@/lib/markers";
 import { record } from "@/lib/record";
+import { workspacePayload } from "@/lib/workspace/payload";
 import { textOf, type LiveTurn } from "@/lib/turn";
-import type { Attachment, GeneralChatMessage, ShownPayload, SuggestedAction, SuggestedValue, ThoughtStep, ToldOfCall, ToolCall, WorkspacePayload } from "@/types/chat";
+import type { Attachment, CustomPayload, GeneralChatMessage, ShownPayload, SuggestedAction, SuggestedValue, ThoughtStep, ToldOfCall, ToolCall, WorkspacePayload } from "@/types/chat";
 
 /** CallOfPage is what list_messages tells of a call beyond its message's parts. */
-type CallOfPage = Pick<Schemas["CallView"], "id" | "message_id" | "tool_use_id" | "tool_id" | "index" | "status"> & Partial<Pick<Schemas["CallView"], "app_of" | "app_calls" | "args" | "result">> & ToldOfCall;
+type CallOfPage = Pick<Schemas["CallView"], "id" | "message_id" | "tool_use_id" | "tool_id" | "index" | "status"> & Partial<Pick<Schemas["CallView"], "app_of" | "app_calls" | "args" | "result" | "workspace_payload">> & ToldOfCall;
 
 /** messagesOf gives a page's messages. */
 export function messagesOf(messages: Message[], calls: CallOfPage[] = [], siblings: Record<string, Schemas["siblings"]> = {}): GeneralChatMessage[] {
@@ -38,7 +39,8 @@ function outputOf(call: CallOfPage): string {
 /** told is what a call's record tells of it. */
 function told(call: CallOfPage) {
   return {
-    call_id: call.id, error: call.error, duration_ms: call.duration_ms, render_plan: call.render_plan,
+    call_id: call.id, error: call.error, duration_ms: call.duration_ms, render_plan: call.render_plan, renderer: call.renderer,
+    workspace_payload: workspacePayload(call.workspace_payload) ?? undefined, payload_id: call.payload_id,
     pre_manifest_id: call.pre_manifest_id, post_manifest_id: call.post_manifest_id, changes: call.changes, changed: call.changed,
   };
 }
@@ -65,25 +67,9 @@ function messageOf(message: Message, calls?: Map<string, CallOfPage>, apps?: Map
     siblings,
     suggested_values: message.suggested_values as SuggestedValue[] | undefined,
     suggested_actions: message.suggested_actions as SuggestedAction[] | undefined,
-    workspace_payload: read.tools.findLast((t) => t?.workspace_payload)?.workspace_payload,
+    custom_payload: message.custom_payload as CustomPayload | undefined,
+    workspace_payload: workspacePayload(message.workspace_payload) ?? undefined,
   };
-}
-
-/** withSeen keeps of calls what only their events told, such as what they show in the workspace. */
-export function withSeen(listed: GeneralChatMessage[], shown: GeneralChatMessage[]): GeneralChatMessage[] {
-  const calls = new Map(shown.flatMap((m) => m.tool_history.map((t) => [`${m.turn_id} ${t.tool_use_id}`, t] as const)));
-  return listed.map((m) => {
-    if (m.tool_history.length === 0) return m;
-    const tool_history = m.tool_history.map((t) => {
-      const seen = calls.get(`${m.turn_id} ${t.tool_use_id}`);
-      return seen ? { ...seen, ...defined(t) } : t;
-    });
-    return { ...m, tool_history, workspace_payload: tool_history.findLast((t) => t.workspace_payload)?.workspace_payload };
-  });
-}
-
-function defined(call: ToolCall): ToolCall {
-  return Object.fromEntries(Object.entries(call).filter(([, value]) => value !== undefined)) as unknown as ToolCall;
 }
 
 /** messageOfTurn is the answer of a turn that has ended, until the server's comes. */

@@ -1,12 +1,12 @@
 import { PanelRight, TriangleAlert } from "lucide-react";
 import { memo, useMemo } from "react";
-import { useCallPayloads } from "@/components/panels/workspace/useLostPayload";
 import { Button } from "@/components/ui/Button";
 import { Words } from "@/components/ui/Words";
 import { useChat } from "@/hooks/useGeneralChat";
 import { splitMarkers, type Segment } from "@/lib/markers";
 import type { LiveTurn } from "@/lib/turn";
 import { useUI } from "@/lib/ui";
+import { callPayloadId } from "@/lib/workspace/follow";
 import type { GeneralChatMessage, ShownPayload, ToolCall, WorkspacePayload } from "@/types/chat";
 import { Approvals } from "./ApprovalCard";
 import { Blocks } from "./Blocks";
@@ -38,7 +38,7 @@ export const AgentMessage = memo(function AgentMessage({ message, turn, last }: 
       <ThoughtProcess thoughts={thoughts} running={turn !== null && !answering} />
       <Answer segments={segments} tools={tools} turn={turn} />
       {turn && <Live turn={turn} answering={answering} />}
-      <Payloads payloads={message?.payloads ?? turn?.payloads ?? []} tools={tools} done={turn === null} />
+      <Payloads payloads={message?.payloads ?? turn?.payloads ?? []} tools={tools} messageId={message?.id} />
       <Footnotes notes={message?.footnotes ?? turn?.footnotes ?? []} />
       {/* It is there from the first: an answer that becomes the last child for a moment has its lists styled anew. */}
       <div className="flex flex-col gap-3 empty:hidden">
@@ -98,17 +98,17 @@ function Live({ turn, answering }: { turn: LiveTurn; answering: boolean }) {
   );
 }
 
-function Payloads({ payloads, tools, done }: { payloads: ShownPayload[]; tools: ToolCall[]; done: boolean }) {
+function Payloads({ payloads, tools, messageId }: { payloads: ShownPayload[]; tools: ToolCall[]; messageId?: string }) {
   const chatId = useChat((s) => s.chatId);
-  const fromTools = useCallPayloads(tools, done).flatMap((t) => (t?.workspace_payload ? [t.workspace_payload] : []));
+  const fromTools = tools.flatMap((t) => (t?.workspace_payload ? [{ payload: t.workspace_payload, id: callPayloadId(messageId, t) }] : []));
   if (payloads.length + fromTools.length === 0) return null;
   return (
     <ul aria-label="What was made" className="flex flex-wrap gap-2">
       {payloads.map((p) => (
         <PayloadCard key={p.payload_id} type={p.type} title={p.title ?? ""} payload={{ type: p.type, title: p.title ?? "", content: "", data: p.data }} payloadId={p.payload_id} chatId={chatId} />
       ))}
-      {fromTools.map((p, i) => (
-        <PayloadCard key={i} type={p.type} title={p.title} payload={p} chatId={chatId} />
+      {fromTools.map(({ payload, id }, i) => (
+        <PayloadCard key={i} type={payload.type} title={payload.title} payload={payload} payloadId={id} chatId={chatId} />
       ))}
     </ul>
   );

@@ -22,7 +22,7 @@ const maxOutput = 20_000;
 
 /** ToolDetails is an open card: input, output, what the renderer shows, and the way back. */
 export function ToolDetails({ call, chatId }: { call: ToolCall; chatId: string | null }) {
-  const parts: Part[] = ["input", "output", ...(call.call_id && call.status !== "running" && call.render_plan ? (["view"] as const) : [])];
+  const parts: Part[] = ["input", "output", ...(call.call_id && call.status !== "running" && (call.render_plan || call.renderer) ? (["view"] as const) : [])];
   const [part, setPart] = useState<Part>(call.status === "running" ? "input" : "output");
   const { select } = useUI.getState();
   const callId = call.call_id;

@@ -15,9 +15,10 @@ export function countsOf(toolset: Pick<Toolset, "tool_count" | "mcp_server_count
   return parts.join(", ");
 }
 
-/** sourceText says where a toolset came from. An upload's own name was the server's, and says nothing. */
+/** sourceText says where a toolset came from. Earlier versions of fettle kept no name of an upload. */
 export function sourceText({ source_type, source_ref }: Pick<Toolset, "source_type" | "source_ref">): string {
   if (source_type === "program") return "comes with fettle";
   if (/[\\/]uploads[\\/]upload-[^\\/]*$/.test(source_ref)) return `imported as ${source_type === "zip" ? "ZIP" : source_type}`;
+  if (source_ref.startsWith("upload:")) return `uploaded as ${source_ref.slice("upload:".length)}`;
   return source_ref ? `from ${source_ref}` : `imported as ${source_type}`;
 }

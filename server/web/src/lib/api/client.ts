@@ -5,7 +5,7 @@ import { token } from "./token";
 
 export type Schemas = components["schemas"];
 export type Chat = Schemas["Chat"];
-export type Message = Schemas["Message"];
+export type Message = Schemas["GeneralMessage"];
 export type Part = Schemas["Part"];
 export type Agent = Schemas["Agent"];
 export type ListedTool = Schemas["ListedTool"];

@@ -345,6 +345,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/chats/{chat}/payloads/{payload}/text": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Store the text that the user made of a payload's; the model gets it with the next question */
+        put: operations["edit_payload"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/chats/{chat}/restore": {
         parameters: {
             query?: never;
@@ -936,7 +953,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Ask something, and follow the answer; the turn goes on if the client goes away */
+        /** Ask something, and follow the answer; the turn is cancelled when the client goes away, unless `detach` is set */
         post: operations["stream"];
         delete?: never;
         options?: never;
@@ -1787,6 +1804,7 @@ export interface components {
             id: string;
             index: number;
             message_id: string;
+            payload_id?: string;
             plan_omitted?: boolean;
             post_manifest_id?: string;
             pre_manifest_id?: string;
@@ -1799,6 +1817,8 @@ export interface components {
             tool_id: string;
             tool_use_id: string;
             turn_id: string;
+            workspace_payload?: unknown;
+            workspace_plan?: unknown;
         };
         Change: {
             kind: string;
@@ -1866,6 +1886,7 @@ export interface components {
             hints?: string[];
             message: string;
             retryable: boolean;
+            status?: number;
         };
         Expect: {
             absent?: string[];
@@ -1926,6 +1947,38 @@ export interface components {
             role: string;
             text: string;
         };
+        GeneralMessage: {
+            action_metadata?: unknown;
+            annotations?: unknown[];
+            chat_id: string;
+            content: string;
+            /** Format: date-time */
+            created_at: string;
+            custom_payload?: components["schemas"]["CustomPayload"];
+            error?: components["schemas"]["Error"];
+            footnotes?: string[];
+            id: string;
+            interaction_type?: string;
+            left_manifest_id?: string;
+            manifest_id?: string;
+            model?: string;
+            parent_id?: string;
+            parts: components["schemas"]["Part"][];
+            pieces?: number;
+            role: string;
+            state_unknown?: boolean;
+            status: string;
+            stop_reason?: string;
+            suggested_actions?: unknown[];
+            suggested_values?: unknown[];
+            summary?: components["schemas"]["Summary"];
+            /** Format: date-time */
+            timestamp: string;
+            tool_history?: components["schemas"]["ToolHistory"][];
+            turn_id: string;
+            usage?: components["schemas"]["Usage"];
+            workspace_payload?: unknown;
+        };
         Info: {
             api: number;
             data_dir: string;
@@ -1971,31 +2024,9 @@ export interface components {
             source: string;
             source_ref?: string;
         };
-        Message: {
-            action_metadata?: unknown;
-            annotations?: unknown[];
-            chat_id: string;
-            /** Format: date-time */
-            created_at: string;
-            error?: components["schemas"]["Error"];
-            footnotes?: string[];
-            id: string;
-            interaction_type?: string;
-            left_manifest_id?: string;
-            manifest_id?: string;
-            model?: string;
-            parent_id?: string;
-            parts: components["schemas"]["Part"][];
-            pieces?: number;
-            role: string;
-            state_unknown?: boolean;
-            status: string;
-            stop_reason?: string;
-            suggested_actions?: unknown[];
-            suggested_values?: unknown[];
-            summary?: components["schemas"]["Summary"];
-            turn_id: string;
-            usage?: components["schemas"]["Usage"];
+        Media: {
+            data: string;
+            mime: string;
         };
         Origin: {
             chat_id: string;
@@ -2016,6 +2047,7 @@ export interface components {
             data?: string;
             details?: unknown;
             doc?: string;
+            field?: string;
             mime?: string;
             model?: string;
             name?: string;
@@ -2028,6 +2060,7 @@ export interface components {
         Payload: {
             data: unknown;
             id: string;
+            render_plan?: unknown;
             source: string;
             title?: string;
             toolset_id?: string;
@@ -2036,15 +2069,22 @@ export interface components {
         PayloadDecision: {
             chat_id: string;
             /** Format: date-time */
-            decided_at: string;
-            decision: string;
+            decided_at?: string;
+            decision?: string;
+            edits?: components["schemas"]["PayloadEdit"][];
             message_id: string;
             payload_id: string;
             payload_type: string;
             reaction?: components["schemas"]["Reaction"];
             remark?: string;
+            title?: string;
             toolset_id?: string;
             turn_id?: string;
+        };
+        PayloadEdit: {
+            /** Format: date-time */
+            edited_at: string;
+            text: string;
         };
         PayloadType: {
             llm_instructions?: string;
@@ -2137,9 +2177,11 @@ export interface components {
         ShownPayload: {
             data: unknown;
             decision?: components["schemas"]["PayloadDecision"];
+            edit?: components["schemas"]["PayloadEdit"];
             id: string;
             message_id: string;
             number: number;
+            render_plan?: unknown;
             /** Format: date-time */
             shown_at: string;
             source: string;
@@ -2204,6 +2246,7 @@ export interface components {
         };
         ToolCall: {
             args: unknown;
+            extra?: unknown;
             id: string;
             name: string;
         };
@@ -2227,6 +2270,7 @@ export interface components {
         ToolResult: {
             error?: boolean;
             id: string;
+            media?: components["schemas"]["Part"][];
             name: string;
             outside?: string;
             text: string;
@@ -2462,6 +2506,7 @@ export interface components {
         };
         chat: {
             chat: components["schemas"]["Chat"];
+            pending?: string;
             turn_id?: string;
         };
         chats: {
@@ -2510,6 +2555,12 @@ export interface components {
         };
         documents: {
             documents: components["schemas"]["Document"][];
+        };
+        edit: {
+            text: string;
+        };
+        edited: {
+            payload: components["schemas"]["ShownPayload"];
         };
         enable: {
             enabled: boolean;
@@ -2618,6 +2669,7 @@ export interface components {
             message: string;
             retryable: boolean;
             seq: number;
+            status?: number;
             /** Format: date-time */
             time: string;
             turn_id: string;
@@ -2628,6 +2680,7 @@ export interface components {
             type: "error";
         };
         event_footnote: {
+            ending?: string;
             seq: number;
             text: string;
             /** Format: date-time */
@@ -2638,6 +2691,7 @@ export interface components {
              * @enum {string}
              */
             type: "footnote";
+            warning?: boolean;
         };
         event_handoff: {
             from: string;
@@ -2656,7 +2710,9 @@ export interface components {
         event_meta: {
             context_length?: number;
             model: string;
+            reasoning_field?: string;
             seq: number;
+            stop_detail?: string;
             stop_reason?: string;
             /** Format: date-time */
             time: string;
@@ -2764,6 +2820,7 @@ export interface components {
             duration_ms: number;
             error?: string;
             index: number;
+            media?: components["schemas"]["Media"][];
             outside?: string;
             payload?: unknown;
             post_manifest_id?: string;
@@ -2785,6 +2842,7 @@ export interface components {
              */
             type: "tool_complete";
             workspace_payload?: unknown;
+            workspace_plan?: unknown;
         };
         event_tool_progress: {
             data?: unknown;
@@ -2805,6 +2863,7 @@ export interface components {
         };
         event_tool_start: {
             agent?: string;
+            extra?: unknown;
             index: number;
             input: unknown;
             pre_manifest_id?: string;
@@ -3029,8 +3088,8 @@ export interface components {
             before?: string;
             calls: components["schemas"]["CallView"][];
             chat: components["schemas"]["Chat"];
-            messages: components["schemas"]["Message"][];
-            question?: components["schemas"]["Message"];
+            messages: components["schemas"]["GeneralMessage"][];
+            question?: components["schemas"]["GeneralMessage"];
             siblings: {
                 [key: string]: components["schemas"]["siblings"];
             };
@@ -3203,6 +3262,7 @@ export interface components {
         states: {
             chat_id: string;
             more?: boolean;
+            pending?: string;
             states: components["schemas"]["workspaceState"][];
         };
         switch: {
@@ -3284,6 +3344,7 @@ export interface components {
             confirm?: boolean;
             context?: components["schemas"]["turnContext"];
             conversation_id?: number;
+            detach?: boolean;
             docs?: string[];
             ephemeral?: boolean;
             files?: components["schemas"]["turnFile"][];
@@ -3927,6 +3988,8 @@ export interface operations {
                 before?: string;
                 /** @description the branch that ends with this message */
                 leaf?: string;
+                /** @description `false` leaves the tool history out, which the parts have too */
+                tool_history?: boolean;
             };
             header?: never;
             path: {
@@ -4110,6 +4173,42 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["decided"];
+                };
+            };
+            /** @description failure */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["error"];
+                };
+            };
+        };
+    };
+    edit_payload: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                chat: string;
+                payload: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["edit"];
+            };
+        };
+        responses: {
+            /** @description success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["edited"];
                 };
             };
             /** @description failure */
@@ -5853,6 +5952,8 @@ export interface operations {
             query?: {
                 /** @description the `approve` of the answer without it, once a person has seen what the bundle wants */
                 approve?: string;
+                /** @description the name of the bundle's file, which is kept as its source; a form contains the name */
+                name?: string;
             };
             header?: never;
             path?: never;
@@ -5864,6 +5965,7 @@ export interface operations {
                 "application/x-gzip": unknown;
                 "application/x-tar": unknown;
                 "application/zip": unknown;
+                "multipart/form-data": unknown;
             };
         };
         responses: {

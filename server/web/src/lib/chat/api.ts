@@ -12,7 +12,7 @@ const answers = { confirm: true, forms: true };
 export async function pageOfMessages(chat: string, o: { limit: number; before?: string; leaf?: string; signal?: AbortSignal }) {
   const page = unwrap(
     await api.GET("/api/chats/{chat}/messages", {
-      params: { path: { chat }, query: { limit: o.limit, ...(o.before ? { before: o.before } : {}), ...(o.leaf ? { leaf: o.leaf } : {}) } },
+      params: { path: { chat }, query: { limit: o.limit, tool_history: false, ...(o.before ? { before: o.before } : {}), ...(o.leaf ? { leaf: o.leaf } : {}) } },
       signal: o.signal,
     }),
   );

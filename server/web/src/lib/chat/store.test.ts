@@ -52,7 +52,8 @@ describe("a chat", () => {
     expect(lastAsk("POST /api/turns")?.body).toMatchObject({ message: "build it", confirm: true });
     await vi.waitFor(() => expect(store.getState().turn).toBeNull());
     await vi.waitFor(() => expect(store.getState().messages.map((m) => m.id)).toEqual(messages.messages.map((m) => m.id)));
-    expect(store.getState().messages[1]?.tool_history[1]).toMatchObject({ tool_name: "write_file", changed: 1 });
+    expect(store.getState().messages[1]?.tool_history[1]).toMatchObject({ tool_name: "write_file", tool_use_id: "call_0_1" });
+    expect(query).toContain("tool_history=false");
   });
 
   it("has the question of an answer that another browser asked for", async () => {

@@ -7,7 +7,7 @@ import { api, type Chat, type TurnEvent } from "@/lib/api/client";
 import { ApiFault } from "@/lib/api/fault";
 import { cancelTurn, type StartedTurn } from "@/lib/api/generalChatApi";
 import { attachmentsOf, filesOf, revoke } from "@/lib/files";
-import { messageOfTurn, withSeen } from "@/lib/history";
+import { messageOfTurn } from "@/lib/history";
 import { cachedMessages, isQuestion, previewOf, questionOf, remember } from "@/lib/storage";
 import { newTurn, reduce } from "@/lib/turn";
 import type { Attachment, GeneralChatMessage } from "@/types/chat";
@@ -127,7 +127,7 @@ export function createChatStore(client: QueryClient, onStarted: (chatId: string)
       const running = page.turn_id && !get().turn ? page.turn_id : null;
       set((s) => ({
         chat: page.chat, chatId: page.chat.id, before: page.before ?? null, leaf: page.leaf ?? null, loading: false, loadFault: null, locked: false,
-        messages: [...withSeen(page.messages, s.messages), ...questions(page, s.messages)],
+        messages: [...page.messages, ...questions(page, s.messages)],
       }));
       letGo(seen, get().messages);
       client.setQueryData(["messages", page.chat.id], page.total);

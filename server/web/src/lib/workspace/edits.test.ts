@@ -18,3 +18,13 @@ it("keeps the last edits alone", () => {
   expect(edits.k30).toBe("again");
   expect(edits.k5).toBeUndefined();
 });
+
+it("forgets a text that the server has, and keeps what was written since", () => {
+  const { keep, drop } = useEdits.getState();
+  keep("a", "one");
+  drop("a", "one");
+  expect(useEdits.getState().edits.a).toBeUndefined();
+  keep("a", "two");
+  drop("a", "one");
+  expect(useEdits.getState().edits.a).toBe("two");
+});

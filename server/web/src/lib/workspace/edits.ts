@@ -1,19 +1,22 @@
 import { create } from "zustand";
 import type { WorkspacePayload } from "@/types/chat";
 
-// What a person makes of a payload's text. While the page is open it is kept by what
-// the payload says, so that it comes back with it and never covers another one.
+// What the user makes of a payload's text, until the server has it. It is kept by what
+// the payload says, so that it comes back with the payload and never covers another one.
 
 const maxEdits = 50;
 
 interface Edits {
   edits: Record<string, string>;
   keep(key: string, text: string): void;
+  /** drop forgets a text that the server has, unless another one was written since */
+  drop(key: string, text: string): void;
 }
 
 export const useEdits = create<Edits>()((set) => ({
   edits: {},
   keep: (key, text) => set((s) => ({ edits: Object.fromEntries([...Object.entries(s.edits).filter(([k]) => k !== key).slice(-(maxEdits - 1)), [key, text]]) })),
+  drop: (key, text) => set((s) => (s.edits[key] === text ? { edits: Object.fromEntries(Object.entries(s.edits).filter(([k]) => k !== key)) } : s)),
 }));
 
 const keys = new WeakMap<WorkspacePayload, string>();

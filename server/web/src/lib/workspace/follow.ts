@@ -1,3 +1,4 @@
+import type { Schemas } from "@/lib/api/client";
 import type { LiveTurn } from "@/hooks/useGeneralChat";
 import type { GeneralChatMessage, ShownPayload, ToolCall, WorkspacePayload } from "@/types/chat";
 import { shownAsWorkspace } from "./payload";
@@ -54,7 +55,8 @@ function ofAnswer(answer: Answer, known: (type: string) => boolean): Followed | 
 }
 
 /** callPayloadId is what the server knows a call's workspace payload by: its message, and its call there. */
-function callPayloadId(message: string | undefined, call: ToolCall | undefined): string | undefined {
+export function callPayloadId(message: string | undefined, call: ToolCall | undefined): string | undefined {
+  if (call?.payload_id) return call.payload_id;
   return message && call?.tool_use_id ? `${message}.${call.tool_use_id}` : undefined;
 }
 
@@ -73,7 +75,7 @@ function isPage(call: ToolCall): boolean {
 
 function rendererOf(call: ToolCall): string {
   const plan = fields(call.render_plan);
-  return text((call as { renderer?: unknown }).renderer, 40) || text(plan.type ?? plan.renderer, 40);
+  return call.renderer || text(plan.type ?? plan.renderer, 40);
 }
 
 /** findCall finds a call of the chat by its id. */
@@ -81,4 +83,10 @@ export function findCall(messages: GeneralChatMessage[], turn: Running | null, c
   const all = [...messages.flatMap((m) => m.tool_history), ...(turn?.tools ?? [])];
   // One of another branch is rendered all the same.
   return all.find((c) => c?.call_id === callId) ?? { tool_name: "Tool call", input: {}, output: "", call_id: callId };
+}
+
+/** olderPayload is the newest result that the server lists of a chat: what is shown where none of the loaded messages has one. */
+export function olderPayload(listed: Schemas["ShownPayload"][] | undefined): Followed | null {
+  const newest = listed?.at(-1);
+  return newest ? { kind: "payload", payload: shownAsWorkspace({ ...newest, payload_id: newest.id }), payloadId: newest.id } : null;
 }

@@ -7,6 +7,8 @@ import type { WorkflowHandlers, WorkflowInstanceState } from "./workspaceMode";
 
 export interface PayloadViewProps {
   payload: WorkspacePayload;
+  /** the id that the server has of it; nothing while its answer is being made */
+  payloadId?: string;
 }
 
 export interface WorkflowViewProps {

@@ -49,11 +49,11 @@ export function DecisionBar({
 function Decided({ decision }: { decision: Schemas["PayloadDecision"] }) {
   const accepted = decision.decision === "accepted";
   const { reaction } = decision;
-  const told = reaction?.tool ? `${reaction.tool} was started` : reaction?.action ? `the page was told: ${words(reaction.action).toLowerCase()}` : "";
+  const told = reaction?.tool ? `${reaction.tool} was started` : reaction?.action ? `left to the program that you use: ${words(reaction.action).toLowerCase()}` : "";
   return (
     <div role="status" className="flex shrink-0 flex-wrap items-baseline gap-x-2 border-t border-border bg-surface px-4 py-3 text-[13px]">
       <span className={accepted ? "font-medium text-good" : "font-medium text-bad"}>{accepted ? "Accepted" : "Rejected"}</span>
-      <RelativeTime at={decision.decided_at} className="text-muted" />
+      <RelativeTime at={decision.decided_at ?? ""} className="text-muted" />
       {told && <span className="break-words text-muted">{told}</span>}
       {decision.remark && <span dir="auto" className="w-full break-words text-muted">“{decision.remark}”</span>}
     </div>

@@ -11,6 +11,7 @@ import StandardPayloadView from "./StandardPayloadView";
 import { configOf } from "./types";
 import { useDecision } from "./useDecision";
 import { usePayloadTypes } from "./usePayloadTypes";
+import { WithData } from "./WithData";
 
 /**
  * PayloadPane shows a payload: by the page's handler, by everybody's, or by the view
@@ -22,6 +23,7 @@ export function PayloadPane({ payload, payloadId }: { payload: WorkspacePayload;
   const handler = usePayloadHandler(payload.type);
   const { shown, decision, decide } = useDecision(payloadId, handler);
   const data = dataOf(payload);
+  const View = getPayloadView(payload.type);
   const say = (accept: boolean, remark = "") => decide.mutate({ accept, remark, data });
   // One that the server doesn't list can't be decided there: the page's own handler hears of it.
   const callbacks = payloadId
@@ -34,8 +36,14 @@ export function PayloadPane({ payload, payloadId }: { payload: WorkspacePayload;
     <div className="flex h-full min-h-0 flex-col">
       <div className="scroll-y min-h-0 flex-1">
         <div className="mx-auto h-full" style={{ maxWidth: width }}>
-          <Guard what="This view can't show it" instead={<StandardPayloadView payload={payload} />}>
-            <Suspense fallback={<Skeleton lines={8} />}>{handler ? handler.render(data, callbacks) : createElement(getPayloadView(payload.type), { payload })}</Suspense>
+          <Guard what="This view can't show it" instead={<StandardPayloadView payload={payload} payloadId={payloadId} />}>
+            <Suspense fallback={<Skeleton lines={8} />}>
+              {handler || View !== StandardPayloadView ? (
+                <WithData data={data ?? payload}>{handler ? handler.render(data, callbacks) : createElement(View, { payload, payloadId })}</WithData>
+              ) : (
+                <StandardPayloadView payload={payload} payloadId={payloadId} />
+              )}
+            </Suspense>
           </Guard>
         </div>
       </div>

@@ -5,28 +5,26 @@ import { Choice } from "@/components/ui/Choice";
 import { CopyButton } from "@/components/ui/CodeBlock";
 import { cn } from "@/lib/cn";
 import { download, fileName } from "@/lib/download";
-import { useUI } from "@/lib/ui";
-import { payloadKey, useEdits } from "@/lib/workspace/edits";
 import { dataOf } from "@/lib/workspace/payload";
 import { fields, own, pretty, text } from "@/lib/workspace/read";
 import type { WorkspacePayload } from "@/types/chat";
 import { JsonView } from "./JsonView";
 import { LongText, Prose } from "./LongText";
 import { SaveAs } from "./SaveAs";
+import { useEdit, type EditState } from "./useEdit";
 import { configOf } from "./types";
 import { usePayloadTypes } from "./usePayloadTypes";
 
 type Form = "read" | "source" | "data";
 const names: Record<Form, string> = { read: "Read", source: "Source", data: "Data" };
 
+const words: Record<EditState, string> = { none: "", waiting: "Not saved yet", saved: "Edited and saved", failed: "Not saved; the next change tries again" };
+
 /** StandardPayloadView shows what has no view of its own: its text, and its data. */
-export default function StandardPayloadView({ payload }: { payload: WorkspacePayload }) {
+export default function StandardPayloadView({ payload, payloadId }: { payload: WorkspacePayload; payloadId?: string }) {
   const types = usePayloadTypes();
   const given = dataOf(payload);
-  const place = useUI((s) => s.chat);
-  const key = `${place} ${payloadKey(payload)}`;
-  const edited = useEdits((s) => s.edits[key]);
-  const setEdited = (text: string) => useEdits.getState().keep(key, text);
+  const { edited, write: setEdited, flush, state } = useEdit(payload, payloadId);
   const [editing, setEditing] = useState(false);
   const [saving, setSaving] = useState(false);
   const whole = edited ?? payload.content;
@@ -46,7 +44,7 @@ export default function StandardPayloadView({ payload }: { payload: WorkspacePay
         {forms.length > 1 && (
           <Choice label="Form" options={forms.map((id) => ({ id, label: names[id] }))} value={form} onChange={setChosen} />
         )}
-        <span className="flex-1" />
+        <span role="status" className="flex-1 text-xs text-muted">{words[state]}</span>
         {configOf(payload.type, types?.get(payload.type)).editable && form !== "data" && whole !== "" && whole.length < 1_000_000 && (
           <Button size="small" look="quiet" aria-pressed={editing} onClick={() => setEditing(!editing)}>
             <Pencil className="size-3.5" aria-hidden="true" />
@@ -71,6 +69,7 @@ export default function StandardPayloadView({ payload }: { payload: WorkspacePay
           aria-label={`Text of ${payload.title || payload.type}`}
           value={whole}
           onChange={(e) => setEdited(e.target.value)}
+          onBlur={flush}
           className={cn("min-h-80 w-full resize-y rounded-md border border-border bg-bg p-3 text-sm leading-relaxed", payload.type === "code" && "font-mono text-[13px]")}
         />
       ) : (

@@ -6,7 +6,8 @@ import { ApiFault } from "@/lib/api/fault";
 import type { FoundHandler } from "@/lib/payloadHandlers";
 import { useFollowTurn } from "./workflows/useWorkflows";
 
-function usePayloads(chatId: string | null) {
+/** usePayloads are all payloads of a chat's branch, as far as its turns have ended. */
+export function usePayloads(chatId: string | null) {
   return useQuery({
     queryKey: ["payloads", chatId],
     enabled: chatId !== null,

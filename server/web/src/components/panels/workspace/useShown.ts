@@ -3,11 +3,11 @@ import { useChat } from "@/hooks/useGeneralChat";
 import { findPayloadHandler } from "@/lib/payloadHandlers";
 import { useUI, type Selection } from "@/lib/ui";
 import type { ToolCall } from "@/types/chat";
-import { findCall, follow, type Followed } from "@/lib/workspace/follow";
+import { findCall, follow, olderPayload, type Followed } from "@/lib/workspace/follow";
 import { payloadTypeConfig } from "./types";
 import { getWorkspaceMode, type WorkspaceMode } from "@/lib/workspace/workspaceMode";
 import { useHandlers, useInstance, useInstances } from "./workflows/useWorkflows";
-import { useLostPayload } from "./useLostPayload";
+import { usePayloads } from "./useDecision";
 import "./payloads";
 
 export interface Shown {
@@ -29,11 +29,13 @@ function known(type: string): boolean {
 
 /** useShown is what the result tab shows: what a person chose, else the newest result. */
 export function useShown(selection: Selection | null): Shown {
-  const chat = useChat((s) => ({ chatId: s.chatId, messages: s.messages, turnId: s.turn?.turnId, tools: s.turn?.tools, payloads: s.turn?.payloads, workflow: s.turn?.workflow }));
+  const chat = useChat((s) => ({ chatId: s.chatId, messages: s.messages, older: s.before !== null, turnId: s.turn?.turnId, tools: s.turn?.tools, payloads: s.turn?.payloads, workflow: s.turn?.workflow }));
   const { tools, payloads, workflow } = chat;
-  const messages = useLostPayload(chat.messages);
+  const { messages } = chat;
   const turn = useMemo(() => (tools && payloads ? { tools: tools.filter(Boolean), payloads, workflow: workflow ?? null } : null), [tools, payloads, workflow]);
-  const followed = useMemo(() => follow(messages, turn, known), [messages, turn]);
+  const near = useMemo(() => follow(messages, turn, known), [messages, turn]);
+  const listed = usePayloads(near === null && chat.older ? chat.chatId : null);
+  const followed = near ?? olderPayload(listed.data);
   const rest = useRestingWorkflow(selection === null && !turn);
   const target: Followed | null = selection === null && rest ? { kind: "workflow", instance: rest } : selection === null ? followed : null;
 

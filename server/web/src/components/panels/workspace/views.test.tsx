@@ -10,6 +10,7 @@ import type { WorkspacePayload } from "@/types/chat";
 import StandardPayloadView from "./StandardPayloadView";
 import { configOf, payloadTypeConfig } from "./types";
 import WorkflowExecutionView from "./workflows/WorkflowExecutionView";
+import { WithData } from "./WithData";
 import "./payloads";
 
 const send = vi.fn();
@@ -102,4 +103,30 @@ test("choosing who is meant is an answer", async () => {
   draw(real("entity_verification"));
   fireEvent.click(await screen.findByRole("button", { name: "I mean Northside Movers" }, { timeout: 10_000 }));
   expect(send).toHaveBeenCalledWith("I mean Northside Movers, Portland, OR.", "value_selected");
+});
+
+test.each([
+  ["stream_suggestions", [{ name: "Bright light", rationale: "Many trials" }], "Many trials"],
+  ["presentation_categories", [{ name: "Interventions", topics: ["naps"] }], "naps"],
+  ["validation_results", { errors: ["No topic is given"], warnings: [{ field: "queries", message: "Only one query" }] }, "No topic is given"],
+  ["validation_results", { errors: ["No topic is given"], warnings: [{ field: "queries", message: "Only one query" }] }, "Only one query"],
+  ["portfolio_insights", { gaps: ["Nothing on shift length"], overlaps: [{ title: "Naps", description: "In two streams" }] }, "Nothing on shift length"],
+  ["portfolio_insights", { gaps: ["Nothing on shift length"], overlaps: [{ title: "Naps", description: "In two streams" }] }, "In two streams"],
+])("%s draws each form that its schema allows", async (type, data, says) => {
+  draw({ type, title: "", content: "", data });
+  expect(await screen.findByText(says)).toBeTruthy();
+});
+
+test("data are a tab of each view, and shown by themselves where the view drew none of them", async () => {
+  render(
+    <Around>
+      <WithData data={{ odd: "Zwieback" }}>
+        <p>The plan is empty.</p>
+      </WithData>
+    </Around>,
+  );
+  expect(screen.queryByText(/Zwieback/)).toBeNull();
+  expect(await screen.findByText(/Zwieback/)).toBeTruthy();
+  fireEvent.click(screen.getByRole("button", { name: "View" }));
+  expect(screen.queryByText(/Zwieback/)).toBeNull();
 });

@@ -36,13 +36,19 @@ export function SchemaProposalCard({ data }: { data: unknown }) {
   );
 }
 
+/** found are the entries of a list of faults, each an object or a sentence. */
+function found(value: unknown, status: string): Fields[] {
+  return list(value).map((v) => (typeof v === "object" ? { status, ...fields(v) } : { status, area: words(status), message: text(v) }));
+}
+
 const results: Record<string, BadgeTone> = { pass: "good", warning: "warn", fail: "bad" };
 
 /** ValidationResultsCard is what a check found (validation_results). */
 export function ValidationResultsCard({ data }: { data: unknown }) {
   const d = fields(data);
-  // A toolset's check names its areas; fettle's own instruction asks for issues alone.
-  const checks = records(d.checks ?? d.results ?? d.issues);
+  // A toolset's check names its areas; fettle's own instruction asks for issues alone, and
+  // others list errors and warnings, as objects or as sentences.
+  const checks = [...records(d.checks ?? d.results ?? d.issues), ...found(d.errors, "fail"), ...found(d.warnings, "warning")];
   const overall = text(d.overall, 60) || (d.valid === true ? "valid" : d.valid === false ? "not valid" : "");
   return (
     <View>
@@ -72,7 +78,7 @@ export function ValidationResultsCard({ data }: { data: unknown }) {
 /** PresentationCategoriesCard is a grouping (presentation_categories). */
 export function PresentationCategoriesCard({ data }: { data: unknown }) {
   const d = fields(data);
-  const categories = records(d.categories);
+  const categories = records(d.categories ?? data);
   return (
     <View>
       {text(d.reasoning) && <Words>{text(d.reasoning)}</Words>}
@@ -189,10 +195,15 @@ export function QuickSetupCard({ data }: { data: unknown }) {
 
 const kinds: Record<string, BadgeTone> = { gap: "warn", risk: "bad", strength: "good", overlap: "plain" };
 
+/** noted are the insights of one kind, each an object or a sentence. */
+function noted(value: unknown, kind: string): Fields[] {
+  return list(value).map((v) => (typeof v === "object" ? { kind, ...fields(v) } : { kind, title: text(v) }));
+}
+
 /** PortfolioInsightsCard is what stands out of all streams (portfolio_insights). */
 export function PortfolioInsightsCard({ data }: { data: unknown }) {
   const d = fields(data);
-  const insights = records(d.insights);
+  const insights = [...records(d.insights ?? d.findings), ...noted(d.gaps, "gap"), ...noted(d.overlaps, "overlap"), ...noted(d.strengths, "strength"), ...noted(d.risks, "risk")];
   return (
     <View>
       {text(d.summary) && <Words>{text(d.summary)}</Words>}

@@ -9,7 +9,7 @@ const priorities: Record<string, BadgeTone> = { high: "warn", medium: "plain", l
 /** StreamSuggestionsCard is streams that could be added (stream_suggestions). */
 export function StreamSuggestionsCard({ data }: { data: unknown }) {
   const d = fields(data);
-  const suggestions = records(d.suggestions);
+  const suggestions = records(d.suggestions ?? data);
   return (
     <View>
       {suggestions.length === 0 && <Nothing>Nothing is suggested.</Nothing>}

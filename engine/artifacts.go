@@ -1,0 +1,228 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/internal/kv"
+	"github.com/fettle-cli/fettle/internal/record"
+	"github.com/fettle-cli/fettle/toolset"
+	"github.com/fettle-cli/fettle/toolset/render"
+)
+
+const (
+	// ArtifactsID is the chat id in the states of stored pages. No
+	// chat has that id.
+	ArtifactsID = "artifacts"
+	// artifactFile is the only file of such a state.
+	artifactFile = "page.html"
+	// artifactField is the field of a plan's config that has the digest of its page.
+	artifactField = "artifact_sha256"
+)
+
+// keptArtifact is a record: a result of the chat is shown by a page, which the state
+// contains. It keeps the page for as long as the chat exists, whatever becomes of the
+// toolset that the page is from.
+type keptArtifact struct {
+	ChatID     string `json:"chat_id"`
+	SHA256     string `json:"sha256"`
+	ManifestID string `json:"manifest_id"`
+}
+
+func artifactsTable() *kv.Table[keptArtifact] {
+	return kv.NewTable("artifacts", func(a *keptArtifact) kv.Key { return kv.Str(a.ChatID).Str(a.SHA256) })
+}
+
+// withArtifact returns a plan that names its page by digest, with the page in the store,
+// so that a later version of the toolset changes no earlier result. Where the page can't
+// be stored the plan stays as it is, and a notice has the reason.
+func (t *turn) withArtifact(p render.Plan) render.Plan {
+	if p.Renderer != toolset.RenderHTML || p.Error != nil || t.req.Ephemeral {
+		return p
+	}
+	var config map[string]json.RawMessage
+	var file string
+	if json.Unmarshal(p.Config, &config) != nil || json.Unmarshal(config["artifact"], &file) != nil || file == "" {
+		return p
+	}
+	digest, err := t.eng.keepArtifact(t.ctx, t.accept.Chat.ID, file)
+	if err == nil {
+		config[artifactField], err = record.Marshal(digest)
+	}
+	if err == nil {
+		p.Config, err = record.Marshal(config)
+	}
+	if err != nil && t.ctx.Err() == nil {
+		t.eng.o.Notice("the page of a result depends on its toolset: " + cleanLine(err.Error()))
+	}
+	return p
+}
+
+// keepArtifact stores a page of an installed toolset for a chat, once, and returns the
+// page's digest.
+func (e *Engine) keepArtifact(ctx context.Context, chatID, file string) (digest string, err error) {
+	page, err := e.artifact(file)
+	if err != nil {
+		return "", fmt.Errorf("read %s: %w", file, err)
+	}
+	if len(page) > render.MaxArtifact {
+		return "", fmt.Errorf("read %s: it is larger than %d MB", file, render.MaxArtifact>>20)
+	}
+	digest = cas.Sum(page).String()
+	_, err = e.keptArtifactOf(ctx, chatID, digest)
+	if !errors.Is(err, kv.ErrNotFound) {
+		return digest, err
+	}
+	release, err := e.shareData(ctx, nil)
+	if err != nil {
+		return "", err
+	}
+	defer release()
+	kept, err := e.storeArtifacts(ctx, chatID, [][]byte{page})
+	if err != nil {
+		return "", err
+	}
+	return digest, e.store.UpdateSync(ctx, func(tx *kv.Tx) error { return e.putArtifacts(tx, chatID, kept) })
+}
+
+// storeArtifacts stores pages and returns the records that keep them for a chat. Until
+// these are written, the pages are kept as the states of a young chat are.
+func (e *Engine) storeArtifacts(ctx context.Context, chatID string, pages [][]byte) ([]keptArtifact, error) {
+	if len(pages) == 0 {
+		return nil, nil
+	}
+	release, err := e.shareData(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	states, err := e.states.KeepFiles(ctx, cas.About{ChatID: ArtifactsID, Source: cas.ToolRun}, artifactFile, pages, e.o.States)
+	if err != nil {
+		return nil, fmt.Errorf("store a page: %w", err)
+	}
+	out := make([]keptArtifact, len(pages))
+	for i, page := range pages {
+		out[i] = keptArtifact{ChatID: chatID, SHA256: cas.Sum(page).String(), ManifestID: states[i].ID}
+	}
+	return out, nil
+}
+
+// putArtifacts writes the records for a chat.
+func (e *Engine) putArtifacts(w kv.Writer, chatID string, all []keptArtifact) error {
+	for _, a := range all {
+		a.ChatID = chatID
+		if err := e.tables.artifacts.Put(w, &a); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e *Engine) keptArtifactOf(ctx context.Context, chatID, digest string) (kept *keptArtifact, err error) {
+	err = e.view(ctx, func(tx *kv.Tx) error {
+		kept, err = e.tables.artifacts.Get(tx, kv.Str(chatID).Str(digest))
+		return err
+	})
+	return kept, err
+}
+
+// artifactsIn reads the records of a chat.
+func (e *Engine) artifactsIn(tx *kv.Tx, chatID string) (out []keptArtifact, err error) {
+	for a, err := range legible(e, e.tables.artifacts.Scan(tx, kv.Range{Prefix: kv.Str(chatID)})) {
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, *a)
+	}
+	return out, nil
+}
+
+// readArtifact reads a page that is kept for a chat.
+func (e *Engine) readArtifact(ctx context.Context, chatID, digest string) ([]byte, error) {
+	kept, err := e.keptArtifactOf(ctx, chatID, digest)
+	if err != nil {
+		return nil, err
+	}
+	m, err := e.states.Manifest(ctx, kept.ManifestID)
+	if err != nil {
+		return nil, err
+	}
+	entry, err := e.states.Lookup(ctx, m.Root, artifactFile)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	err = e.states.Read(ctx, &b, entry)
+	return b.Bytes(), err
+}
+
+// artifactStates adds the states that known chats need to show their results.
+func (e *Engine) artifactStates(ctx context.Context, known, need map[string]bool) error {
+	err := e.view(ctx, func(tx *kv.Tx) error {
+		for a, err := range e.tables.artifacts.Scan(tx, kv.Range{}) {
+			if err != nil && e.leavesOut(err) {
+				need[allStates] = true
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			if known[a.ChatID] {
+				need[a.ManifestID] = true
+			}
+		}
+		return nil
+	})
+	if errors.Is(err, kv.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// ExportedArtifact is a page that a result in an exported chat is shown by.
+type ExportedArtifact struct {
+	SHA256 string `json:"sha256"`
+	Data   []byte `json:"data"`
+}
+
+// exportArtifacts reads the pages of a chat. One that can't be read is left out: its
+// results are shown without it.
+func (e *Engine) exportArtifacts(ctx context.Context, chatID string) (out []ExportedArtifact, err error) {
+	var kept []keptArtifact
+	err = e.view(ctx, func(tx *kv.Tx) error {
+		kept, err = e.artifactsIn(tx, chatID)
+		return err
+	})
+	for _, a := range kept {
+		page, err := e.readArtifact(ctx, chatID, a.SHA256)
+		if err != nil && ctx.Err() == nil {
+			e.o.Notice("a page of the chat's results is left out: " + cleanLine(err.Error()))
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, ExportedArtifact{SHA256: a.SHA256, Data: page})
+	}
+	return out, err
+}
+
+// maxArtifacts bounds the pages of an imported chat.
+const maxArtifacts = 100
+
+// checkArtifacts compares the pages of an imported chat with their digests.
+func (d *ChatDocument) checkArtifacts() error {
+	if n := len(d.Artifacts); n > maxArtifacts {
+		return fmt.Errorf("it has %d pages of results; %d are allowed", n, maxArtifacts)
+	}
+	for i, a := range d.Artifacts {
+		if len(a.Data) > render.MaxArtifact || cas.Sum(a.Data).String() != a.SHA256 {
+			return fmt.Errorf("page %d of its results is too large, or not the one that its sha256 names", i+1)
+		}
+	}
+	return nil
+}

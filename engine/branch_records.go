@@ -1,0 +1,323 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/fettle-cli/fettle/internal/kv"
+)
+
+const (
+	// trackedMessages is how many messages a chat has at most whose branches are read
+	// from the messages themselves. Longer chats have records of their branches.
+	trackedMessages = 64
+	// markEvery is how many places are between two marks of a branch. It bounds how
+	// many messages are read to find the place of one.
+	markEvery = 64
+)
+
+// branchRecord describes one branch of a long chat. The branches of a chat share
+// messages: a branch owns those from First to Leaf, and the ones up to Parent belong
+// to branch From and to those that it branches off from.
+type branchRecord struct {
+	ChatID string `json:"chat_id"`
+	Number int    `json:"number"` // from 1, in the order in which the records were made
+	First  string `json:"first"`
+	At     int    `json:"at"` // the place of First in the chat, from 1
+	Parent string `json:"parent,omitempty"`
+	From   int    `json:"from,omitempty"` // 0: First is a root
+	// Beside is the message of branch From that follows Parent.
+	Beside   string `json:"beside,omitempty"`
+	Leaf     string `json:"leaf"`
+	Length   int    `json:"length"`             // the place of Leaf
+	Manifest string `json:"manifest,omitempty"` // the last one up to Leaf
+}
+
+// branchMark is the place of a message: of every markEvery-th one of a branch.
+type branchMark struct {
+	ChatID   string `json:"chat_id"`
+	ID       string `json:"id"`
+	Branch   int    `json:"branch"`
+	At       int    `json:"at"`
+	Manifest string `json:"manifest,omitempty"` // the last one up to the message
+}
+
+func branchesTable() *kv.Table[branchRecord] {
+	return kv.NewTable("branches", func(b *branchRecord) kv.Key { return kv.Str(b.ChatID).Int(int64(b.Number)) },
+		kv.On("leaf", func(b *branchRecord) kv.Key { return kv.Str(b.ChatID).Str(b.Leaf) }))
+}
+
+func marksTable() *kv.Table[branchMark] {
+	return kv.NewTable("branch_marks", func(m *branchMark) kv.Key { return kv.Str(m.ChatID).Str(m.ID) },
+		kv.On("place", func(m *branchMark) kv.Key { return kv.Str(m.ChatID).Int(int64(m.Branch)).Int(int64(m.At)) }))
+}
+
+// branchSet holds all branches of a chat.
+type branchSet struct {
+	chat  Chat
+	list  []branchRecord // the one with number n is at n-1
+	marks []branchMark   // of a set that was made from messages
+	// stored reports that the store has the records, and so the marks.
+	stored bool
+	// whole reports that the set has every message that it was made from.
+	whole bool
+}
+
+func (s *branchSet) record(number int) *branchRecord { return &s.list[number-1] }
+
+// messages returns how many messages the branches have.
+func (s *branchSet) messages() (n int) {
+	for _, b := range s.list {
+		n += b.Length - b.At + 1
+	}
+	return n
+}
+
+// branchStart is a branch of which only the first message is known.
+type branchStart struct {
+	first    *messageLink
+	from, at int
+	beside   string
+	manifest string
+}
+
+// branchesOf makes the branches of a chat from its messages. A message whose parent is
+// missing counts as a root.
+func branchesOf(chat Chat, links []messageLink) *branchSet {
+	slices.SortFunc(links, func(a, b messageLink) int { return cmp.Compare(a.ID, b.ID) })
+	known := make(map[string]bool, len(links))
+	for _, l := range links {
+		known[l.ID] = true
+	}
+	s := &branchSet{chat: chat, whole: true}
+	children := map[string][]*messageLink{}
+	var starts []branchStart
+	for i := range links {
+		l := &links[i]
+		if known[l.ParentID] {
+			children[l.ParentID] = append(children[l.ParentID], l)
+			continue
+		}
+		s.whole = s.whole && l.ParentID == ""
+		starts = append(starts, branchStart{first: l, at: 1})
+	}
+	for ; len(starts) > 0; starts = starts[1:] {
+		starts = append(starts, s.addBranch(starts[0], children)...)
+	}
+	s.whole = s.whole && s.messages() == len(links) // else damage has made a circle
+	return s
+}
+
+// addBranch adds a branch with all of its messages, and returns the starts of those that
+// branch off from it.
+func (s *branchSet) addBranch(b branchStart, children map[string][]*messageLink) (off []branchStart) {
+	rec := branchRecord{
+		ChatID: s.chat.ID, Number: len(s.list) + 1, First: b.first.ID, At: b.at, Parent: b.first.ParentID, From: b.from, Beside: b.beside,
+	}
+	manifest := b.manifest
+	for l, at := b.first, b.at; l != nil; at++ {
+		manifest = cmp.Or(l.ManifestID, manifest)
+		rec.Leaf, rec.Length, rec.Manifest = l.ID, at, manifest
+		if at%markEvery == 0 {
+			s.marks = append(s.marks, branchMark{s.chat.ID, l.ID, rec.Number, at, manifest})
+		}
+		next := children[l.ID]
+		if l = nil; len(next) == 0 {
+			continue
+		}
+		l = next[0]
+		for _, other := range next[1:] {
+			off = append(off, branchStart{other, rec.Number, at + 1, l.ID, manifest})
+		}
+	}
+	s.list = append(s.list, rec)
+	return off
+}
+
+// branchSet reads the branches of a chat: the records if there are any, else the
+// messages. In the second case it makes the records of a long chat.
+func (e *Engine) branchSet(ctx context.Context, chat Chat) (*branchSet, error) {
+	var s *branchSet
+	err := e.view(ctx, func(tx *kv.Tx) (err error) {
+		s, err = e.storedBranches(tx, chat)
+		return err
+	})
+	if err != nil || s != nil {
+		return s, err
+	}
+	links, damaged, err := e.chatLinks(ctx, chat.ID)
+	if err != nil {
+		return nil, err
+	}
+	s = branchesOf(chat, links)
+	s.whole = s.whole && !damaged
+	if len(links) > trackedMessages && s.whole {
+		// Without the records the next list reads the messages again: an error of the
+		// store is reported by what has to be written.
+		if err := e.trackChat(ctx, s); err != nil && ctx.Err() != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// storedBranches reads the records of a chat's branches; nil if there are none, or not
+// of all messages. An older fettle adds messages without records.
+func (e *Engine) storedBranches(tx *kv.Tx, chat Chat) (*branchSet, error) {
+	if chat.Messages <= trackedMessages {
+		return nil, nil
+	}
+	s := &branchSet{chat: chat, stored: true, whole: true}
+	for b, err := range e.tables.branches.Scan(tx, kv.Range{Prefix: kv.Str(chat.ID)}) {
+		if err != nil && e.leavesOut(err) {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if s.list = append(s.list, *b); b.Number != len(s.list) || b.From >= b.Number {
+			return nil, nil
+		}
+	}
+	if s.messages() != chat.Messages {
+		return nil, nil
+	}
+	return s, nil
+}
+
+// trackChat stores the branches of a chat that were made from its messages, unless the
+// chat has others by now.
+func (e *Engine) trackChat(ctx context.Context, s *branchSet) error {
+	release, err := e.shareData(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer release()
+	if err := e.store.Batch(ctx, func(b *kv.Batch) error { return e.putMarks(b, s.marks) }); err != nil {
+		return err
+	}
+	return e.store.Update(ctx, func(tx *kv.Tx) error {
+		chat, err := e.tables.chats.Get(tx, kv.Str(s.chat.ID))
+		if err != nil || chat.Messages != s.messages() {
+			return err
+		}
+		old := kv.Range{Prefix: kv.Str(chat.ID), From: kv.Str(chat.ID).Int(int64(len(s.list) + 1))}
+		for key, err := range e.tables.branches.Keys(tx, old) {
+			if err == nil {
+				err = e.tables.branches.Delete(tx, key)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return e.putBranches(tx, s.list)
+	})
+}
+
+func (e *Engine) putMarks(w kv.Writer, marks []branchMark) error {
+	for i := range marks {
+		if err := e.tables.marks.Put(w, &marks[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e *Engine) putBranches(w kv.Writer, list []branchRecord) error {
+	for i := range list {
+		if err := e.tables.branches.Put(w, &list[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keepBranches adds the messages of a turn to the records of a long chat's branches.
+// chat is the one before the turn. A chat whose records lack a message, because one is
+// damaged or the chat is older than the records, is left to branchSet.
+func (e *Engine) keepBranches(tx *kv.Tx, chat Chat, f *folding) error {
+	added := f.added()
+	messages := chat.Messages + len(added) - len(f.brought)
+	if len(added) == 0 || messages <= trackedMessages {
+		return nil
+	}
+	err := e.extendBranches(tx, chat, added)
+	if err != nil && unreadable(err) {
+		return nil
+	}
+	return err
+}
+
+func (e *Engine) extendBranches(tx *kv.Tx, chat Chat, added []Message) error {
+	b, err := e.tables.branches.Find(tx, "leaf", kv.Str(chat.ID).Str(added[0].ParentID))
+	if errors.Is(err, kv.ErrNotFound) {
+		if len(added) > trackedMessages || chat.Messages <= 2*trackedMessages {
+			return e.trackFew(tx, chat, added)
+		}
+		b, err = e.newBranch(tx, chat, added[0])
+	}
+	if b == nil || err != nil {
+		return err
+	}
+	for _, m := range added {
+		b.Leaf, b.Length, b.Manifest = m.ID, b.Length+1, cmp.Or(m.ManifestID, b.Manifest)
+		if b.Length%markEvery != 0 {
+			continue
+		}
+		mark := branchMark{chat.ID, m.ID, b.Number, b.Length, b.Manifest}
+		if err := e.tables.marks.Put(tx, &mark); err != nil {
+			return err
+		}
+	}
+	return e.tables.branches.Put(tx, b)
+}
+
+// trackFew makes the records of a chat that has just become long, or of one that begins
+// with the messages of another.
+func (e *Engine) trackFew(tx *kv.Tx, chat Chat, added []Message) error {
+	links := linksOf(added)
+	if len(added) <= trackedMessages {
+		links = nil
+		for l, err := range e.tables.links.Scan(tx, kv.Range{Prefix: kv.Str(chat.ID)}) {
+			if err != nil {
+				return err
+			}
+			links = append(links, *l)
+		}
+		if len(links) != chat.Messages+len(added) {
+			return nil // another turn of the chat is being folded
+		}
+	}
+	s := branchesOf(chat, links)
+	if !s.whole {
+		return nil
+	}
+	return errors.Join(e.putMarks(tx, s.marks), e.putBranches(tx, s.list))
+}
+
+// newBranch returns the record of a branch that begins with a message, without its
+// messages; nil if the chat's records are not complete.
+func (e *Engine) newBranch(tx *kv.Tx, chat Chat, first Message) (*branchRecord, error) {
+	s, err := e.storedBranches(tx, chat)
+	if s == nil || err != nil {
+		return nil, err
+	}
+	b := &branchRecord{ChatID: chat.ID, Number: len(s.list) + 1, First: first.ID, At: 1}
+	if b.Parent = first.ParentID; b.Parent != "" {
+		from, at, err := e.locate(tx, s, b.Parent)
+		if from == nil || err != nil {
+			return nil, err
+		}
+		b.From, b.At = from.Number, at+1
+		if b.Beside, err = e.messageOn(tx, s, from, at+1); err != nil {
+			return nil, err
+		}
+		if b.Manifest, err = e.manifestAt(tx, s, b.Parent); err != nil {
+			return nil, err
+		}
+	}
+	b.Length = b.At - 1
+	return b, nil
+}

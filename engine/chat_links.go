@@ -1,0 +1,43 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+
+	"github.com/fettle-cli/fettle/internal/kv"
+)
+
+// treeGroup is how many messages are read while the store is held once.
+const treeGroup = 5000
+
+// chatLinks reads all messages of a chat without their content. damaged reports that
+// one could not be read.
+func (e *Engine) chatLinks(ctx context.Context, chatID string) (links []messageLink, damaged bool, err error) {
+	r := kv.Range{Prefix: kv.Str(chatID), Limit: treeGroup}
+	for n := treeGroup; n == treeGroup; {
+		n = 0
+		err := e.view(ctx, func(tx *kv.Tx) error {
+			after := r.After
+			for l, err := range e.tables.links.Scan(tx, r) {
+				n++
+				if err != nil && e.leavesOut(err) {
+					damaged = true
+					continue
+				}
+				if err != nil {
+					return err
+				}
+				links = append(links, *l)
+				r.After = e.tables.links.KeyOf(l)
+			}
+			if bytes.Equal(after, r.After) { // all of the group are damaged
+				n = 0
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, false, err
+		}
+	}
+	return links, damaged, nil
+}

@@ -1,0 +1,121 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/engine/search"
+	"github.com/fettle-cli/fettle/internal/kv"
+)
+
+// oneDamagedChat makes two chats that have a record of most kinds, a fork of the first,
+// and a third that is deleted; then it damages the records of chat 1 in a table.
+func oneDamagedChat(t *testing.T, table string) (b *bench, spoiled int) {
+	t.Helper()
+	ctx := t.Context()
+	b = changer(t, t.TempDir())
+	for range 2 {
+		b.did(ChatRef{}, `{"put":{"a.txt":"1"}}`)
+	}
+	for n := range int64(2) {
+		long := ask("words " + strings.Repeat("long question ", inlineParts/10))
+		long.Chat.Number = n + 1
+		b.run(long)
+		c := b.chat(n + 1).Chat
+		err := errors.Join(b.NameThread(ctx, fmt.Sprint("thread", n), c.ID), b.grant(ctx, event.AllowChat, c.ID, "report"),
+			b.saveWorkflow(ctx, &WorkflowInstance{ID: fmt.Sprint("w", n), ChatID: c.ID, State: WorkflowComplete, TurnID: "none"}),
+			b.store.UpdateSync(ctx, func(tx *kv.Tx) error {
+				return errors.Join(b.tables.payloads.Put(tx, &PayloadDecision{ChatID: c.ID, PayloadID: "p"}),
+					b.tables.apps.Put(tx, &appLink{ChatID: c.ID, Of: "none", CallID: fmt.Sprint(n)}))
+			}))
+		_, added := b.AddDocuments(ctx, NewDocument{Name: fmt.Sprintf("doc%d.txt", n+1), MIME: textMIME, Data: []byte("text")})
+		err = errors.Join(err, added)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	fork := ask("forked")
+	fork.Chat = ChatRef{Number: 1, Fork: true}
+	b.run(fork)
+	b.did(ChatRef{}, `{"put":{"a.txt":"1"}}`) // chat 4
+	one := b.chat(1).Chat
+	if err := b.DeleteChats(ctx, b.chat(4).Chat); err != nil {
+		t.Fatal(err)
+	}
+	if table == "deleted_chats" {
+		if err := b.DeleteChats(ctx, one); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text := one.ID
+	switch table {
+	case "events":
+		text = b.recordTurn(t, one.ID)
+	case "documents":
+		text = "doc1"
+	case "branches", "branch_marks":
+		branches := branchesOf(one, linksOf(b.chat(1).Messages))
+		mark := branchMark{ChatID: one.ID, ID: one.ActiveLeaf, Branch: 1, At: 1}
+		if err := b.store.UpdateSync(ctx, func(tx *kv.Tx) error {
+			for _, r := range branches.list {
+				if err := b.tables.branches.Put(tx, &r); err != nil {
+					return err
+				}
+			}
+			return b.tables.marks.Put(tx, &mark)
+		}); err != nil {
+			t.Fatal(err)
+		}
+	case "artifacts":
+		kept, err := b.storeArtifacts(ctx, one.ID, [][]byte{[]byte("<p>page</p>")})
+		if err == nil {
+			err = b.store.UpdateSync(ctx, func(tx *kv.Tx) error { return b.putArtifacts(tx, one.ID, kept) })
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	case "branch_moves":
+		if _, err := b.noteMove(ctx, one, ""); err != nil {
+			t.Fatal(err)
+		}
+	case "workspace_restores":
+		rubbish, cut := "", kv.NewTable(table, func(*string) kv.Key { return kv.Str("folder-of-one") })
+		if err := b.store.UpdateSync(ctx, func(tx *kv.Tx) error { return cut.Put(tx, &rubbish) }); err != nil {
+			t.Fatal(err)
+		}
+		text = "folder-of-one"
+	case "upkeep", "usage_days", "usage_state", "stat_cache": // which are about all chats
+		_, err := b.CollectStates(ctx, false)
+		_, counted := b.UsageByDay(ctx, time.Time{})
+		if err := errors.Join(err, counted); err != nil {
+			t.Fatal(err)
+		}
+		text = ""
+	case "search_chats", "search_state", "search_words_2", "search_pairs_2":
+		if _, err := b.SearchChats(ctx, SearchChats{Query: search.Query{}}); err != nil { // which makes the index
+			t.Fatal(err)
+		}
+		text = ""
+	}
+	return b, b.spoil(table, text)
+}
+
+// recordTurn is the id of one of a chat's turns.
+func (b *bench) recordTurn(t *testing.T, chatID string) (id string) {
+	err := b.store.View(t.Context(), func(tx *kv.Tx) error {
+		for turn, err := range b.tables.turns.Scan(tx, kv.Range{}) {
+			if err == nil && turn.ChatID == chatID {
+				id = turn.ID
+			}
+		}
+		return nil
+	})
+	if err != nil || id == "" {
+		t.Fatalf("no turn of chat %s: %v", chatID, err)
+	}
+	return id
+}

@@ -1,0 +1,46 @@
+package engine
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/fettle-cli/fettle/engine/event"
+)
+
+// noteCall keeps the record of a call that has begun or ended for those who look at it
+// while the turn runs.
+func (t *turn) noteCall(body event.Body) {
+	id := ""
+	switch b := body.(type) {
+	case event.ToolStart:
+		id = b.ToolUseID
+	case event.ToolComplete:
+		id = b.ToolUseID
+	}
+	i, ok := t.red.byUse[id]
+	if id == "" || !ok {
+		return
+	}
+	t.callsMu.Lock()
+	defer t.callsMu.Unlock()
+	if t.callsNow == nil {
+		t.callsNow = map[string]ToolCall{}
+	}
+	t.callsNow[t.red.calls[i].ID] = t.red.calls[i]
+}
+
+// liveCall returns the record of a call of a turn that runs in this process.
+func (e *Engine) liveCall(id string) *ToolCall {
+	e.mu.Lock()
+	turns := slices.Collect(maps.Values(e.turns))
+	e.mu.Unlock()
+	for _, t := range turns {
+		t.callsMu.Lock()
+		call, ok := t.callsNow[id]
+		t.callsMu.Unlock()
+		if ok {
+			return &call
+		}
+	}
+	return nil
+}

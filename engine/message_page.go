@@ -1,0 +1,103 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/internal/kv"
+)
+
+// MessagePage is a part of the way to a message of a chat.
+type MessagePage struct {
+	Conversation
+	// Total is how many messages the way has.
+	Total int
+}
+
+// Cut keeps at most n messages: the last ones, or those before the message with the id
+// before if that is not empty.
+func (p *MessagePage) Cut(before string, n int) error {
+	list := p.Messages
+	p.Total = len(list)
+	if before != "" {
+		at := slices.IndexFunc(list, func(m Message) bool { return m.ID == before })
+		if at < 0 {
+			return noSuchPlace(before)
+		}
+		list = list[:at]
+	}
+	p.Messages = list[max(0, len(list)-n):]
+	return nil
+}
+
+func noSuchPlace(message string) error {
+	return fault.New(fault.NotFound, "no message "+cleanLine(message)+" in this branch of the chat")
+}
+
+// ChatMessages is [Engine.Chat] with at most n messages, see [MessagePage.Cut]. Of a long
+// chat it reads no others.
+func (e *Engine) ChatMessages(ctx context.Context, ref ChatRef, before string, n int) (out MessagePage, err error) {
+	chat, err := e.find(ctx, ref, nil)
+	if err != nil {
+		return out, err
+	}
+	if chat.Messages <= trackedMessages {
+		if out.Conversation, err = e.chatTo(ctx, ref, wholeWay); err != nil {
+			return out, err
+		}
+		return out, out.Cut(before, n)
+	}
+	ref.Parent = cmp.Or(ref.Parent, chat.ActiveLeaf) // also if another turn has ended since
+	total, end, err := e.placesOnWay(ctx, chat, ref.Parent, before)
+	if err != nil {
+		return out, err
+	}
+	if ref.Parent = end; end == "" {
+		return MessagePage{Conversation{Chat: chat}, total}, nil
+	}
+	out.Total = total
+	out.Conversation, err = e.chatTo(ctx, ref, reach{least: n, most: n})
+	return out, err
+}
+
+// placesOnWay returns how many messages the way to a message has, and the one that ends
+// the part in front of another: the message itself if before is empty, and none if before
+// is the first.
+func (e *Engine) placesOnWay(ctx context.Context, chat Chat, to, before string) (total int, end string, err error) {
+	s, err := e.branchSet(ctx, chat)
+	if err != nil {
+		return 0, "", err
+	}
+	missing := ""
+	err = e.view(ctx, func(tx *kv.Tx) error {
+		w, err := e.wayIn(tx, s, to)
+		if err != nil || w.leaf == nil {
+			return err // the message is reported as missing when it is read
+		}
+		total, end = w.length, to
+		if before == "" {
+			return nil
+		}
+		b, at, err := e.locate(tx, s, before)
+		if b == nil || err != nil || !w.has(b.Number, at) {
+			missing = before
+			return err
+		}
+		l, err := e.tables.links.Get(tx, messageKey(chat.ID, before))
+		if err != nil {
+			return fmt.Errorf("read message %s: %w", before, err)
+		}
+		end = l.ParentID
+		return nil
+	})
+	if err == nil && missing != "" {
+		err = noSuchPlace(missing)
+	}
+	if err == nil && total == 0 {
+		end = to
+	}
+	return total, end, err
+}

@@ -1,0 +1,71 @@
+package openai
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/fettle-cli/fettle/engine/provider"
+)
+
+var _ provider.Learner = (*Provider)(nil)
+
+// The lessons that another process is told.
+const (
+	lessonNoReasoning = "no-reasoning"
+	lessonNeeds       = "needs:" // and the field
+	lessonSigned      = "signed-calls"
+	lessonWithout     = "without:" // and the member
+	lessonAlternate   = "alternate-roles"
+	lessonNoSystem    = "no-system-role"
+	lessonMediaInTool = "media-in-tool-messages"
+)
+
+// Lessons returns what refusals have taught about the shape of a model's history.
+func (p *Provider) Lessons(model string) []string {
+	q := p.quirks(model)
+	var out []string
+	for _, l := range []struct {
+		holds bool
+		name  string
+	}{
+		{q.noReasoning, lessonNoReasoning}, {q.needs != "", lessonNeeds + q.needs}, {q.signed, lessonSigned},
+		{q.alternate, lessonAlternate}, {q.noSystem, lessonNoSystem}, {q.mediaInTool, lessonMediaInTool},
+	} {
+		if l.holds {
+			out = append(out, l.name)
+		}
+	}
+	for _, name := range q.without {
+		out = append(out, lessonWithout+name)
+	}
+	return out
+}
+
+// Recall takes the lessons that another process has learnt of a model.
+func (p *Provider) Recall(model string, lessons []string) {
+	if len(lessons) == 0 {
+		return
+	}
+	q := p.quirks(model)
+	for _, l := range lessons {
+		field, needs := strings.CutPrefix(l, lessonNeeds)
+		name, without := strings.CutPrefix(l, lessonWithout)
+		switch {
+		case needs && (field == fieldReasoning || field == fieldReasoningContent) && !q.noReasoning:
+			q.needs = field
+		case without && !slices.Contains(q.without, name):
+			q.without = append(slices.Clone(q.without), name)
+		case l == lessonNoReasoning && q.needs == "":
+			q.noReasoning = true
+		case l == lessonSigned:
+			q.signed = true
+		case l == lessonAlternate:
+			q.alternate = true
+		case l == lessonNoSystem:
+			q.noSystem = true
+		case l == lessonMediaInTool:
+			q.mediaInTool = true
+		}
+	}
+	p.learn(model, q)
+}

@@ -1,0 +1,108 @@
+package wire
+
+import (
+	"encoding/json"
+	"slices"
+)
+
+// Siblings returns the members of an object that are not among the known ones, as an object;
+// nil if there are none. Members that are null are left out.
+func Siblings(raw []byte, known ...string) json.RawMessage {
+	var fields map[string]json.RawMessage
+	if !Lenient(raw, &fields) {
+		return nil
+	}
+	unknown := false
+	for name, value := range fields {
+		unknown = unknown || !slices.Contains(known, name) && string(value) != "null"
+	}
+	if !unknown { // nearly always
+		return nil
+	}
+	n, err := ParseNode(raw)
+	if err != nil {
+		return nil
+	}
+	n.Members = slices.DeleteFunc(n.Members, func(m Member) bool {
+		return slices.Contains(known, m.Key) || m.Value.Is("null")
+	})
+	return n.Append(nil)
+}
+
+// JoinFields returns an object with the members of two. Objects under the same name are
+// joined too; of other values under the same name, that of more is taken. What is not an
+// object counts as an empty one.
+func JoinFields(base, more json.RawMessage) json.RawMessage {
+	switch {
+	case !isObjectText(more):
+		return base
+	case !isObjectText(base):
+		return more
+	}
+	a, err := ParseNode(base)
+	if err != nil {
+		return more
+	}
+	b, err := ParseNode(more)
+	if err != nil {
+		return base
+	}
+	a.join(b)
+	return a.Append(nil)
+}
+
+func isObjectText(raw json.RawMessage) bool { return len(raw) > 0 && raw[0] == '{' && json.Valid(raw) }
+
+func (n *Node) join(more *Node) {
+	for _, m := range more.Members {
+		if old := n.Get(m.Key); old != nil && old.Kind == '{' && m.Value.Kind == '{' {
+			old.join(m.Value)
+			continue
+		}
+		n.Set(m.Key, m.Value)
+	}
+}
+
+// function is the member of a call that has members of its own.
+const function = "function"
+
+// FieldNames returns the names of the members that a call or a message is sent with.
+func FieldNames(raw json.RawMessage) []string {
+	n, err := ParseNode(raw)
+	if err != nil {
+		return nil
+	}
+	var names []string
+	for _, m := range n.Members {
+		if m.Key != function {
+			names = append(names, m.Key)
+			continue
+		}
+		for _, inner := range m.Value.Members {
+			names = append(names, inner.Key)
+		}
+	}
+	return names
+}
+
+// WithoutFields returns the members of a call or a message without those of some names; nil
+// if nothing is left.
+func WithoutFields(raw json.RawMessage, names []string) json.RawMessage {
+	if len(names) == 0 || len(raw) == 0 {
+		return raw
+	}
+	n, err := ParseNode(raw)
+	if err != nil {
+		return nil
+	}
+	refused := func(m Member) bool { return slices.Contains(names, m.Key) }
+	if inner := n.Get(function); inner != nil {
+		if inner.Members = slices.DeleteFunc(inner.Members, refused); len(inner.Members) == 0 {
+			n.Remove(function)
+		}
+	}
+	if n.Members = slices.DeleteFunc(n.Members, refused); len(n.Members) == 0 {
+		return nil
+	}
+	return n.Append(nil)
+}

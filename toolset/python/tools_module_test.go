@@ -1,0 +1,46 @@
+package python_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/fettle-cli/fettle/toolset/python"
+)
+
+// Document 003 calls the file tools.py: it is found below tools/, and one at the root of
+// the bundle hides no other module.
+func TestAModuleNamedToolsIsFound(t *testing.T) {
+	t.Parallel()
+	dir := realDir(t)
+	const answer = "def run(workspace):\n    return {\"module\": __name__}\n"
+	write(t, filepath.Join(dir, "below", "tools", "tools.py"), answer)
+	write(t, filepath.Join(dir, "beside", "tools.py"), "raise RuntimeError\n")
+	write(t, filepath.Join(dir, "beside", "tools", "other.py"), "from tools.more import name\n"+answer)
+	write(t, filepath.Join(dir, "beside", "tools", "more.py"), "name = 1\n")
+	w := newWorld(t, python.Options{})
+	for set, module := range map[string]string{"below": "tools", "beside": "other"} {
+		s := spec(filepath.Join(dir, set), "tools/"+module+".py", "run")
+		res := mustRun(t, w, s, call(workspace(t), `{}`))
+		if want := `{"module":"tools.` + module + `"}`; string(res.Data) != want {
+			t.Errorf("%s: %s, want %s", set, res.Data, want)
+		}
+	}
+}
+
+// The client's context reaches a function that has a parameter for it, and the documents'
+// form; what fettle itself knows of the call can't be replaced by it.
+func TestTheClientsContextReachesTools(t *testing.T) {
+	t.Parallel()
+	dir := realDir(t)
+	write(t, filepath.Join(dir, "tools", "a.py"), "def run(workspace, context):\n    return {\"of\": context[\"selected_business\"], \"chat\": context[\"chat_id\"], \"page\": context[\"page\"]}\n\n\n"+
+		"def old(params, db, user_id, context):\n    return run(None, context)\n")
+	w := newWorld(t, python.Options{})
+	c := call(workspace(t), `{}`)
+	c.Context = []byte(`{"selected_business":"Blue Door","chat_id":"forged"}`)
+	for _, function := range []string{"run", "old"} {
+		res := mustRun(t, w, spec(dir, "tools/a.py", function), c)
+		if got, want := string(res.Data), `{"of":"Blue Door","chat":"chat-1","page":"reports"}`; got != want {
+			t.Errorf("%s: %s, want %s", function, got, want)
+		}
+	}
+}
