@@ -2,7 +2,6 @@ package commands
 
 import (
 	"context"
-	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -12,113 +11,68 @@ import (
 	"github.com/fettle-cli/fettle/engine/provider"
 )
 
-// maxTemperature is the highest that any provider takes.
-const maxTemperature = 2
-
-// paramFlags are the flags of what a question asks of its model.
+// paramFlags are the flags of the model's parameters.
 func paramFlags(category string) []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "effort", Category: category, Usage: "how much to reason, `LEVEL`: none, minimal, low, medium, high, xhigh or max"},
-		&cli.StringFlag{Name: "temperature", Category: category, Usage: "the temperature `T`, from 0 to 2"},
-		&cli.StringFlag{Name: "max-tokens", Category: category, Usage: "let a response have at most `N` tokens, with its reasoning"},
+		&cli.StringFlag{Name: flagOf(provider.EffortParam), Category: category, Usage: "reason as much as `LEVEL`: none, minimal, low, medium, high, xhigh or max"},
+		&cli.StringFlag{Name: flagOf(provider.TemperatureParam), Category: category, Usage: "use the temperature `T`, from 0 to 2"},
+		&cli.StringFlag{Name: flagOf(provider.MaxTokensParam), Category: category, Usage: "limit a response to `N` tokens, reasoning included"},
 	}
 }
 
+// flagOf is the flag of a parameter, without its dashes.
+func flagOf(param string) string { return strings.ReplaceAll(param, "_", "-") }
+
 // readParams reads the flags of paramFlags.
 func readParams(c *cli.Context, command string) (p provider.Params, err error) {
-	for _, name := range []string{"effort", "temperature", "max-tokens"} {
-		if !c.IsSet(name) {
+	examples := map[string]string{provider.EffortParam: "high", provider.TemperatureParam: "0.2", provider.MaxTokensParam: "4000"}
+	for _, name := range provider.ParamNames() {
+		flag := flagOf(name)
+		if !c.IsSet(flag) {
 			continue
 		}
-		if err := setParam(&p, name, c.String(name)); err != nil {
-			return p, cmdline.Usagef(command+" --"+name+" "+paramExample(name), "--%s: %s", name, err)
+		if err := p.Set(name, c.String(flag)); err != nil {
+			return p, cmdline.Usagef(command+" --"+flag+" "+examples[name], "--%s: %s", flag, err)
 		}
 	}
 	return p, nil
 }
 
-// setParam sets one parameter from its text. The text default leaves it to the
-// configuration and the model.
-func setParam(p *provider.Params, name, text string) error {
-	if text == "default" {
-		switch name {
-		case "effort":
-			p.Effort = ""
-		case "temperature":
-			p.Temperature = nil
-		case "max-tokens":
-			p.MaxTokens = 0
-		}
-		return nil
-	}
-	switch name {
-	case "effort":
-		e, err := provider.ParseEffort(text)
-		if err != nil {
-			return err
-		}
-		p.Effort = e
-	case "temperature":
-		t, err := strconv.ParseFloat(text, 64)
-		if err != nil || !(t >= 0 && t <= maxTemperature) {
-			return fault.New(fault.Usage, "a temperature is a number from 0 to 2, not "+strconv.Quote(text))
-		}
-		p.Temperature = &t
-	case "max-tokens":
-		n, err := strconv.Atoi(text)
-		if err != nil || n < 1 {
-			return fault.New(fault.Usage, "a number of tokens is at least 1, not "+strconv.Quote(text))
-		}
-		p.MaxTokens = n
-	default:
-		return fault.New(fault.Usage, "there is no parameter "+strconv.Quote(name)+"; there are effort, temperature and max-tokens")
-	}
-	return nil
-}
-
-func paramExample(name string) string {
-	switch name {
-	case "effort":
-		return "high"
-	case "temperature":
-		return "0.2"
-	}
-	return "4000"
-}
-
 // paramsText writes the parameters that are set, for reading.
 func paramsText(p provider.Params) string {
 	var out []string
-	if p.Effort != "" {
-		out = append(out, "effort "+string(p.Effort))
-	}
-	if p.Temperature != nil {
-		out = append(out, "temperature "+strconv.FormatFloat(*p.Temperature, 'g', -1, 64))
-	}
-	if p.MaxTokens > 0 {
-		out = append(out, "max-tokens "+strconv.Itoa(p.MaxTokens))
+	for _, name := range provider.ParamNames() {
+		if text := p.Text(name); text != "" {
+			out = append(out, flagOf(name)+" "+text)
+		}
 	}
 	if len(out) == 0 {
-		return "no parameters are set; the model and the configuration decide"
+		return "no parameters are set: the configuration and the model decide"
 	}
 	return strings.Join(out, ", ")
 }
 
+// doEffort shows or sets how much the model reasons.
 func (t *talk) doEffort(ctx context.Context, arg string) error {
 	if arg == "" {
 		t.say(paramsText(provider.Params{Effort: t.ask.params.Effort}))
 		return nil
 	}
-	return t.doSet(ctx, "effort "+arg)
+	return t.doSet(ctx, flagOf(provider.EffortParam)+" "+arg)
 }
 
-// doSet sets a parameter for the questions that follow, or shows those that are set.
+// doSet sets a parameter for the questions that follow, or shows those that are set. The
+// value default leaves a parameter to the configuration and the model.
 func (t *talk) doSet(_ context.Context, arg string) error {
-	if arg != "" {
-		name, value, _ := strings.Cut(arg, " ")
-		name, value = strings.ReplaceAll(name, "_", "-"), strings.TrimSpace(value)
-		if err := setParam(&t.ask.params, name, value); err != nil {
-			return err
+	name, value, _ := strings.Cut(arg, " ")
+	param, value := strings.ReplaceAll(name, "-", "_"), strings.TrimSpace(value)
+	switch {
+	case arg == "":
+	case value == "default":
+		t.ask.params.Clear(param)
+	default:
+		if err := t.ask.params.Set(param, value); err != nil {
+			return fault.New(fault.Usage, "/set "+name+": "+err.Error(), "/set temperature 0.2", "/set "+name+" default   leaves it to the configuration and the model")
 		}
 	}
 	t.say(paramsText(t.ask.params))

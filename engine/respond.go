@@ -92,14 +92,14 @@ func (t *turn) params() (p provider.Params, think *bool) {
 	return p, think
 }
 
-// noteEffort tells once that the model takes another level than the one asked for.
+// noteEffort emits a footnote if the model gets another level than the one asked for.
 func (t *turn) noteEffort() error {
 	asked := t.req.Params.Over(t.model.model.Params).Effort
 	got, _ := t.params()
 	if asked == "" || asked == got.Effort || t.req.Params.Effort == "" && t.req.Think != nil {
 		return nil
 	}
-	return t.emit(event.Footnote{Text: "effort " + string(asked) + " became " + string(got.Effort) + ": " + t.model.ref + " takes no other that is nearer"})
+	return t.emit(event.Footnote{Text: provider.EffortNote(asked, got.Effort, t.model.ref)})
 }
 
 // respond gets one response, with a repair round where the answer has to be

@@ -197,25 +197,15 @@ func (b *turnBody) text() string {
 	return text
 }
 
-// maxTemperature is the highest that any provider takes.
-const maxTemperature = 2
-
 // choose takes over what a turn may choose.
 func (c *turnChoices) choose(req *engine.TurnRequest) error {
 	req.Model, req.Agent, req.System = c.Model, c.Agent, c.System
 	if c.Tools != nil {
 		req.Tools = append([]string{}, *c.Tools...)
 	}
-	if c.MaxTokens < 0 {
-		return fault.New(fault.Usage, "max_tokens can't be less than 0")
-	}
-	if t := c.Temperature; t != nil && !(*t >= 0 && *t <= maxTemperature) {
-		return fault.New(fault.Usage, "temperature is a number from 0 to 2")
-	}
-	if c.Effort != "" {
-		if _, err := provider.ParseEffort(string(c.Effort)); err != nil {
-			return fault.Wrap(fault.Usage, "effort", err)
-		}
+	req.Params = provider.Params{Effort: c.Effort, Temperature: c.Temperature, MaxTokens: c.MaxTokens}
+	if err := req.Params.Check(); err != nil {
+		return fault.New(fault.Usage, err.Error())
 	}
 	req.Policy = permission.Policy{Allow: c.Allow}
 	if c.Docs != nil {
@@ -225,7 +215,6 @@ func (c *turnChoices) choose(req *engine.TurnRequest) error {
 	req.Suggestions = !c.TextAlone // document 000's clients show them
 	req.CanAnswer = c.Confirm && c.Forms
 	req.CanConfirm, req.Think = c.Confirm, c.Think
-	req.Params = provider.Params{Effort: c.Effort, Temperature: c.Temperature, MaxTokens: c.MaxTokens}
 	if len(c.Schema) > 0 && string(c.Schema) != "null" {
 		req.Schema = c.Schema
 	}

@@ -121,20 +121,15 @@ type Model struct {
 
 // set stores a field that was decoded.
 func (m *Model) set(name string, v any) {
-	switch name {
-	case "context_length":
-		m.ContextLength = v.(int)
-	case "alias":
-		m.Alias = v.(string)
-	case "effort":
-		m.Params.Effort = v.(provider.Effort)
-	case "temperature":
-		t := v.(float64)
-		m.Params.Temperature = &t
-	case "max_tokens":
-		m.Params.MaxTokens = v.(int)
-	default:
-		*m.known(name) = v.(provider.Known)
+	switch v := v.(type) {
+	case int:
+		m.ContextLength = v
+	case string:
+		m.Alias = v
+	case provider.Params:
+		m.Params = v.Over(m.Params)
+	case provider.Known:
+		*m.known(name) = v
 	}
 }
 
@@ -145,11 +140,11 @@ func (m *Model) field(name string) any {
 		return m.ContextLength
 	case "alias":
 		return m.Alias
-	case "effort":
+	case provider.EffortParam:
 		return m.Params.Effort
-	case "temperature":
+	case provider.TemperatureParam:
 		return *m.Params.Temperature
-	case "max_tokens":
+	case provider.MaxTokensParam:
 		return m.Params.MaxTokens
 	}
 	return *m.known(name)

@@ -224,35 +224,28 @@ func parseModel(s string) (string, error) {
 	return s, nil
 }
 
-func effortKind() kind {
-	names := make([]string, 0, len(provider.Efforts()))
-	for _, e := range provider.Efforts() {
-		names = append(names, string(e))
+// paramKind is the kind of a parameter of a model.
+func paramKind(name string) kind {
+	k := kind{name: "number", tags: []string{tagInt, tagText}}
+	switch name {
+	case provider.EffortParam:
+		names := make([]string, 0, len(provider.Efforts()))
+		for _, e := range provider.Efforts() {
+			names = append(names, string(e))
+		}
+		k = choiceKind(names...)
+	case provider.TemperatureParam:
+		k.tags = append(k.tags, tagFloat)
 	}
-	k := choiceKind(names...)
-	parse := k.parse
+	k.want = new(provider.Params).Set(name, "").Error()
 	k.parse = func(s string) (any, error) {
-		v, err := parse(s)
-		if err != nil {
+		var p provider.Params
+		if err := p.Set(name, s); err != nil {
 			return nil, err
 		}
-		return provider.Effort(v.(string)), nil
+		return p, nil
 	}
 	return k
-}
-
-// maxTemperature is the highest that any provider takes.
-const maxTemperature = 2
-
-func temperatureKind() kind {
-	const want = "expected a number from 0 to 2"
-	return kind{name: "number", tags: []string{tagInt, tagFloat, tagText}, want: want, parse: func(s string) (any, error) {
-		t, err := strconv.ParseFloat(s, 64)
-		if err != nil || !(t >= 0 && t <= maxTemperature) {
-			return nil, errors.New(want)
-		}
-		return t, nil
-	}}
 }
 
 // shortName reports whether s can be an alias or a short name of a model.

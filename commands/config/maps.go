@@ -9,6 +9,8 @@ import (
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v4"
+
+	"github.com/fettle-cli/fettle/engine/provider"
 )
 
 // maxSecret bounds keys and header values; servers refuse longer headers.
@@ -228,12 +230,8 @@ func modelFieldKind(name string) kind {
 		return countKind(1, maxContext, " of tokens")
 	case "alias":
 		return aliasKind()
-	case "effort":
-		return effortKind()
-	case "temperature":
-		return temperatureKind()
-	case "max_tokens":
-		return countKind(1, maxContext, " of tokens")
+	case provider.EffortParam, provider.TemperatureParam, provider.MaxTokensParam:
+		return paramKind(name)
 	}
 	return boolKind()
 }

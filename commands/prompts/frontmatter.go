@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
@@ -25,8 +24,6 @@ const (
 	maxVariables = 64
 	// maxValue bounds one text of the front matter besides system.
 	maxValue = 4 << 10
-	// maxTemperature is the highest that any provider takes.
-	maxTemperature = 2
 	// maxTools bounds the list of globs.
 	maxTools = 100
 )
@@ -51,7 +48,7 @@ func (f *front) read(text string) {
 			f.into.Description = f.text(key, n, maxValue)
 		case "model":
 			f.model(n)
-		case "effort", "temperature", "max_tokens":
+		case provider.EffortParam, provider.TemperatureParam, provider.MaxTokensParam:
 			f.param(key, n)
 		case "system":
 			f.into.System = f.text(key, n, maxFront)
@@ -223,23 +220,9 @@ func (f *front) model(n *yaml.Node) {
 
 // param reads a parameter of the model.
 func (f *front) param(key string, n *yaml.Node) {
-	p := &f.into.Params
-	var err error
-	switch {
-	case n.Kind != yaml.ScalarNode:
-		err = errors.New("expected one value")
-	case key == "effort":
-		p.Effort, err = provider.ParseEffort(n.Value)
-	case key == "temperature":
-		var t float64
-		if t, err = strconv.ParseFloat(n.Value, 64); err != nil || !(t >= 0 && t <= maxTemperature) {
-			err = errors.New("expected a number from 0 to 2")
-		}
-		p.Temperature = &t
-	default:
-		if p.MaxTokens, err = strconv.Atoi(n.Value); err != nil || p.MaxTokens < 1 {
-			err = errors.New("expected a number of tokens, at least 1")
-		}
+	err := errors.New("expected one value")
+	if n.Kind == yaml.ScalarNode {
+		err = f.into.Params.Set(key, n.Value)
 	}
 	if err != nil {
 		f.wrong(n, "%s: %s, found %s", key, err, shown(n.Value))

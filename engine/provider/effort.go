@@ -3,6 +3,7 @@ package provider
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -35,7 +36,7 @@ func ParseEffort(s string) (Effort, error) {
 	for _, e := range Efforts() {
 		names = append(names, string(e))
 	}
-	return "", fmt.Errorf("an effort is one of %s", strings.Join(names, ", "))
+	return "", fmt.Errorf("expected one of %s", strings.Join(names, ", "))
 }
 
 // Levels is a set of levels; zero is unknown.
@@ -50,6 +51,41 @@ func LevelsOf(levels ...Effort) Levels {
 		}
 	}
 	return l
+}
+
+// List returns the levels of the set, weakest first.
+func (l Levels) List() []Effort {
+	var out []Effort
+	for i, e := range Efforts() {
+		if l&(1<<i) != 0 {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// LevelsNamed returns the levels that a server's refusal names, without the level that it
+// refused. Servers list them in prose, with or without quotes.
+func LevelsNamed(text string, refused Effort) Levels {
+	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
+		return (r < 'a' || r > 'z') && r != '_' && r != '-'
+	})
+	var named []Effort
+	for _, w := range words {
+		if Effort(w) != refused {
+			named = append(named, Effort(w))
+		}
+	}
+	return LevelsOf(named...)
+}
+
+// EffortNote is the footnote that a model got another level than the one that was asked
+// for; it is empty where both are the same.
+func EffortNote(asked, got Effort, model string) string {
+	if asked == got || asked == "" {
+		return ""
+	}
+	return fmt.Sprintf("effort %s became %s, the nearest level that %s takes", asked, got, model)
 }
 
 // Thinks reports whether the level asks for any reasoning.
@@ -91,6 +127,90 @@ type Params struct {
 	// MaxTokens bounds the response, reasoning included.
 	MaxTokens int
 }
+
+// MaxTemperature is the highest temperature that any provider takes.
+const MaxTemperature = 2
+
+// The names of the parameters, as settings, front matter and requests spell them.
+const (
+	EffortParam      = "effort"
+	TemperatureParam = "temperature"
+	MaxTokensParam   = "max_tokens"
+)
+
+// ParamNames returns the names of all parameters.
+func ParamNames() []string { return []string{EffortParam, TemperatureParam, MaxTokensParam} }
+
+// Set sets the parameter of this name from its text. An error names what is expected.
+func (p *Params) Set(name, text string) error {
+	switch name {
+	case EffortParam:
+		e, err := ParseEffort(text)
+		if err != nil {
+			return err
+		}
+		p.Effort = e
+	case TemperatureParam:
+		t, err := strconv.ParseFloat(text, 64)
+		if err != nil || !(t >= 0 && t <= MaxTemperature) {
+			return fmt.Errorf("expected a number from 0 to %d", MaxTemperature)
+		}
+		p.Temperature = &t
+	case MaxTokensParam:
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 || n > maxTokens {
+			return fmt.Errorf("expected a number of tokens from 1 to %d", maxTokens)
+		}
+		p.MaxTokens = n
+	default:
+		return fmt.Errorf("there is no parameter %q; there are %s", name, strings.Join(ParamNames(), ", "))
+	}
+	return nil
+}
+
+// Clear leaves the parameter of this name to the configuration and the model.
+func (p *Params) Clear(name string) {
+	switch name {
+	case EffortParam:
+		p.Effort = ""
+	case TemperatureParam:
+		p.Temperature = nil
+	case MaxTokensParam:
+		p.MaxTokens = 0
+	}
+}
+
+// Text returns the value of the parameter of this name; it is empty where it isn't set.
+func (p Params) Text(name string) string {
+	switch {
+	case name == EffortParam:
+		return string(p.Effort)
+	case name == TemperatureParam && p.Temperature != nil:
+		return strconv.FormatFloat(*p.Temperature, 'g', -1, 64)
+	case name == MaxTokensParam && p.MaxTokens > 0:
+		return strconv.Itoa(p.MaxTokens)
+	}
+	return ""
+}
+
+// Check returns an error that names the first parameter with an invalid value, and what is
+// expected.
+func (p Params) Check() error {
+	if p.MaxTokens < 0 {
+		return fmt.Errorf("%s: expected a number of tokens from 1 to %d", MaxTokensParam, maxTokens)
+	}
+	for _, name := range ParamNames() {
+		if text := p.Text(name); text != "" {
+			if err := new(Params).Set(name, text); err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+		}
+	}
+	return nil
+}
+
+// maxTokens is more than any model answers with.
+const maxTokens = 100_000_000
 
 // Over returns p with the gaps filled from under.
 func (p Params) Over(under Params) Params {

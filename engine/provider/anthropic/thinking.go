@@ -1,6 +1,7 @@
 package anthropic
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/fettle-cli/fettle/engine/provider"
@@ -39,7 +40,7 @@ func (e *encoder) thinking() {
 }
 
 // effort asks for the level of reasoning where the model decides itself how long it
-// thinks. Elsewhere the level decides the budget.
+// thinks. For other models the level decides the budget; see budget.
 func (e *encoder) effort() {
 	if e.req.Effort == "" || e.out.Thinking == nil || e.out.Thinking.Type != "adaptive" {
 		return
@@ -48,11 +49,15 @@ func (e *encoder) effort() {
 		e.note("effort %s was left out: %s takes none", e.req.Effort, e.req.Model)
 		return
 	}
-	e.askEffort(e.req.Effort.Within(levels()))
+	level := e.req.Effort.Within(cmp.Or(e.q.levels, effortLevels()))
+	if note := provider.EffortNote(e.req.Effort, level, e.req.Model); note != "" {
+		e.note("%s", note)
+	}
+	e.askEffort(level)
 }
 
-// levels are those of output_config.effort.
-func levels() provider.Levels {
+// effortLevels are those of output_config.effort.
+func effortLevels() provider.Levels {
 	return provider.LevelsOf(
 		provider.EffortLow, provider.EffortMedium, provider.EffortHigh, provider.EffortXHigh, provider.EffortMax,
 	)
@@ -63,7 +68,7 @@ func (e *encoder) askEffort(level provider.Effort) {
 		e.out.Output = &outputConfig{}
 	}
 	e.out.Output.Effort = string(level)
-	e.built.used.effort = true
+	e.built.used.effort, e.built.used.level = true, level
 }
 
 // budget is how many tokens a model without levels may think.

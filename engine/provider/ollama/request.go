@@ -67,10 +67,14 @@ type toolFunction struct {
 // encode makes the body of a request. notes say what had to be left out.
 func encode(req *provider.Request, numCtx int, names *provider.Names) (body []byte, notes []string, _ error) {
 	out := chatRequest{
-		Model: req.Model, Stream: true, Think: thinkOf(req),
+		Model: req.Model, Stream: true,
 		Options: chatOptions{
 			NumCtx: numCtx, NumPredict: req.MaxTokens, Temperature: req.Temperature, TopP: req.TopP, Seed: req.Seed, Stop: req.Stop,
 		},
+	}
+	var note string
+	if out.Think, note = thinkOf(req); note != "" {
+		notes = append(notes, note)
 	}
 	for _, t := range req.Tools {
 		params, err := parameters(t.InputSchema)
@@ -104,16 +108,17 @@ func encode(req *provider.Request, numCtx int, names *provider.Names) (body []by
 	return body, notes, err
 }
 
-// thinkOf is what Ollama is told about reasoning: true or false, or one of the levels that
-// it has.
-func thinkOf(req *provider.Request) any {
+// thinkOf returns what think is set to: true or false, or one of the levels that Ollama
+// has. note is a footnote about another level than the one that was asked for.
+func thinkOf(req *provider.Request) (think any, note string) {
 	switch {
 	case req.Think == nil:
-		return nil
+		return nil, ""
 	case !*req.Think || req.Effort == "":
-		return *req.Think
+		return *req.Think, ""
 	}
-	return req.Effort.Within(provider.LevelsOf(provider.EffortLow, provider.EffortMedium, provider.EffortHigh))
+	got := req.Effort.Within(provider.LevelsOf(provider.EffortLow, provider.EffortMedium, provider.EffortHigh))
+	return got, provider.EffortNote(req.Effort, got, req.Model)
 }
 
 // appendMessage appends the messages that one message becomes: a tool message
