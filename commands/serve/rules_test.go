@@ -151,4 +151,3 @@ func rejectAll(t *testing.T, e *editing) {
 		}
 	}
 }
-
