@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -46,7 +47,11 @@ var rulesAllow = []string{"write_file(path=notes/**)", "web_fetch(https://*.exam
 // rulesWorld is a world with a project, whose chat 1 works in it.
 func rulesWorld(t *testing.T) (w *world, project string) {
 	t.Helper()
-	w = newWorld(t, rulesScript)
+	script := rulesScript
+	if runtime.GOOS == "windows" { // whose shells have no command of this name
+		script = strings.ReplaceAll(script, "command rm .env", "rm .env")
+	}
+	w = newWorld(t, script)
 	w.Configure(rulesConfig)
 	project = realDir(t)
 	for _, name := range []string{".env", "src/main.go", "notes/b.md"} {
