@@ -2359,6 +2359,7 @@ export interface components {
             allow?: string[];
             confirm?: boolean;
             docs?: string[];
+            effort?: string;
             ephemeral?: boolean;
             files?: components["schemas"]["turnFile"][];
             forms?: boolean;
@@ -3100,6 +3101,7 @@ export interface components {
         model: {
             context_length: number | null;
             details?: string;
+            efforts?: string[];
             images: boolean | null;
             local: boolean;
             model: string;
@@ -3346,6 +3348,7 @@ export interface components {
             conversation_id?: number;
             detach?: boolean;
             docs?: string[];
+            effort?: string;
             ephemeral?: boolean;
             files?: components["schemas"]["turnFile"][];
             fork?: boolean;
