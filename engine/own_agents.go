@@ -103,7 +103,7 @@ func (e *Engine) applyOwn(tx *kv.Tx, c *changeOwn) error {
 	if old == nil {
 		now.CreatedAt = now.UpdatedAt
 	}
-	return e.tables.agents.Put(tx, now)
+	return putBounded(e, tx, e.tables.agents, now, "the agent "+c.id)
 }
 
 // changeOwnAgent carries one change out.
