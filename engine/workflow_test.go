@@ -63,11 +63,17 @@ type flow struct {
 
 func newFlow(t *testing.T, stream streamFunc) *flow {
 	t.Helper()
+	return newFlowOf(t, flowManifest, stream)
+}
+
+// newFlowOf is newFlow with another manifest of the same tools.
+func newFlowOf(t *testing.T, manifest string, stream streamFunc) *flow {
+	t.Helper()
 	f := &flow{mu: make(chan struct{}, 1)}
 	f.bench, f.r = newRogue(t, stream)
 	f.openShelf()
 	dir := t.TempDir()
-	for name, text := range map[string]string{"toolset.yaml": flowManifest, "tools/work.py": "def find(workspace, what):\n    return {}\n\ndef compare(workspace, names, note=''):\n    return {}\n"} {
+	for name, text := range map[string]string{"toolset.yaml": manifest, "tools/work.py": "def find(workspace, what):\n    return {}\n\ndef compare(workspace, names, note=''):\n    return {}\n"} {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)

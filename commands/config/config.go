@@ -95,6 +95,9 @@ type Provider struct {
 	// behind a !; empty where there is none, or the variable is set.
 	KeyCommand string
 	Headers    map[string]Secret
+	// Query is added to the address of each request. Body is added to the JSON of each
+	// question; its values are JSON.
+	Query, Body map[string]Secret
 	// Agents is AgentsNative where agents and their conversations are kept by the
 	// provider; empty is AgentsOwn.
 	Agents string
@@ -179,6 +182,34 @@ func (m Model) over(under Model) Model {
 	return m
 }
 
+// newProvider returns a provider without any settings.
+func newProvider(name string) Provider {
+	p := Provider{Name: name, Models: map[string]Model{}}
+	for _, field := range additionFields() {
+		*p.additions(field) = map[string]Secret{}
+	}
+	return p
+}
+
+// additionFields are the fields with what is added to a provider's requests, by name.
+func additionFields() []string { return []string{"headers", "query", "body"} }
+
+// Additions returns what is added to the provider's requests, by the name of the field.
+func (p Provider) Additions() map[string]map[string]Secret {
+	return map[string]map[string]Secret{"headers": p.Headers, "query": p.Query, "body": p.Body}
+}
+
+// additions is the field of one of additionFields.
+func (p *Provider) additions(field string) *map[string]Secret {
+	switch field {
+	case "headers":
+		return &p.Headers
+	case "query":
+		return &p.Query
+	}
+	return &p.Body
+}
+
 // over gives p with the gaps filled from under.
 func (p Provider) over(under Provider) Provider {
 	p.Name = cmp.Or(p.Name, under.Name)
@@ -189,14 +220,18 @@ func (p Provider) over(under Provider) Provider {
 	if p.Key.Empty() && p.KeyCommand == "" {
 		p.Key, p.KeyCommand = under.Key, under.KeyCommand
 	}
-	headers, models := map[string]Secret{}, map[string]Model{}
-	maps.Copy(headers, under.Headers)
-	maps.Copy(headers, p.Headers)
+	for _, name := range additionFields() {
+		all := map[string]Secret{}
+		maps.Copy(all, *under.additions(name))
+		maps.Copy(all, *p.additions(name))
+		*p.additions(name) = all
+	}
+	models := map[string]Model{}
 	maps.Copy(models, under.Models)
 	for name, m := range p.Models {
 		models[name] = m.over(under.Models[name])
 	}
-	p.Headers, p.Models = headers, models
+	p.Models = models
 	return p
 }
 

@@ -226,8 +226,10 @@ func (c *Config) providerEntries(key string, p Provider) []Entry {
 		add("key", p.Key)
 	}
 	add("agents", p.Agents)
-	for _, name := range slices.Sorted(maps.Keys(p.Headers)) {
-		add("headers."+name, p.Headers[name])
+	for _, field := range additionFields() {
+		for _, name := range slices.Sorted(maps.Keys(*p.additions(field))) {
+			add(field+"."+name, (*p.additions(field))[name])
+		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Models)) {
 		out = append(out, c.modelEntries(key+".models."+name, p.Models[name])...)

@@ -248,15 +248,15 @@ func providerKey(segs []segment, models []string) (Key, bool) {
 	switch {
 	case !slices.Contains(providerFields(), field):
 		return Key{}, false
-	case field == "headers" && len(rest) > 0:
+	case slices.Contains(additionFields(), field) && len(rest) > 0:
 		name, ok := joined(rest)
 		private := patterns().word.MatchString(name)
-		return Key{Path: []string{field, name}, Secret: true, Private: private, kind: headerKind()}, ok && validHeader(name)
+		return Key{Path: []string{field, name}, Secret: true, Private: private, kind: additionKind(field)}, ok && validAddition(field, name)
 	case field == "models" && len(rest) > 0:
 		k, ok := findNamed(rest, models, modelKey)
 		k.Path = append([]string{field}, k.Path...)
 		return k, ok
-	case field == "headers" || field == "models":
+	case slices.Contains(additionFields(), field) || field == "models":
 		return Key{Path: []string{field}, Section: true}, true
 	}
 	key := field == "key"

@@ -401,7 +401,7 @@ func parseBaseURL(s string) (string, error) {
 	case u.User != nil:
 		return "", errors.New("an address holds no user name or password; use key or headers")
 	case u.RawQuery != "" || u.Fragment != "" || u.ForceQuery:
-		return "", errors.New("an address ends before ? and #")
+		return "", errors.New("an address ends before ? and #; parameters go into query")
 	}
 	return strings.TrimRight(s, "/"), nil
 }

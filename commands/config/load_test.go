@@ -1,6 +1,7 @@
 package config
 
 import (
+	"maps"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -343,5 +344,32 @@ func TestKeys(t *testing.T) {
 	}
 	if p := c.Providers["openai"]; p.BaseURL != "https://gateway.example/v1" || c.Origin("providers.openai.base_url") != "OPENAI_BASE_URL" {
 		t.Errorf("openai's address %q from %q", p.BaseURL, c.Origin("providers.openai.base_url"))
+	}
+}
+
+// What is added to requests is kept as it is sent: text for headers and query, JSON for body.
+func TestAdditionsToRequests(t *testing.T) {
+	t.Parallel()
+	c := mustLoad(t, Options{File: userFile(t, `providers:
+  lab:
+    base_url: http://lab.example/v1
+    headers: {X-Org: acme}
+    query: {api-version: "2024-10-21", n: 5}
+    body: {service_tier: flex, seed: 7, temp: 0.5, on: true, provider: {order: [a, b]}, stream_options: "null", id: "08"}
+`)})
+	p := c.Providers["lab"]
+	got := map[string]string{}
+	for field, values := range p.Additions() {
+		for name, v := range values {
+			got[field+"."+name] = v.Reveal()
+		}
+	}
+	want := map[string]string{
+		"headers.X-Org": "acme", "query.api-version": "2024-10-21", "query.n": "5",
+		"body.service_tier": `"flex"`, "body.seed": "7", "body.temp": "0.5", "body.on": "true",
+		"body.provider": `{"order":["a","b"]}`, "body.stream_options": "null", "body.id": `"08"`,
+	}
+	if !maps.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
 	}
 }

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
@@ -17,7 +18,7 @@ import (
 const maxSecret = 8 << 10
 
 func providerFields() []string {
-	return []string{"type", "base_url", "key_env", "key", "agents", "headers", "models"}
+	return []string{"type", "base_url", "key_env", "key", "agents", "headers", "query", "body", "models"}
 }
 
 func modelFields() []string {
@@ -48,7 +49,7 @@ func (d *decoder) providers(f field) {
 
 func (d *decoder) provider(f field) {
 	before := len(d.sink.errors)
-	p := Provider{Name: f.name, Headers: map[string]Secret{}, Models: map[string]Model{}}
+	p := newProvider(f.name)
 	to := d.part.data
 	if d.project {
 		to = d.part.held
@@ -57,9 +58,9 @@ func (d *decoder) provider(f field) {
 		switch f.name {
 		case "models":
 			d.models(f, p.Name, &layer{models: p.Models, origins: to.origins})
-		case "headers":
+		case "headers", "query", "body":
 			f.hide = true
-			d.headers(f, p.Headers)
+			d.additions(f, *p.additions(f.name))
 		default:
 			d.providerField(f, &p)
 		}
@@ -196,24 +197,70 @@ func headerKind() kind {
 	}}
 }
 
-// headers decodes the headers of a provider.
-func (d *decoder) headers(f field, out map[string]Secret) {
+// additionKind is the kind of a value of one of additionFields.
+func additionKind(field string) kind {
 	k := headerKind()
+	if field != "body" {
+		return k
+	}
+	text := k.parse
+	k.tags, k.want = append(k.tags, tagFloat), "expected a value of JSON"
+	k.parse = func(s string) (any, error) {
+		v, err := text(s)
+		if err != nil || json.Valid([]byte(s)) {
+			return v, err
+		}
+		quoted, err := json.Marshal(s)
+		return string(quoted), err
+	}
+	return k
+}
+
+// validAddition reports whether name can be one of a field's names.
+func validAddition(field, name string) bool {
+	return field != "headers" && plain(name) && name != "" || validHeader(name)
+}
+
+// additions decodes what is added to the requests of a provider.
+func (d *decoder) additions(f field, out map[string]Secret) {
+	within, k := f.name, additionKind(f.name)
 	d.mapping(f, nil, func(f field) {
-		if !validHeader(f.name) {
+		if !validAddition(within, f.name) {
 			d.at(f, "a header's name is of letters, digits and dashes")
 			return
 		}
-		if v, ok := d.scalar(f, f.node, k); ok {
-			out[f.name] = NewSecret(v.(string))
-			d.hasSecret(f)
-			to := d.part.data
-			if d.project {
-				to = d.hold(f, grantsHeader)
-			}
-			to.origins[f.path] = d.origin(f)
+		v, ok := d.addition(within, f, k)
+		if !ok {
+			return
 		}
+		out[f.name] = NewSecret(v)
+		d.hasSecret(f)
+		to := d.part.data
+		if d.project {
+			to = d.hold(f, grantsHeader)
+		}
+		to.origins[f.path] = d.origin(f)
 	})
+}
+
+// addition decodes one value. Those of body may be lists and mappings.
+func (d *decoder) addition(within string, f field, k kind) (string, bool) {
+	if within != "body" || f.node.Kind == yaml.ScalarNode {
+		v, ok := d.scalar(f, f.node, k)
+		text, _ := v.(string)
+		return text, ok
+	}
+	var v any
+	if err := f.node.Decode(&v); err != nil {
+		d.at(f, f.label+": "+k.want)
+		return "", false
+	}
+	raw, err := json.Marshal(v)
+	if err != nil || len(raw) > maxSecret {
+		d.at(f, f.label+": "+k.want)
+		return "", false
+	}
+	return string(raw), true
 }
 
 // hasSecret notes where the file's secrets stand.

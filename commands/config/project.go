@@ -19,7 +19,7 @@ const (
 	grantsCalls     = "lets tool calls run without asking"
 	grantsSending   = "sends questions, files and keys to an address"
 	grantsKeyEnv    = "sends a variable of yours as a key"
-	grantsHeader    = "sends headers with each request"
+	grantsHeader    = "adds headers, parameters or fields to each request"
 	grantsKey       = "gives the key to use"
 	grantsProvider  = "says what a provider is"
 	grantsProfile   = "chooses one of your profiles"

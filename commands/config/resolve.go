@@ -14,7 +14,7 @@ func (l *loader) resolveProviders(named map[string]Provider, origins map[string]
 	out := maps.Clone(named)
 	for _, b := range builtins() {
 		if _, ok := out[b.name]; !ok {
-			out[b.name] = Provider{Name: b.name, Headers: map[string]Secret{}, Models: map[string]Model{}}
+			out[b.name] = newProvider(b.name)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(out)) {

@@ -198,6 +198,8 @@ func Maps() []MapField {
 		{"providers.<name>.key", "text", "the key, or ! and a command that prints it, where the variable isn't set; without either, what fettle keys has"},
 		{"providers.<name>.agents", AgentsOwn + " | " + AgentsNative, "who keeps agents that hand over to each other: fettle, or with " + TypeMistral + " the provider, which keeps their conversations too"},
 		{"providers.<name>.headers.<header>", "text", "a header to send with each request"},
+		{"providers.<name>.query.<name>", "text", "a parameter for the address of each request, such as api-version"},
+		{"providers.<name>.body.<field>", "JSON", "a field for the JSON of each question; \"null\" leaves one out"},
 		{"providers.<name>.models.<model>", "map", "by model name, the fields of models below"},
 		{"models.<provider/model>.context_length", "number", "the model's context length in tokens"},
 		{"models.<provider/model>.tools", "true | false", "whether the model can call tools"},

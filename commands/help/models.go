@@ -29,6 +29,14 @@ Providers:
   others      any OpenAI-compatible address, under a name of yours:
                 providers:
                   local: {base_url: "http://127.0.0.1:8080/v1"}
+              headers, query and body add to its requests:
+                  local: {…, query: {user: lab}, body: {service_tier: flex}}
+  Azure       a resource, where a model is named by its deployment, or one
+              deployment; with a key, or with the command for a token as key
+                azure: {base_url: "https://RES.openai.azure.com"}
+                dated:
+                  base_url: "https://RES.openai.azure.com/openai/deployments/D"
+                  query: {api-version: "2024-10-21"}
 
 What there is, and what is known of it:
   fettle models list                     all providers, side by side

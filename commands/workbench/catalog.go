@@ -3,6 +3,7 @@ package workbench
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"maps"
 	"net/http"
 	"net/url"
@@ -211,24 +212,49 @@ func newOllama(cfg *config.Config, ring *keys.Keys, client *http.Client) (provid
 func newRemote(
 	cfg *config.Config, p config.Provider, key func(context.Context) (string, error), client *http.Client, parts catalogParts,
 ) (provider.Provider, error) {
-	headers := make(map[string]string, len(p.Headers))
-	var secrets []string
-	for name, value := range p.Headers {
-		headers[name] = value.Reveal()
-		secrets = append(secrets, headers[name])
+	headers, query := reveal(p.Headers), reveal(p.Query)
+	body := make(map[string]json.RawMessage, len(p.Body))
+	for name, value := range p.Body {
+		body[name] = json.RawMessage(value.Reveal())
+	}
+	secrets := slices.Collect(maps.Values(headers))
+	for name, value := range query {
+		if namesSecret(name) {
+			secrets = append(secrets, value)
+		}
 	}
 	veil := provider.NewVeil(secrets...)
-	made, err := speak(cfg, p, connection{veil.Key(key), headers, client, parts})
+	made, err := speak(cfg, p, connection{veil.Key(key), headers, query, body, client, parts})
 	if err != nil {
 		return nil, err
 	}
 	return veil.Over(made), nil
 }
 
+// reveal returns the values that are sent.
+func reveal(hidden map[string]config.Secret) map[string]string {
+	out := make(map[string]string, len(hidden))
+	for name, value := range hidden {
+		out[name] = value.Reveal()
+	}
+	return out
+}
+
+// namesSecret reports whether a parameter of this name is probably a secret. The values of
+// others, such as api-version, stay readable in messages.
+func namesSecret(name string) bool {
+	name = strings.ToLower(name)
+	return slices.ContainsFunc([]string{"auth", "code", "key", "secret", "sig", "token"}, func(part string) bool {
+		return strings.Contains(name, part)
+	})
+}
+
 // connection is how a provider is reached.
 type connection struct {
 	key     func(context.Context) (string, error)
 	headers map[string]string
+	query   map[string]string
+	body    map[string]json.RawMessage
 	client  *http.Client
 	parts   catalogParts
 }
@@ -239,11 +265,11 @@ func speak(cfg *config.Config, p config.Provider, c connection) (provider.Provid
 	switch p.Type {
 	case config.TypeAnthropic:
 		return anthropic.New(anthropic.Options{
-			Name: p.Name, BaseURL: p.BaseURL, Key: c.key, Headers: c.headers, Client: c.client, FirstByte: first, Between: between,
+			Name: p.Name, BaseURL: p.BaseURL, Key: c.key, Headers: c.headers, Query: c.query, Body: c.body, Client: c.client, FirstByte: first, Between: between,
 		})
 	case config.TypeMistral:
 		o := mistral.Options{
-			Name: p.Name, BaseURL: p.BaseURL, Key: c.key, Headers: c.headers, Client: c.client, FirstByte: first, Between: between,
+			Name: p.Name, BaseURL: p.BaseURL, Key: c.key, Headers: c.headers, Query: c.query, Body: c.body, Client: c.client, FirstByte: first, Between: between,
 		}
 		if p.Agents == config.AgentsNative && c.parts.agentDir != "" {
 			o.AgentFile, o.OnWait = filepath.Join(c.parts.agentDir, p.Name+".json"), c.parts.onWait
@@ -251,7 +277,7 @@ func speak(cfg *config.Config, p config.Provider, c connection) (provider.Provid
 		return mistral.New(o)
 	case config.TypeOpenAI:
 		return openai.New(openai.Options{
-			Name: p.Name, BaseURL: p.BaseURL, Key: c.key, Headers: c.headers, Client: c.client, FirstByte: first, Between: between,
+			Name: p.Name, BaseURL: p.BaseURL, Key: c.key, Headers: c.headers, Query: c.query, Body: c.body, Client: c.client, FirstByte: first, Between: between,
 		})
 	}
 	return nil, fault.New(fault.Config, "provider "+p.Name+" has the type "+p.Type+", which fettle doesn't speak")

@@ -291,7 +291,7 @@ func scriptsOf(cfg *config.Config) []string {
 
 func nonNil(list []string) []string { return append([]string{}, list...) }
 
-// secretsOf are the keys and headers of a configuration, which its own JSON hides.
+// secretsOf are the keys and additions to requests of a configuration, which its own JSON hides.
 // Keys that are kept by fettle are in the folder of the configuration, or the
 // keyring, for all processes alike.
 func secretsOf(cfg *config.Config) [][]string {
@@ -300,8 +300,11 @@ func secretsOf(cfg *config.Config) [][]string {
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		p := all[name]
 		one := []string{name, p.Key.Reveal(), p.KeyCommand}
-		for _, header := range slices.Sorted(maps.Keys(p.Headers)) {
-			one = append(one, header, p.Headers[header].Reveal())
+		added := p.Additions()
+		for _, field := range slices.Sorted(maps.Keys(added)) {
+			for _, key := range slices.Sorted(maps.Keys(added[field])) {
+				one = append(one, field, key, added[field][key].Reveal())
+			}
 		}
 		out = append(out, one)
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/commands/config"
+	"github.com/fettle-cli/fettle/commands/keys"
 	"github.com/fettle-cli/fettle/internal/atomicfile"
 	"github.com/fettle-cli/fettle/internal/paths"
 	"github.com/fettle-cli/fettle/internal/publicnet"
@@ -39,7 +40,7 @@ type toolbox struct {
 // NewToolbox makes what runs tools; nothing is started by that.
 func NewToolbox(rt *Runtime, cfg *config.Config, dirs paths.Dirs) *toolbox {
 	temporaries := atomicfile.OpenLedger(dirs.Data)
-	b := &toolbox{dirs: dirs, launcher: sandbox.New(sandbox.Options{Dial: publicnet.Dial, Require: required(cfg), Temporaries: temporaries})}
+	b := &toolbox{dirs: dirs, launcher: sandbox.New(sandbox.Options{Dial: publicnet.Dial, Require: required(cfg), Own: OwnState(dirs), Temporaries: temporaries})}
 	b.python = python.New(python.Options{
 		Launcher: b.launcher, Interpreter: cfg.Python, CacheDir: pythonCache(dirs.Data),
 		Notice: rt.Notice, NoSpares: rt.OneCall, IndexEnv: indexEnv(), Temporaries: temporaries,
@@ -48,14 +49,15 @@ func NewToolbox(rt *Runtime, cfg *config.Config, dirs paths.Dirs) *toolbox {
 	return b
 }
 
-// OwnState are the files and folders of fettle's own state, which no tool reaches. If
-// the configuration is a single file, its folder is the user's.
+// OwnState returns the files and folders of fettle's own state, which no tool reaches. If
+// the configuration is a single file, its folder is the user's, and the file of keys in it
+// is fettle's.
 func OwnState(dirs paths.Dirs) toolset.OwnState {
-	config := dirs.Config
+	own := toolset.OwnState{dirs.Data, dirs.State, dirs.Cache, dirs.Runtime}
 	if dirs.ConfigNamed {
-		config = dirs.ConfigFile
+		return append(own, dirs.ConfigFile, filepath.Join(dirs.Config, keys.FileName))
 	}
-	return toolset.OwnState{dirs.Data, dirs.State, dirs.Cache, dirs.Runtime, config}
+	return append(own, dirs.Config)
 }
 
 // indexEnv are the variables that say where Python packages come from.

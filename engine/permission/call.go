@@ -185,7 +185,10 @@ func looksLikePath(name, value string) bool {
 	if isPathName(name) {
 		return true
 	}
-	return len(value) <= 512 && !strings.ContainsAny(value, "\n") && strings.ContainsAny(value, `/\.`) && !strings.Contains(value, "://")
+	if len(value) > 512 || strings.Contains(value, "\n") || strings.Contains(value, "://") {
+		return false
+	}
+	return strings.ContainsAny(value, `/\.`) || !strings.Contains(value, " ") // a name such as Makefile
 }
 
 // slashed returns a value as rules are written: with slashes.

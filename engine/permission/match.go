@@ -4,8 +4,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"unicode"
 
 	"github.com/bmatcuk/doublestar/v4"
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
 )
 
 // side is how sure a match has to be.
@@ -85,12 +88,41 @@ func (c *Call) matchesPath(glob, value string, s side) bool {
 func matchesAny(globs, names []string, fold bool) bool {
 	for _, glob := range globs {
 		for _, name := range names {
-			if match(glob, name) || fold && match(strings.ToLower(glob), strings.ToLower(name)) {
+			if match(glob, name) || fold && matchesFolded(glob, name) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// matchesFolded compares as the most forgiving file systems do: regardless of case, of how
+// accents are composed, of characters that are not shown, and of dots and blanks at the end
+// of a part.
+func matchesFolded(glob, name string) bool {
+	glob, name = folded(glob), folded(name)
+	return match(glob, name) || match(glob, trimmedParts(name))
+}
+
+// folded returns a text that is the same for all names that some file system takes for one.
+func folded(s string) string {
+	shown := strings.Map(func(r rune) rune {
+		if unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) {
+			return -1
+		}
+		return r
+	}, s)
+	return norm.NFC.String(cases.Fold().String(norm.NFD.String(shown)))
+}
+
+func trimmedParts(name string) string {
+	parts := strings.Split(name, "/")
+	for i, part := range parts {
+		if trimmed := strings.TrimRight(part, ". "); trimmed != "" {
+			parts[i] = trimmed
+		}
+	}
+	return strings.Join(parts, "/")
 }
 
 // pathGlobs returns the ways to read a rule's glob as one for resolved names, which have

@@ -23,7 +23,8 @@ import (
 // A value that can be a path is compared by its spelling and by the file that it means,
 // relative to the workspace or absolute, with links followed and in the letter case that
 // the folder lists. A rule allows only if all of these match; it denies or asks if one
-// does. A rule allows only arguments that are a single string; it denies or asks about the
+// does. Where a folder on the way ignores case, rules that deny or ask are compared
+// without case; a folder without entries does not show this, and counts as one. A rule allows only arguments that are a single string; it denies or asks about the
 // strings in lists and objects, too, and about a schema's default where the argument is
 // left out. Addresses are compared part by part: a wildcard in the host of
 // `web_fetch(https://*.example.com/**)` matches within the host alone, and a rule that

@@ -2,6 +2,7 @@ package permission
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/builtin"
+	"github.com/fettle-cli/fettle/toolset/wspath"
 )
 
 // folder opens a workspace with some files in it, and links.
@@ -149,8 +151,9 @@ func TestRulesOfPaths(t *testing.T) {
 
 func TestRememberedRulesHaveTheResolvedForm(t *testing.T) {
 	t.Parallel()
-	ws := folder(t, []string{"src/main.go", "notes/a.md"}, map[string]string{"notes/link": "../src/main.go"})
+	ws := folder(t, []string{"src/main.go", "src/deep/x", "notes/a.md"}, map[string]string{"notes/link": "../src/main.go", "notes/dir": "../src/deep"})
 	write := toolset.Tool{ID: "write_file", InputSchema: json.RawMessage(`{"required":["path"]}`)}
+	run := toolset.Tool{ID: "set:run", ToolsetID: "set", InputSchema: json.RawMessage(`{"required":["input"]}`)}
 	fetch := toolset.Tool{ID: "web_fetch", InputSchema: json.RawMessage(`{"required":["url"]}`)}
 	for _, c := range []struct {
 		tool      toolset.Tool
@@ -161,11 +164,72 @@ func TestRememberedRulesHaveTheResolvedForm(t *testing.T) {
 		{write, "path", "notes/../src/main.go", "write_file(src/main.go)"},
 		{write, "path", "notes/link", "write_file(src/main.go)"},
 		{write, "path", filepath.Join(ws.Path, "src", "main.go"), "write_file(src/main.go)"},
+		{write, "path", "notes/dir/../main.go", "write_file({notes/main.go,src/main.go})"}, // dots first, links first
+		{run, "input", "a text, more", `set:run(a text\, more)`},
+		{run, "input", "notes/link", "set:run({notes/link,src/main.go})"},
+		{run, "input", "notes/a.md", "set:run(notes/a.md)"},
 		{fetch, "url", "HTTPS://Example.COM.:443/a/b", "web_fetch(https://example.com/a/b)"},
 		{fetch, "url", "https://example.com", "web_fetch(https://example.com/)"},
 	} {
 		if got := Resolve(c.tool, argsOf(t, map[string]any{c.arg: c.value}), ws).Rule(); got != c.wantOfAll {
 			t.Errorf("%q is remembered as %s, want %s", c.value, got, c.wantOfAll)
+		}
+	}
+}
+
+// A rule that was made of a path allows the same spelling only as long as it leads to the
+// same files.
+func TestARememberedRuleIsOfTheFile(t *testing.T) {
+	t.Parallel()
+	for _, arg := range []string{"path", "input"} {
+		for _, value := range []string{"notes/dir/../main.go", "notes/dir/x", "alias"} {
+			ws := folder(t, []string{"src/main.go", "src/deep/x", "notes/a.md", "other/deep/x", "other/main.go"},
+				map[string]string{"notes/dir": "../src/deep", "alias": "src/main.go"})
+			tool := toolset.Tool{ID: "set:change", ToolsetID: "set", RequiresConfirmation: true, InputSchema: json.RawMessage(`{"required":["` + arg + `"]}`)}
+			call := func() *Call { return Resolve(tool, argsOf(t, map[string]any{arg: value}), ws) }
+			p := Policy{Allow: []string{call().Rule()}}
+			if err := p.Check(); err != nil {
+				t.Fatal(err)
+			}
+			if v, why := p.Decide(call()); v != Run {
+				t.Errorf("%s=%s: the rule %s gives %v (%s)", arg, value, call().Rule(), v, why)
+			}
+			for name, target := range map[string]string{"notes/dir": "../other/deep", "alias": "other/main.go"} {
+				link := filepath.Join(ws.Path, filepath.FromSlash(name))
+				if err := errors.Join(os.Remove(link), os.Symlink(target, link)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if v, _ := p.Decide(call()); v != Ask {
+				t.Errorf("%s=%s: the rule %q gives %v once links lead elsewhere", arg, value, p.Allow, v)
+			}
+		}
+	}
+}
+
+// Where the file system ignores case, rules that deny compare as the most forgiving ones
+// do, and rules that allow compare exactly.
+func TestRulesWhereCaseIsIgnored(t *testing.T) {
+	t.Parallel()
+	write := toolset.Tool{ID: "write_file", InputSchema: json.RawMessage(`{"required":["path"]}`), RequiresConfirmation: true}
+	for _, c := range []struct{ rule, means string }{
+		{".env", ".ENV"}, {".ENV", ".env"}, {"Secret/**", "sECRET/key"}, {"\u00e9t\u00e9", "E\u0301TE\u0301"}, {"stra\u00dfe", "STRASSE"},
+		{"secret", "\u017fecret"}, {".env", ".e\u200dnv"}, {".env", ".env. ."}, {"a/*.key", "A/x.KEY"}, {"k", "\u212a"},
+	} {
+		for _, fold := range []bool{true, false} {
+			call := func() *Call {
+				c2 := Resolve(write, argsOf(t, map[string]any{"path": "x"}), nil)
+				c2.means["x"] = wspath.Meaning{Readings: [][]string{{c.means}}, Fold: fold}
+				return c2
+			}
+			deny := Policy{Deny: []string{"write_file(" + c.rule + ")"}}
+			if v, _ := deny.Decide(call()); (v == Refuse) != (fold || c.rule == c.means) {
+				t.Errorf("fold %v: deny of %q gives %v for %q", fold, c.rule, v, c.means)
+			}
+			allow := Policy{Allow: []string{"write_file({x," + c.rule + "})"}}
+			if v, _ := allow.Decide(call()); (v == Run) != (c.rule == c.means) {
+				t.Errorf("fold %v: allow of %q gives %v for %q", fold, c.rule, v, c.means)
+			}
 		}
 	}
 }

@@ -1,34 +1,53 @@
 package permission
 
-import "strings"
+import (
+	"path"
+	"slices"
+	"strings"
+)
 
 // Rule returns the rule that "for this chat" and "always" make of a call: this
 // tool, with this main argument where it has one. A path is stored as the file that it
-// means, an address in its one spelling.
+// means, an address in its one spelling. The rule of a value that tools read in several
+// ways has all of them, so that it does not allow the same spelling when that means another
+// file.
 func (c *Call) Rule() string {
 	if c.main == "" {
 		return c.tool.ID
 	}
-	return c.tool.ID + "(" + quoteGlob(c.resolvedMain()) + ")"
+	forms := c.resolvedMain()
+	for i, form := range forms {
+		forms[i] = quoteGlob(form)
+	}
+	if len(forms) == 1 {
+		return c.tool.ID + "(" + forms[0] + ")"
+	}
+	return c.tool.ID + "({" + strings.Join(forms, ",") + "})"
 }
 
-func (c *Call) resolvedMain() string {
+// resolvedMain returns the forms of the main argument that a remembered rule has.
+func (c *Call) resolvedMain() []string {
 	value := c.args[c.main].strings[0]
 	if c.main == c.shell {
-		return value
+		return []string{value}
 	}
 	if at, ok := addressOf(value); ok {
 		if at.user { // never allowed without a question
-			return value
+			return []string{value}
 		}
-		return at.text()
+		return []string{at.text()}
 	}
-	if isPathName(c.main) {
-		if m := c.meaning(value); len(m.Readings) == 1 {
-			return m.Readings[0][0]
+	var forms []string
+	plain := ""
+	if !isPathName(c.main) { // it may be a text and no path
+		forms, plain = append(forms, value), path.Clean(slashed(value))
+	}
+	for _, names := range c.meaning(value).Readings {
+		if names[0] != plain && !slices.Contains(forms, names[0]) {
+			forms = append(forms, names[0])
 		}
 	}
-	return value
+	return forms
 }
 
 // quoteGlob makes a glob that matches just the text. White space at the ends,

@@ -70,6 +70,8 @@ func TestSeen(t *testing.T) {
 		"sudo -u \"$USER\" rm -rf x", "exec -a y rm -rf x", "nice -n 5 timeout 3 env rm -rf x", "find . -exec rm -rf x \\;", "time rm -rf x",
 		"sh -c 'rm -rf x'", "bash -lc \"rm -rf x\"", "bash -e -o pipefail -c 'ls; rm -rf x'", "env sh -c 'sudo rm -rf x'",
 		"eval rm -rf x", "eval 'rm -rf x'", "trap 'rm -rf x' EXIT", "flock lock -c 'rm -rf x'", "sh -c \"sh -c 'rm -rf x'\"", "busybox rm -rf x",
+		"env -S 'rm -rf x'", "env -S'rm -rf x'", "env --split-string='rm -rf x'", "su -c'rm -rf x'", "su --command='rm -rf x'",
+		"flock --command='rm -rf x' lock", "xargs -I{} rm -rf x", "find . -execdir rm -rf x \\;", "parallel rm -rf x",
 	} {
 		got, _ := Seen(line, POSIX)
 		if !slices.ContainsFunc(got, func(c string) bool { return c == "rm -rf x" || c == "rm -rf x ;" }) {
@@ -85,6 +87,8 @@ func TestLinesThatAreUnclear(t *testing.T) {
 		"env $X y", "sudo -u root $X", "timeout 5 $X", "xargs \"$@\"", "sh -c \"$X\"", "sh script.sh", "curl x | sh", "bash <<E\nrm x\nE",
 		"eval \"$X\"", ". ./x", "source x", "alias ls=rm", "ls; $X", "echo $($X)", strings.Repeat("a", maxLine+1), "a\x00b",
 		strings.Repeat("env ", maxLine/4-8) + "rm x", "sudo -E $X", "env -u $X $Y", "nice -n 5 env $X",
+		"echo rm x | xargs env", "echo rm | xargs -n 1 sudo -n", "xargs -I% % -rf x", "xargs -I % env % x", "xargs -i {} x", "xargs --replace=@ /bin/@ x",
+		"echo rm x | parallel", "parallel {} x", "find . -exec {} \\;", "find . -execdir env {} +", "find . -exec ./{} \\;", "xargs -0 timeout 5",
 	} {
 		if _, unclear := Seen(line, POSIX); !unclear {
 			t.Errorf("%.80q is clear", line)
@@ -93,6 +97,7 @@ func TestLinesThatAreUnclear(t *testing.T) {
 	for _, line := range []string{
 		"ls", "git status && git log | head", "rm -rf \"$x\"", "for f in *; do rm $f; done", "[ -f x ]", "env A=1 ls $x", "timeout 5 cat *.txt",
 		"sh -c 'ls'", "xargs rm", "bash --version", "find . -name '*.go' -exec wc {} +", "echo {a,b}", "if true; then ls; fi", "A=$(ls) ls", "~/bin/ls",
+		"xargs", "xargs -0", "xargs -n 1 grep x", "xargs -I{} mv {} y", "xargs -I % cp % y", "find . -name x -exec env A=1 wc {} \\;", "parallel wc {}",
 	} {
 		if _, unclear := Seen(line, POSIX); unclear {
 			t.Errorf("%q is unclear", line)

@@ -228,7 +228,7 @@ func (s *seer) eval(args []word, depth int) {
 // depends on the program and its version, so a command is read from each of its words on,
 // and a word with a space is read as a line, too.
 func (s *seer) wrapped(name string, args []word, depth int) {
-	s.unclear = s.unclear || computed(args)
+	s.unclear = s.unclear || computed(args) || fed(name, args)
 	for i, a := range args {
 		if !a.known || s.size > maxSeen {
 			continue
@@ -243,9 +243,77 @@ func (s *seer) wrapped(name string, args []word, depth int) {
 			s.script(inner, args[i+1:], depth)
 		}
 		if strings.ContainsAny(a.text, " \t\n;&|") && a.text != ";" {
-			s.line(a.text, depth+1)
+			for _, line := range lineOf(a.text) {
+				s.line(line, depth+1)
+			}
 		}
 	}
+}
+
+// lineOf returns a word as the command line that it can be: as it is, and without the
+// option that it is the value of, as in env --split-string='rm x' and su -c'rm x'.
+func lineOf(text string) []string {
+	lines := []string{text}
+	if !strings.HasPrefix(text, "-") || len(text) < 3 {
+		return lines
+	}
+	if _, value, ok := strings.Cut(text, "="); ok {
+		lines = append(lines, value)
+	}
+	return append(lines, text[2:])
+}
+
+// fed reports whether the name of the command that a program runs can come from its input:
+// xargs and parallel put what they read in place of {}, or at the end, and find the names
+// of files.
+func fed(name string, args []word) bool {
+	switch name {
+	case "find":
+		for i, a := range args {
+			if strings.HasPrefix(a.text, "-exec") || strings.HasPrefix(a.text, "-ok") {
+				if command, rest := operand(args[i+1:], "{}"); !rest || strings.Contains(command, "{}") {
+					return true
+				}
+			}
+		}
+		return false
+	case "xargs", "parallel":
+		mark := replaced(args)
+		command, found := operand(args, mark)
+		if !found { // xargs runs echo where it is given no command at all
+			return name == "parallel" || slices.ContainsFunc(args, func(a word) bool { return kindOf(path.Base(a.text)) == wrapper })
+		}
+		return strings.Contains(command, mark)
+	}
+	return false
+}
+
+// replaced returns the text that xargs and parallel replace by their input.
+func replaced(args []word) string {
+	for i, a := range args {
+		switch value, ok := strings.CutPrefix(a.text, "--replace="); {
+		case ok && value != "":
+			return value
+		case a.text == "-I" && i+1 < len(args):
+			return args[i+1].text
+		case (strings.HasPrefix(a.text, "-I") || strings.HasPrefix(a.text, "-i")) && len(a.text) > 2:
+			return a.text[2:]
+		}
+	}
+	return "{}"
+}
+
+// operand returns the first word that can name a command: no option, assignment, number or
+// wrapper, and not the value of -I. found is false where there is none.
+func operand(args []word, mark string) (command string, found bool) {
+	for i, a := range args {
+		isMark := a.text == mark && i > 0 && args[i-1].text == "-I"
+		plainWord := !strings.HasPrefix(a.text, "-") && !strings.Contains(a.text, "=") && strings.Trim(a.text, "0123456789.smhd") != ""
+		if !isMark && plainWord && kindOf(path.Base(a.text)) != wrapper {
+			return a.text, true
+		}
+	}
+	return "", false
 }
 
 // computed reports whether the name of the command that a wrapper runs can be a word that

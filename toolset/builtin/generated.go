@@ -32,7 +32,7 @@ func skipped(ws *toolset.Workspace, dir string, name string, siblings map[string
 
 // hiddenByRule reports whether a rule denies a name that a walk found.
 func hiddenByRule(ws *toolset.Workspace, name string) bool {
-	_, yes := wspath.Denied(ws, place{Name: name})
+	_, yes := wspath.DeniedEntry(ws, name)
 	return yes
 }
 

@@ -52,6 +52,42 @@
 // keeper, every tenth of a second: processes of all together, and memory, shared memory
 // and temporary files included. By the launcher: time, growth of the workspace, free disk.
 //
+// Where a folder of control groups is delegated to fettle ([Options.Cgroups]; systemd's
+// Delegate=yes with DelegateSubgroup=), each process also gets a group with a limit of
+// memory and of processes, which the kernel enforces at every moment.
+//
+// # Gaps
+//
+// What a tool can do at each level though its policy does not grant it. [Report] lists those
+// that hold on a machine, and the command doctor prints them.
+//
+// At full:
+//   - tools can see which other programs run (where the kernel gives no fresh /proc, as in
+//     many containers)
+//   - a repository that a tool adds deeper in your own folder is there until its call ends
+//   - memory that processes share is counted ten times a second, so that more can be used
+//     for that long (without control groups)
+//   - files in the workspace are counted ten times a second, so that more can be written for
+//     that long
+//
+// At reduced, in addition:
+//   - tools can see that files exist and change permissions of your files outside the
+//     workspace
+//   - tools have the network whole or not at all
+//   - tools can change the .git of your own folder; what git runs of it is restored after
+//     each call
+//   - a .git that a tool removes or moves as a whole is reported and not restored
+//   - tools can send signals to your other programs, and so outlive their call (with a
+//     Landlock older than version 6)
+//
+// At none:
+//   - tools can reach all that you can, your other programs included; what doesn't resist
+//     ends with its call
+//   - nothing keeps tools from fettle's own data, configuration and keys
+//   - a tool can set the set-user-id bit of files where the kernel has no seccomp
+//   - a tool's process that leaves its group and its parent at once lives on (outside of
+//     Linux and Windows)
+//
 // # Vocabulary
 //
 //   - Keeper: the process between fettle and the tool.

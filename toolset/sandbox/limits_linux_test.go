@@ -278,6 +278,29 @@ t("segment", lambda: fail(libc.shmget(0, 4096, 0o1600)))
 	}
 }
 
+// Only seccomp keeps a tool from setting the set-user-id bit of a file, so without it no
+// tool runs unless the user accepts a tool without a sandbox.
+func TestWithoutSeccompNoToolRuns(t *testing.T) {
+	t.Parallel()
+	needLevel(t, toolset.LevelReduced)
+	ws := tempDir(t)
+	out, err := again(t, "without seccomp", ws).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, want := range []string{"report: none: ", "no seccomp", "a tool can set the set-user-id bit of files"} {
+		if !strings.Contains(string(out), want) {
+			t.Errorf("%q is not in\n%s", want, out)
+		}
+	}
+	if strings.Contains(string(out), "runs: ran") || strings.Count(string(out), "cannot contain imported tools: no seccomp") != 3 {
+		t.Errorf("a tool ran, or the refusal does not name the reason:\n%s", out)
+	}
+	if left, err := os.ReadDir(ws); err != nil || len(left) != 0 {
+		t.Errorf("the workspace has %v, %v", left, err)
+	}
+}
+
 // The folder for temporary files is bounded where it isn't in memory, too.
 func TestTemporaryFilesAreBoundedWithoutMounts(t *testing.T) {
 	t.Parallel()

@@ -29,6 +29,8 @@ func otherMode() (status int, done bool) {
 		do = inContainer
 	case "without Landlock":
 		do = withoutLandlock
+	case "without seccomp":
+		do = withoutSeccomp
 	default:
 		return 0, false
 	}
@@ -101,11 +103,12 @@ func inContainer(args []string) error {
 	return nil
 }
 
-// withoutLandlock is as on a kernel that has none, and runs a probe there.
-func withoutLandlock(args []string) error {
+// without answers one system call of this program, and of all that it starts, as a kernel
+// that does not have it.
+func without(call uint32) error {
 	program := []unix.SockFilter{
 		{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: 0},
-		{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, Jf: 1, K: unix.SYS_LANDLOCK_CREATE_RULESET},
+		{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, Jf: 1, K: call},
 		{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)},
 		{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ALLOW},
 	}
@@ -117,6 +120,33 @@ func withoutLandlock(args []string) error {
 	_, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_TSYNC, uintptr(unsafe.Pointer(&prog)))
 	if errno != 0 {
 		return errno
+	}
+	return nil
+}
+
+// withoutSeccomp is as on a kernel that has none, and reports what a launcher does there.
+func withoutSeccomp(args []string) error {
+	if err := without(unix.SYS_SECCOMP); err != nil {
+		return err
+	}
+	ctx := context.Background()
+	l := sandbox.New(sandbox.Options{KeeperEnv: keeperEnv()})
+	defer l.Close()
+	r, err := l.Report(ctx)
+	fmt.Println("report:", r, err)
+	fmt.Println("gaps:", strings.Join(r.Gaps, "; "))
+	command := toolset.Command{Args: []string{"sh", "-c", "touch f; chmod 4755 f; echo ran"}}
+	for _, least := range []toolset.Level{toolset.LevelUnset, toolset.LevelReduced, toolset.LevelFull} {
+		ran, err := l.Run(ctx, toolset.Policy{Workspace: args[0], Least: least}, command)
+		fmt.Println(least, "runs:", ran.Stdout, err)
+	}
+	return nil
+}
+
+// withoutLandlock is as on a kernel that has none, and runs a probe there.
+func withoutLandlock(args []string) error {
+	if err := without(unix.SYS_LANDLOCK_CREATE_RULESET); err != nil {
+		return err
 	}
 	l := sandbox.New(sandbox.Options{KeeperEnv: keeperEnv()})
 	defer l.Close()

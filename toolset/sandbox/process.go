@@ -34,6 +34,9 @@ type process struct {
 	dial  dialer
 	gone  func() // the launcher forgets it
 
+	cgroups *cgroups
+	group   group // the zero value where there is none
+
 	cmd      *exec.Cmd
 	control  control
 	temp     string       // the folder for temporary files if there is no private one
@@ -135,6 +138,9 @@ func (p *process) startKeeper(o Options) (err error) {
 		return refused(err)
 	}
 	p.cmd, p.control = cmd, ctl
+	// The keeper starts nothing before it has its spec. Without a group its checks limit
+	// the process.
+	p.group = p.cgroups.add(cmd.Process.Pid, p.limits)
 	return nil
 }
 
@@ -175,6 +181,7 @@ func (p *process) serve() {
 // close forgets the process, whose keeper is gone.
 func (p *process) close() {
 	p.gone()
+	p.group.remove()
 	close(p.buried)
 }
 
@@ -303,6 +310,9 @@ func (p *process) exitOf(end *keeper.Ending) toolset.Exit {
 		e.Cause = toolset.Signalled
 	default:
 		e.Cause = toolset.Exited
+	}
+	if (e.Cause == toolset.Signalled || e.Cause == toolset.Exited && e.Code != 0 || e.Cause == toolset.Lost) && p.group.ended() {
+		e.Cause, e.Detail = toolset.MemoryOver, fmt.Sprintf("its processes held more than the %d MB of memory that are allowed", p.limits.Memory>>20)
 	}
 	return e
 }

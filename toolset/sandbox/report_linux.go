@@ -36,44 +36,49 @@ func (l *Launcher) word(seen keeper.Facts) Report {
 	} else {
 		r.Layers = append(r.Layers, "no seccomp")
 	}
-	r.Gaps = gaps(r.Level, version, seen)
+	if l.cgroups.folder() != "" && r.Level > toolset.LevelNone {
+		r.Layers = append(r.Layers, "control groups")
+	}
+	r.Gaps = gaps(r.Level, machineFacts{landlock: version, sharedProc: seen.SharedProc, groups: l.cgroups.folder() != ""})
 	if r.Level < toolset.LevelFull {
 		r.Fix = namespaceFix(os.ReadFile)
 	}
 	return r
 }
 
-// gaps are what stays open at a level.
-func gaps(level toolset.Level, landlock int, seen keeper.Facts) []string {
-	switch level {
-	case toolset.LevelFull:
-		var out []string
-		if seen.SharedProc {
-			out = append(out, "tools can see which other programs run")
-		}
-		return append(out, gapsOfLimits...)
-	case toolset.LevelReduced:
-		out := []string{
-			"tools can see that files exist and change permissions of your files outside the workspace",
-			"tools can see which other programs run",
-			"tools have the network whole or not at all",
-			"tools can change the .git of your own folder; what git runs of it is restored after each call",
-		}
-		if landlock < keeper.SignalLandlock {
-			out = append(out, "tools can send signals to your other programs, and so outlive their call")
-		}
-		return append(out, gapsOfLimits...)
-	}
-	return []string{
-		"tools can reach all that you can, your other programs included; what doesn't resist ends with its call",
-		"nothing keeps tools from fettle's own data, configuration and keys",
-	}
+// machineFacts are what of a machine decides about the gaps of a level.
+type machineFacts struct {
+	landlock           int
+	sharedProc, groups bool
 }
 
-// gapsOfLimits are open at each level that contains tools.
-var gapsOfLimits = []string{
-	"a repository that a tool adds deeper in your own folder is there until its call ends",
-	"memory that processes share and files in the workspace are counted ten times a second, so that more can be used for that long",
+// gaps returns what stays open at a level. The section Gaps of this package's comment
+// lists every one of them, and a test compares the two.
+func gaps(level toolset.Level, m machineFacts) []string {
+	var out []string
+	add := func(open bool, gap string) {
+		if open {
+			out = append(out, gap)
+		}
+	}
+	reduced := level == toolset.LevelReduced
+	if level < toolset.LevelReduced {
+		return []string{
+			"tools can reach all that you can, your other programs included; what doesn't resist ends with its call",
+			"nothing keeps tools from fettle's own data, configuration and keys",
+			"a tool can set the set-user-id bit of files where the kernel has no seccomp",
+		}
+	}
+	add(reduced, "tools can see that files exist and change permissions of your files outside the workspace")
+	add(reduced || m.sharedProc, "tools can see which other programs run")
+	add(reduced, "tools have the network whole or not at all")
+	add(reduced, "tools can change the .git of your own folder; what git runs of it is restored after each call")
+	add(reduced, "a .git that a tool removes or moves as a whole is reported and not restored")
+	add(reduced && m.landlock < keeper.SignalLandlock, "tools can send signals to your other programs, and so outlive their call")
+	add(true, "a repository that a tool adds deeper in your own folder is there until its call ends")
+	add(!m.groups, "memory that processes share is counted ten times a second, so that more can be used for that long")
+	add(true, "files in the workspace are counted ten times a second, so that more can be written for that long")
+	return out
 }
 
 // namespaceFix names the setting that forbids user namespaces.

@@ -31,11 +31,16 @@ type Options struct {
 	// Temporaries records the folders for temporary files of tools; nil records
 	// nothing.
 	Temporaries *atomicfile.Ledger
+	// Cgroups is the folder of Linux's control groups (version 2) in which each process
+	// gets a group of its own, with limits that the kernel enforces. Empty takes the one
+	// that is delegated to this process, if any.
+	Cgroups string
 }
 
 // Launcher starts processes in sandboxes.
 type Launcher struct {
-	o Options
+	o       Options
+	cgroups cgroups
 
 	mu      sync.Mutex
 	lacks   map[toolset.Level]*keeper.Failure // what the machine refused, by the level it is needed for
@@ -49,7 +54,7 @@ var _ toolset.Launcher = (*Launcher)(nil)
 
 // New makes a launcher. Nothing is tried or started before it is asked.
 func New(o Options) *Launcher {
-	return &Launcher{o: o, lacks: map[toolset.Level]*keeper.Failure{}, running: map[*process]bool{}}
+	return &Launcher{o: o, cgroups: cgroups{dir: o.Cgroups}, lacks: map[toolset.Level]*keeper.Failure{}, running: map[*process]bool{}}
 }
 
 // ErrClosed says that a launcher was closed.
@@ -151,7 +156,7 @@ func (l *Launcher) startAt(ctx context.Context, level toolset.Level, plan *plan)
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
 	proc := newProcess(plan, level, l.o)
-	proc.gone = func() { l.forget(proc) }
+	proc.gone, proc.cgroups = func() { l.forget(proc) }, &l.cgroups
 	if err := l.admit(proc, func() error { return proc.open(l.o) }); err != nil {
 		return nil, err
 	}

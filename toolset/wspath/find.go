@@ -2,7 +2,6 @@ package wspath
 
 import (
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -13,12 +12,8 @@ import (
 	"github.com/fettle-cli/fettle/toolset"
 )
 
-const (
-	// maxLinks is how many links systems follow before they report a loop.
-	maxLinks = 40
-	// maxEntries bounds how many names of a folder are compared to find a name's true case.
-	maxEntries = 100_000
-)
+// maxLinks is how many links systems follow before they report a loop.
+const maxLinks = 40
 
 // Place is where a name leads.
 type Place struct {
@@ -38,11 +33,15 @@ type Place struct {
 // names that the workspace's rules deny ([toolset.Workspace.Denied]). Errors are
 // [*toolset.ToolError]s.
 func Find(ws *toolset.Workspace, name string) (Place, error) {
-	at, err := follow(ws, name)
+	return newResolver(ws).find(name)
+}
+
+func (r resolver) find(name string) (Place, error) {
+	at, err := r.follow(name)
 	if err != nil {
 		return at, err
 	}
-	if rule, denied := Denied(ws, at); denied {
+	if rule, denied := Denied(r.ws, at); denied {
 		return at, toolset.Errorf("%s is denied by the rule %s", Show(at.Name), rule)
 	}
 	return at, nil
@@ -56,7 +55,22 @@ func Denied(ws *toolset.Workspace, at Place) (rule string, denied bool) {
 	return ws.Denied(at.Name, at.Fold)
 }
 
-func follow(ws *toolset.Workspace, name string) (Place, error) {
+// DeniedEntry returns the rule that denies the current call a name that a folder lists, as
+// a walk finds it.
+func DeniedEntry(ws *toolset.Workspace, name string) (rule string, denied bool) {
+	if ws.Denied == nil {
+		return "", false
+	}
+	if rule, denied = ws.Denied(name, false); denied {
+		return rule, denied
+	}
+	if rule, denied = ws.Denied(name, true); denied && newResolver(ws).foldsOnTheWay(name) {
+		return rule, denied
+	}
+	return "", false
+}
+
+func (r resolver) follow(name string) (Place, error) {
 	at := Place{Given: name, Name: "."}
 	todo := components(name)
 	links := 0
@@ -70,21 +84,21 @@ func follow(ws *toolset.Workspace, name string) (Place, error) {
 			at.Name = path.Dir(at.Name)
 			continue
 		}
-		if err := RefuseGit(ws, at.Name, part); err != nil {
+		if err := RefuseGit(r.ws, at.Name, part); err != nil {
 			return at, err
 		}
 		next := path.Join(at.Name, part)
-		info, err := ws.Root.Lstat(next)
+		info, err := r.in.lstat(next)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			return missing(ws, at, next, todo)
+			return r.missing(at, next, todo)
 		case err != nil:
 			return at, Explain("look at", name, err)
 		case info.Mode()&fs.ModeSymlink != 0:
 			if links++; links > maxLinks {
 				return at, toolset.Errorf("%s is a link that leads in a circle", Show(name))
 			}
-			target, err := linkTarget(ws, next)
+			target, err := r.linkTarget(next)
 			if err != nil {
 				return at, err
 			}
@@ -93,9 +107,9 @@ func follow(ws *toolset.Workspace, name string) (Place, error) {
 		case !info.IsDir() && len(todo) > 0:
 			return at, toolset.Errorf("%s is a %s, not a folder", Show(next), KindName(info.Mode()))
 		}
-		at.step(ws, part, info)
+		r.step(&at, part, info)
 	}
-	info, err := ws.Root.Lstat(at.Name)
+	info, err := r.in.lstat(at.Name)
 	if err != nil {
 		return at, Explain("look at", name, err)
 	}
@@ -114,110 +128,21 @@ func components(name string) []string {
 }
 
 // step continues to a component that exists, by its true name.
-func (at *Place) step(ws *toolset.Workspace, part string, info fs.FileInfo) {
-	if ignoresCase(ws, at.Name, part, info) {
-		at.Fold = true
-		part = trueName(ws, at.Name, part, info)
-	}
+func (r resolver) step(at *Place, part string, info fs.FileInfo) {
+	part, fold := r.in.trueCase(at.Name, part, info)
+	at.Fold = at.Fold || fold
 	at.Name = path.Join(at.Name, part)
 }
 
-// ignoresCase reports whether a component can be the name of an entry that is listed
-// under another one: the file system ignores case, or it may normalise or shorten names.
-// One more look-up decides for plain names, which are nearly all.
-func ignoresCase(ws *toolset.Workspace, dir, part string, info fs.FileInfo) bool {
-	if strings.ContainsAny(part, "~:") || strings.TrimRight(part, ". ") != part || strings.IndexFunc(part, func(r rune) bool { return r > unicode.MaxASCII }) >= 0 {
-		return trueName(ws, dir, part, info) != part
-	}
-	other := swapCase(part)
-	if other == part {
-		return false
-	}
-	again, err := ws.Root.Lstat(path.Join(dir, other))
-	if err != nil || !os.SameFile(info, again) {
-		return false
-	}
-	// A hard link of that very name would be the same file, too.
-	return !listed(ws, dir, part) || !listed(ws, dir, other)
-}
-
-func swapCase(s string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'a' && r <= 'z':
-			return r - 'a' + 'A'
-		case r >= 'A' && r <= 'Z':
-			return r - 'A' + 'a'
-		}
-		return r
-	}, s)
-}
-
-// listed reports whether a folder lists just this name.
-func listed(ws *toolset.Workspace, dir, name string) bool {
-	found := false
-	eachName(ws, dir, func(n string) bool { found = n == name; return !found })
-	return found
-}
-
-// trueName returns the name by which a folder lists an entry; the given one if it is
-// listed as it is.
-func trueName(ws *toolset.Workspace, dir, part string, info fs.FileInfo) string {
-	other := ""
-	exact := false
-	eachName(ws, dir, func(n string) bool {
-		if exact = n == part; exact {
-			return false
-		}
-		if other == "" && mayMean(part, n) {
-			if at, err := ws.Root.Lstat(path.Join(dir, n)); err == nil && os.SameFile(at, info) {
-				other = n
-			}
-		}
-		return true
-	})
-	if exact || other == "" {
-		return part
-	}
-	return other
-}
-
-// mayMean is a quick check before a look-up: names that a file system takes for one have
-// the same beginning, unless they were shortened or normalised.
-func mayMean(part, listed string) bool {
-	return strings.ContainsAny(part, "~:") || strings.EqualFold(strings.TrimRight(part, ". "), listed) ||
-		strings.IndexFunc(part+listed, func(r rune) bool { return r > unicode.MaxASCII }) >= 0
-}
-
-// eachName calls more with the names in a folder until it returns false.
-func eachName(ws *toolset.Workspace, dir string, more func(string) bool) {
-	f, err := ws.Root.Open(dir)
-	if err != nil {
-		return
-	}
-	defer f.Close()
-	for n := 0; n < maxEntries; {
-		names, err := f.Readdirnames(1000)
-		for _, name := range names {
-			if !more(name) {
-				return
-			}
-		}
-		if n += len(names); err != nil || errors.Is(err, io.EOF) {
-			return
-		}
-	}
-}
-
 // missing ends follow where nothing exists: the rest is kept as written.
-func missing(ws *toolset.Workspace, at Place, next string, todo []string) (Place, error) {
-	at.Fold = at.Fold || folds(ws, at.Name)
+func (r resolver) missing(at Place, next string, todo []string) (Place, error) {
+	at.Fold = at.Fold || r.in.folds(at.Name)
 	at.Name = next
 	for _, part := range todo {
 		if part == ".." {
 			return at, leadsOut(at.Given)
 		}
-		if err := RefuseGit(ws, at.Name, part); err != nil {
+		if err := RefuseGit(r.ws, at.Name, part); err != nil {
 			return at, err
 		}
 		at.Name = path.Join(at.Name, part)
@@ -225,43 +150,17 @@ func missing(ws *toolset.Workspace, at Place, next string, todo []string) (Place
 	return at, nil
 }
 
-// folds reports whether a folder's file system ignores case, by the folder's own name or
-// by an entry in it.
-func folds(ws *toolset.Workspace, dir string) bool {
-	check := func(parent, name string) (fold, decided bool) {
-		other := swapCase(name)
-		if other == name {
-			return false, false
-		}
-		a, errA := ws.Root.Lstat(path.Join(parent, name))
-		b, errB := ws.Root.Lstat(path.Join(parent, other))
-		return errA == nil && errB == nil && os.SameFile(a, b), errA == nil
-	}
-	if dir != "." {
-		if fold, decided := check(path.Dir(dir), path.Base(dir)); decided {
-			return fold
-		}
-	}
-	fold := false
-	eachName(ws, dir, func(n string) bool {
-		f, decided := check(dir, n)
-		fold = f
-		return !decided
-	})
-	return fold
-}
-
 func leadsOut(name string) error {
 	return toolset.Errorf("%s is a link that leads out of the workspace", Show(name))
 }
 
-func linkTarget(ws *toolset.Workspace, link string) ([]string, error) {
-	target, err := ws.Root.Readlink(link)
+func (r resolver) linkTarget(link string) ([]string, error) {
+	target, err := r.in.readlink(link)
 	if err != nil {
 		return nil, Explain("read the link", link, err)
 	}
 	if filepath.IsAbs(target) || filepath.VolumeName(target) != "" {
-		rel, ok := below(ws, target)
+		rel, ok := below(r.ws, target)
 		if !ok {
 			return nil, leadsOut(link)
 		}

@@ -32,10 +32,14 @@ func Of(ws *toolset.Workspace, value string) Meaning {
 		m.add([]string{value})
 		return m
 	}
-	for _, p := range spellings(ws, value) {
-		m.read(ws, p)
-	}
+	newResolver(ws).of(&m, value)
 	return m
+}
+
+func (r resolver) of(m *Meaning, value string) {
+	for _, p := range spellings(r.ws, value) {
+		r.read(m, p)
+	}
 }
 
 // spellings returns the paths as which tools read a value, with slashes.
@@ -62,43 +66,63 @@ func (m *Meaning) add(names []string) {
 }
 
 // read adds the two readings of a path: dots first, and links first.
-func (m *Meaning) read(ws *toolset.Workspace, p string) {
+func (r resolver) read(m *Meaning, p string) {
 	clean := path.Clean(p)
-	if ws == nil || ws.Root == nil {
+	if r.ws == nil || r.ws.Root == nil {
 		m.add([]string{clean})
 		return
 	}
-	m.follow(ws, clean)
+	r.reading(m, clean)
 	if slices.Contains(strings.Split(p, "/"), "..") {
-		m.follow(ws, p)
+		r.reading(m, p)
 	}
 }
 
-// follow adds the file to which a path leads in the workspace, else outside of it.
-func (m *Meaning) follow(ws *toolset.Workspace, p string) {
+// reading adds the file to which a path leads in the workspace, else outside of it.
+func (r resolver) reading(m *Meaning, p string) {
 	rel, inside := p, true
 	if filepath.IsAbs(filepath.FromSlash(p)) {
-		rel, inside = below(ws, filepath.FromSlash(p))
+		rel, inside = below(r.ws, filepath.FromSlash(p))
 		rel = filepath.ToSlash(rel)
 	}
-	if inside {
-		if at, err := follow(ws, rel); err == nil {
-			m.Fold = m.Fold || at.Fold
-			m.add([]string{at.Name, filepath.ToSlash(filepath.Join(ws.Path, filepath.FromSlash(at.Name)))})
-			return
-		}
+	if inside && r.readInside(m, rel) {
+		return
 	}
 	abs := filepath.FromSlash(p)
 	if !filepath.IsAbs(abs) {
-		abs = ws.Path + string(filepath.Separator) + abs
+		abs = r.ws.Path + string(filepath.Separator) + abs
 	}
 	real, err := filepath.EvalSymlinks(abs)
 	if err != nil {
 		real = realFolder(abs)
 	}
-	if rel, ok := below(ws, real); ok { // such as a path into .git
-		m.add([]string{filepath.ToSlash(rel), filepath.ToSlash(real)})
+	at, rel, inside, fold := r.locate(filepath.ToSlash(real))
+	m.Fold = m.Fold || fold
+	if inside && r.readInside(m, rel) {
 		return
 	}
-	m.add([]string{filepath.ToSlash(real)})
+	if inside { // such as a path into .git
+		m.add([]string{path.Clean(rel), filepath.ToSlash(real)})
+		return
+	}
+	m.add([]string{at})
+}
+
+// readInside adds the file to which a path below the workspace leads, unless it leads out
+// or into .git.
+func (r resolver) readInside(m *Meaning, rel string) bool {
+	at, err := r.follow(rel)
+	if err != nil {
+		return false
+	}
+	m.Fold = m.Fold || at.Fold
+	m.add([]string{at.Name, filepath.ToSlash(filepath.Join(r.ws.Path, filepath.FromSlash(at.Name)))})
+	return true
+}
+
+// splitRoot splits an absolute path with slashes into the root of its volume and its
+// parts.
+func splitRoot(abs string) (root string, parts []string) {
+	volume := filepath.ToSlash(filepath.VolumeName(filepath.FromSlash(abs)))
+	return volume + "/", components(strings.TrimPrefix(abs, volume))
 }

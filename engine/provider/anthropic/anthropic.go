@@ -2,6 +2,7 @@ package anthropic
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"iter"
 	"net/http"
@@ -36,6 +37,10 @@ type Options struct {
 	Key func(context.Context) (string, error)
 	// Headers are sent with each request.
 	Headers map[string]string
+	// Query is added to the address of each request, and Body to the JSON of each
+	// question, in place of members of the same name; null leaves a member out.
+	Query map[string]string
+	Body  map[string]json.RawMessage
 	// Client makes the requests; nil is one of the Provider's own.
 	Client *http.Client
 	// FirstByte and Between bound the waits for an answer and for each further
@@ -152,7 +157,11 @@ func (p *Provider) source(req *provider.Request) wire.Source {
 
 // try makes one exchange.
 func (p *Provider) try(ctx context.Context, req *provider.Request, b *built, pass func([]provider.Delta) bool) error {
-	hr, src, err := p.request(ctx, http.MethodPost, p.base.JoinPath("messages"), b.body, p.source(req))
+	body, err := wire.WithMembers(b.body, p.o.Body)
+	if err != nil {
+		return p.source(req).Error(provider.Rejected, err.Error(), err)
+	}
+	hr, src, err := p.request(ctx, http.MethodPost, p.base.JoinPath("messages"), body, p.source(req))
 	if err != nil {
 		return err
 	}
@@ -189,7 +198,7 @@ func (p *Provider) request(ctx context.Context, method string, u *url.URL, body 
 			return nil, src, src.Error(provider.Unauthorised, err.Error(), err)
 		}
 	}
-	hr, err := wire.NewRequest(ctx, method, u, body)
+	hr, err := wire.NewRequest(ctx, method, wire.WithQuery(u, p.o.Query), body)
 	if err != nil {
 		return nil, src, src.Error(provider.Rejected, err.Error(), err)
 	}

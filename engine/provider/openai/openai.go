@@ -34,6 +34,10 @@ type Options struct {
 	Key func(context.Context) (string, error)
 	// Headers are sent with each request.
 	Headers map[string]string
+	// Query is added to the address of each request, and Body to the JSON of each
+	// question, in place of members of the same name; null leaves a member out.
+	Query map[string]string
+	Body  map[string]json.RawMessage
 	// Client makes the requests; nil is one of the Provider's own.
 	Client *http.Client
 	// FirstByte and Between bound the waits for an answer and for each further
@@ -72,7 +76,9 @@ func New(o Options) (*Provider, error) {
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return nil, fmt.Errorf("set up provider %s: %q is no http or https address", o.Name, wire.Clean(o.BaseURL))
 	}
-	if strings.Trim(u.Path, "/") == "" {
+	if azure(u) {
+		u = azureBase(u)
+	} else if strings.Trim(u.Path, "/") == "" {
 		u = u.JoinPath("v1")
 	}
 	return &Provider{
@@ -149,7 +155,11 @@ func (p *Provider) source(req *provider.Request) wire.Source {
 
 // try makes one exchange.
 func (p *Provider) try(ctx context.Context, req *provider.Request, b *built, pass func([]provider.Delta) bool) error {
-	hr, src, err := p.request(ctx, http.MethodPost, "chat/completions", b.body, p.source(req))
+	body, err := wire.WithMembers(b.body, p.o.Body)
+	if err != nil {
+		return p.source(req).Error(provider.Rejected, err.Error(), err)
+	}
+	hr, src, err := p.request(ctx, http.MethodPost, "chat/completions", body, p.source(req))
 	if err != nil {
 		return err
 	}
@@ -177,12 +187,12 @@ func (p *Provider) request(ctx context.Context, method, path string, body []byte
 			return nil, src, src.Error(provider.Unauthorised, err.Error(), err)
 		}
 	}
-	hr, err := wire.NewRequest(ctx, method, p.base.JoinPath(path), body)
+	hr, err := wire.NewRequest(ctx, method, wire.WithQuery(p.base.JoinPath(path), p.o.Query), body)
 	if err != nil {
 		return nil, src, src.Error(provider.Rejected, err.Error(), err)
 	}
 	if key = strings.TrimSpace(key); key != "" {
-		hr.Header.Set("Authorization", "Bearer "+key)
+		setKey(hr, key)
 		src.Secrets = append(slices.Clone(src.Secrets), key)
 	}
 	if body != nil {

@@ -3,6 +3,7 @@ package wire
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -109,6 +110,40 @@ func NewRequest(ctx context.Context, method string, u *url.URL, body []byte) (*h
 	}
 	req.Header.Set("User-Agent", "fettle")
 	return req, nil
+}
+
+// WithQuery returns u with the parameters of a configuration in its query.
+func WithQuery(u *url.URL, params map[string]string) *url.URL {
+	if len(params) == 0 {
+		return u
+	}
+	out := *u
+	q := out.Query()
+	for name, value := range params {
+		q.Set(name, value)
+	}
+	out.RawQuery = q.Encode()
+	return &out
+}
+
+// WithMembers returns the JSON object body with the members of a configuration in place of
+// its own. A member that is null is left out.
+func WithMembers(body []byte, members map[string]json.RawMessage) ([]byte, error) {
+	if len(members) == 0 {
+		return body, nil
+	}
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(body, &all); err != nil {
+		return nil, err
+	}
+	for name, value := range members {
+		if string(value) == "null" {
+			delete(all, name)
+		} else {
+			all[name] = value
+		}
+	}
+	return Marshal(all)
 }
 
 // likelySecret is how long a header's value is that is taken for a secret,
