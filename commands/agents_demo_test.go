@@ -88,13 +88,13 @@ func TestTheDemoScriptOfTheDocument(t *testing.T) {
 	t.Parallel()
 	needtest.Program(t, "python3")
 	w := newWorld(t, "{}")
-	w.Run(0, "toolset", "import", commandtest.Toolset(t, "chaoscontext"), "--yes")
+	w.Run(0, "toolset", "import", "gallery:chaoscontext", "--yes")
 	ask := func(args ...string) []seen {
 		out, _ := w.Run(0, append([]string{"ask", "--no-stdin", "-o", "events"}, args...)...)
 		return turnOf(t, out)
 	}
 
-	first := ask("-m", "script/:demo", "--agent", "interface", "I'm starting on the login system. What's the final spec?")
+	first := ask("-m", "script/:demo", "I'm starting on the login system. What's the final spec?")
 	frames, tokens, answer := framesOf(t, first)
 	if diff := cmp.Diff(commandtest.DocumentFrames(), frames); diff != "" {
 		t.Errorf("the first turn (- the document, + fettle):\n%s", diff)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/toolset/gallery"
 	"github.com/fettle-cli/fettle/toolset/registry"
 )
 
@@ -73,6 +74,15 @@ func resourcesOf(ctx context.Context, eng *engine.Engine, server string) []sugge
 		if !r.Template {
 			out = append(out, suggestion{"@" + server + ":" + r.URI, r.Name})
 		}
+	}
+	return out
+}
+
+// gallery suggests the toolsets that are part of the program, and files.
+func (c *completer) gallery() suggestions {
+	out := suggestions{paths: "files"}
+	for _, id := range gallery.IDs() {
+		out.add(gallery.Ref(id), "a toolset that is part of fettle")
 	}
 	return out
 }

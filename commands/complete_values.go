@@ -156,6 +156,8 @@ func (c *completer) argument(p place) suggestions {
 func (c *completer) named(p place, name string) suggestions {
 	within := func(group string) bool { return strings.HasPrefix(p.path+" ", "fettle "+group+" ") }
 	switch {
+	case name == "FILE" && p.path == "fettle toolset import":
+		return c.gallery()
 	case name == "FILE" || name == "PATH":
 		return suggestions{paths: "files"}
 	case name == "DIR" || name == "FOLDER":

@@ -45,6 +45,7 @@ func setUp(env *testscript.Env) error {
 		return err
 	}
 	env.Setenv("TOOLSETS", examples)
+	env.Setenv("GALLERY", filepath.Join(filepath.Dir(filepath.Dir(examples)), "toolset", "gallery"))
 	for k, v := range map[string]string{
 		"HOME": home, "USERPROFILE": home, "FETTLE_DATA": filepath.Join(env.WorkDir, "data"),
 		"FETTLE_CONFIG": filepath.Join(env.WorkDir, "config"), "OLLAMA_HOST": "127.0.0.1:1",

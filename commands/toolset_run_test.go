@@ -110,3 +110,44 @@ func TestTheExamplesPassTheirTests(t *testing.T) {
 		})
 	}
 }
+
+// Each toolset of the gallery passes its own tests and the strict validation, and its tools run
+// in a whole turn after an import from the program: from the model's call to the answer. PubMed
+// is run in a turn by the tests of the workbench, which have a server in its place.
+func TestTheGalleryAtWork(t *testing.T) {
+	t.Parallel()
+	needtest.Program(t, "python3")
+	for _, c := range []struct{ id, script, question, want string }{
+		{"reviews", `{responses: [
+  {when: bakery, step: 0, calls: [{name: analyze_reviews, args: {business_name: Blue Door Bakery, source: all}}]}, {when: "", text: Read them.}]}`,
+			"the bakery", `"type":"review_analysis"`},
+		{"research", `{responses: [
+  {when: naps, step: 0, calls: [{name: deep_research, args: {question: What helps?, aspects: [planned naps], sources: [workspace]}}]}, {when: "", text: Found.}]}`,
+			"naps", `"address":"naps.md"`},
+		{"my-toolset", `{responses: [
+  {when: analyze, step: 0, calls: [{name: analyze_data, args: {filename: a.csv}}]}, {when: "", text: Done.}]}`,
+			"analyze it", `"summary":"Processed 1 rows"`},
+		{"chaoscontext", "{}", "", ""}, // its turn: TestTheDemoScriptOfTheDocument
+		{"research-streams", "{}", "", ""},
+	} {
+		t.Run(c.id, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, c.script)
+			w.Run(0, "toolset", "validate", "--strict", filepath.Join(needtest.Root(t), "toolset", "gallery", c.id))
+			out, _ := w.Run(0, "toolset", "test", filepath.Join(needtest.Root(t), "toolset", "gallery", c.id))
+			if !strings.HasSuffix(out, " passed\n") {
+				t.Errorf("toolset test: %s", out)
+			}
+			w.Run(0, "toolset", "import", "gallery:"+c.id, "--yes")
+			if c.question == "" {
+				return
+			}
+			folder := filepath.Join(w.Dir, "folder")
+			commandtest.Put(t, filepath.Join(folder, "a.csv"), "a,b\n1,2\n")
+			commandtest.Put(t, filepath.Join(folder, "naps.md"), "# Naps\n\nPlanned naps lowered errors on night shifts from 4.1 to 2.6 percent.\n")
+			if out, _ = w.Run(0, "ask", "--no-stdin", "--yes", "-w", folder, "-o", "events", c.question); !strings.Contains(out, `"status":"success"`) || !strings.Contains(out, c.want) {
+				t.Errorf("the turn: %s", out)
+			}
+		})
+	}
+}

@@ -30,7 +30,8 @@ func oneDamagedChat(t *testing.T, table string) (b *bench, spoiled int) {
 			b.saveWorkflow(ctx, &WorkflowInstance{ID: fmt.Sprint("w", n), ChatID: c.ID, State: WorkflowComplete, TurnID: "none"}),
 			b.store.UpdateSync(ctx, func(tx *kv.Tx) error {
 				return errors.Join(b.tables.payloads.Put(tx, &PayloadDecision{ChatID: c.ID, PayloadID: "p"}),
-					b.tables.apps.Put(tx, &appLink{ChatID: c.ID, Of: "none", CallID: fmt.Sprint(n)}))
+					b.tables.apps.Put(tx, &appLink{ChatID: c.ID, Of: "none", CallID: fmt.Sprint(n)}),
+					b.tables.agents.Put(tx, &OwnAgent{Agent: Agent{ID: fmt.Sprint("agent", n), Purpose: "Helps", Prompt: "Help."}}))
 			}))
 		_, added := b.AddDocuments(ctx, NewDocument{Name: fmt.Sprintf("doc%d.txt", n+1), MIME: textMIME, Data: []byte("text")})
 		err = errors.Join(err, added)
@@ -55,6 +56,8 @@ func oneDamagedChat(t *testing.T, table string) (b *bench, spoiled int) {
 	switch table {
 	case "events":
 		text = b.recordTurn(t, one.ID)
+	case "own_agents":
+		text = "agent0"
 	case "documents":
 		text = "doc1"
 	case "branches", "branch_marks":

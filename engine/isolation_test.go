@@ -335,6 +335,7 @@ func TestEveryRecordIsBoundedAsItIsEncoded(t *testing.T) {
 		holds(t, b, b.tables.chats), holds(t, b, b.tables.messages), holds(t, b, b.tables.turns), holds(t, b, b.tables.calls),
 		holds(t, b, b.tables.payloads), holds(t, b, b.tables.grants), holds(t, b, b.tables.documents), holds(t, b, b.tables.workflows),
 		holds(t, b, b.tables.threads), holds(t, b, b.tables.moves), holds(t, b, b.tables.deleted), holds(t, b, b.tables.apps),
+		holds(t, b, b.tables.agents),
 	}
 	fixed := map[string]string{ // the tables whose records have no text from outside, with the reason
 		"upkeep": "numbers and times", "usage_state": "a name of the program and a time", "search_state": "as usage_state, and a key",

@@ -49,6 +49,8 @@ type PayloadDecision struct {
 	// Reaction is who is told: a client action of the page, which the client
 	// carries out, or a tool. Nil where nobody is.
 	Reaction *manifest.Reaction `json:"reaction,omitempty"`
+	// AgentID is the agent of the user's that accepting the payload created or changed.
+	AgentID string `json:"agent_id,omitempty"`
 	// TurnID is the turn in which the tool runs. With a tool and without a turn
 	// it is not known whether that began.
 	TurnID string `json:"turn_id,omitempty"`
@@ -222,8 +224,15 @@ func (e *Engine) Decide(ctx context.Context, d Deciding) (Decided, error) {
 		wanted.Decision = Accepted
 	}
 	wanted.Reaction = box.shows.reaction(shown.Toolset, shown.Type, wanted.Decision)
+	var change *changeOwn
+	if d.Accept && proposes(shown.Payload) && (shown.Decision == nil || shown.Decision.Decision == "") {
+		if change, err = e.agentChange(ctx, shown.Payload); err != nil {
+			return Decided{}, err
+		}
+		wanted.AgentID = change.id
+	}
 	out := Decided{Chat: chat, Payload: shown}
-	out.Payload.Decision, out.Again, err = e.keepDecision(ctx, wanted)
+	out.Payload.Decision, out.Again, err = e.keepDecision(ctx, wanted, change)
 	switch {
 	case err != nil:
 		return Decided{}, err
@@ -278,9 +287,10 @@ func lastPayload(all []ShownPayload) int {
 	return len(all) - 1
 }
 
-// keepDecision writes a decision, unless there is one; it gives the one that
-// holds then.
-func (e *Engine) keepDecision(ctx context.Context, wanted PayloadDecision) (held *PayloadDecision, again bool, err error) {
+// keepDecision writes a decision, unless there is one, together with the change of an agent
+// that it makes (nil for none): both are stored or neither is. It returns the decision that
+// is in force then.
+func (e *Engine) keepDecision(ctx context.Context, wanted PayloadDecision, change *changeOwn) (held *PayloadDecision, again bool, err error) {
 	release, err := e.shareData(ctx, nil)
 	if err != nil {
 		return nil, false, err
@@ -302,10 +312,20 @@ func (e *Engine) keepDecision(ctx context.Context, wanted PayloadDecision) (held
 		if there, err := e.tables.chats.Has(tx, kv.Str(wanted.ChatID)); err != nil || !there { // it was removed meanwhile
 			return cmp.Or(err, kv.ErrNotFound)
 		}
+		if change != nil {
+			if err := e.applyOwn(tx, change); err != nil {
+				return err
+			}
+		}
 		held = &wanted
 		return putBounded(e, tx, e.tables.payloads, held, "the decision about payload "+held.PayloadID)
 	})
+	var refused *fault.Fault
 	switch {
+	case errors.Is(err, errNotOwn):
+		return nil, false, e.notOwn(ctx, change.id)
+	case errors.As(err, &refused):
+		return nil, false, err
 	case errors.Is(err, kv.ErrNotFound):
 		return nil, false, fault.New(fault.NotFound, "the chat was removed meanwhile", "fettle chats list")
 	case err != nil && ctx.Err() == nil:

@@ -81,7 +81,10 @@ func (e *Engine) prepare(ctx context.Context, req TurnRequest) (*turn, *conversa
 	for _, w := range t.warnings {
 		e.o.Notice(w) // also if the turn does not begin
 	}
-	var err error
+	err := e.enterByDefault(ctx, &t.req)
+	if err != nil {
+		return nil, nil, err
+	}
 	if t.box, err = e.toolboxFor(ctx, needOf(&t.req)); err != nil {
 		return nil, nil, err
 	}

@@ -23,6 +23,7 @@ type tables struct {
 	apps      *kv.Table[appLink]
 	payloads  *kv.Table[PayloadDecision]
 	artifacts *kv.Table[keptArtifact]
+	agents    *kv.Table[OwnAgent]
 	grants    *kv.Table[Grant]
 	deleted   *kv.Table[deletion]
 	upkeep    *kv.Table[Upkeep]
@@ -52,6 +53,7 @@ func newTables() *tables {
 			kv.On("chat", func(c *ToolCall) kv.Key { return kv.Str(c.ChatID) })),
 		apps:     kv.NewTable("app_calls", func(l *appLink) kv.Key { return kv.Str(l.ChatID).Str(l.Of).Str(l.CallID) }),
 		payloads: kv.NewTable("payloads", func(p *PayloadDecision) kv.Key { return kv.Str(p.ChatID).Str(p.PayloadID) }),
+		agents:   kv.NewTable("own_agents", func(a *OwnAgent) kv.Key { return kv.Str(a.ID) }),
 		grants:   kv.NewTable("grants", func(g *Grant) kv.Key { return kv.Str(g.Scope).Str(g.Pattern) }),
 		events:   kv.NewRawTable("events"),
 		parts:    kv.NewRawTable("message_parts"),

@@ -36,9 +36,19 @@ func (e *Engine) toolbox(ctx context.Context) (*toolbox, error) {
 }
 
 // toolboxFor returns the tools and agents that there are now, or at least those
-// that are needed. Each turn looks, so that one engine serves toolsets that are
-// imported while it lives. Only a change costs more than the reading of the index.
+// that are needed. The agents that the user made are among them where all are needed.
 func (e *Engine) toolboxFor(ctx context.Context, need toolNeed) (*toolbox, error) {
+	box, err := e.installedBox(ctx, need)
+	if err != nil || !need.all {
+		return box, err
+	}
+	return e.withOwn(ctx, box)
+}
+
+// installedBox returns the tools and agents of the program, of the configuration and of the
+// toolsets. Each turn looks, so that one engine serves toolsets that are
+// imported while it lives. Only a change costs more than the reading of the index.
+func (e *Engine) installedBox(ctx context.Context, need toolNeed) (*toolbox, error) {
 	if e.o.Runner == nil {
 		return &toolbox{tools: e.o.Tools, agents: e.o.Agents, shows: e.newShowcase(nil)}, nil
 	}

@@ -4,12 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/permission"
+	"github.com/fettle-cli/fettle/internal/needtest"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/registry"
 )
@@ -37,10 +37,7 @@ func toolShelf(t *testing.T, broken string, ids ...string) *bench {
 
 func (b *bench) install(id string) {
 	b.t.Helper()
-	ref, err := filepath.Abs(filepath.Join("..", "testdata", "toolsets", id))
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	ref := needtest.Toolset(b.t, id)
 	p, err := b.PlanToolset(b.t.Context(), ref, registry.PlanOptions{})
 	if err != nil {
 		b.t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 	"github.com/fettle-cli/fettle/internal/nearest"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/bundle"
+	"github.com/fettle-cli/fettle/toolset/gallery"
 	"github.com/fettle-cli/fettle/toolset/manifest"
 	"github.com/fettle-cli/fettle/toolset/registry"
 )
@@ -197,7 +198,8 @@ func (e *Engine) bundleFault(ref string, err error) error {
 	var refused *bundle.Error
 	var invalid *manifest.Error
 	name := bundle.Printable(ref)
-	if !strings.Contains(ref, "://") {
+	id, isGallery := gallery.ID(ref)
+	if !strings.Contains(ref, "://") && !isGallery {
 		name = bundle.Printable(filepath.Base(ref))
 	}
 	switch {
@@ -214,10 +216,21 @@ func (e *Engine) bundleFault(ref string, err error) error {
 		f := fault.New(fault.Failed, fmt.Sprintf("%s is refused: %s", name, refused.Error()))
 		f.Detail, f.Err = []string{"reason: " + string(refused.Code)}, err
 		return f
+	case errors.Is(err, fs.ErrNotExist) && isGallery:
+		return noGallerySet(id)
 	case errors.Is(err, fs.ErrNotExist):
 		return fault.New(fault.NotFound, fmt.Sprintf("there is no bundle %s", bundle.Printable(ref)))
 	}
 	return e.toolsetFault("import "+name, err)
+}
+
+// noGallerySet returns the fault of an id that the gallery does not have.
+func noGallerySet(id string) error {
+	msg := "the gallery has no toolset " + bundle.Printable(id)
+	if near := nearest.Of(id, gallery.IDs()); near != "" {
+		msg += "; did you mean " + gallery.Ref(near) + "?"
+	}
+	return fault.New(fault.NotFound, msg, "choose one of "+strings.Join(gallery.IDs(), ", "))
 }
 
 func errorsOf(invalid *manifest.Error) int {

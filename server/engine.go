@@ -82,6 +82,8 @@ type statesAPI interface {
 type toolsetsAPI interface {
 	InstalledToolsets(context.Context) ([]engine.InstalledSet, error)
 	InstalledToolset(ctx context.Context, id string) (*engine.InstalledSet, error)
+	Gallery(context.Context) ([]engine.GallerySet, error)
+	EntryAgent(context.Context) (string, error)
 	PlanToolset(ctx context.Context, ref string, o engine.PlanOptions) (*engine.ImportPlan, error)
 	ImportToolset(context.Context, *engine.ImportPlan, engine.ApplyOptions) (*engine.SetRecord, error)
 	ExportToolset(ctx context.Context, id string, w io.Writer, o engine.ExportOptions) (*engine.ExportedSet, error)

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"net/http"
 
 	"github.com/fettle-cli/fettle/engine"
@@ -91,14 +92,29 @@ type SuggestedFile struct {
 	Text string `json:"text"`
 }
 
-func getPage(s *Server, w http.ResponseWriter, _ *http.Request) error {
+func getPage(s *Server, w http.ResponseWriter, r *http.Request) error {
+	agent, err := s.usualAgent(r.Context())
+	if err != nil {
+		return err
+	}
 	writeJSON(w, http.StatusOK, pageJSON{
-		Version: s.o.Version, ArtifactOrigin: s.artifacts.where(), Demo: s.o.Demo, Model: s.o.Model, Agent: s.o.Agent,
+		Version: s.o.Version, ArtifactOrigin: s.artifacts.where(), Demo: s.o.Demo, Model: s.o.Model, Agent: agent,
 		Limits:      limitsJSON{Turn: maxTurn, JSON: maxJSON, Upload: maxUpload, Bundle: maxBundle, Document: engine.MaxDocumentSize},
 		Suggestions: orEmpty(s.o.Suggestions),
 		Renderers:   []string{"code", "document", "html", "frame", "mcp_app"},
 	})
 	return nil
+}
+
+// usualAgent returns the agent that new chats begin with; empty for none.
+func (s *Server) usualAgent(ctx context.Context) (string, error) {
+	switch s.o.Agent {
+	case "":
+		return s.toolsets.EntryAgent(ctx)
+	case engine.NoAgent:
+		return "", nil
+	}
+	return s.o.Agent, nil
 }
 
 // Effective is the configuration in force, as it may be shown.

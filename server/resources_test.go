@@ -5,19 +5,18 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/internal/needtest"
 	"github.com/fettle-cli/fettle/toolset"
 )
 
 // install imports an example toolset.
 func (h *house) install(name string) {
 	h.t.Helper()
-	dir, err := filepath.Abs(filepath.Join("..", "testdata", "toolsets", name))
-	must(h.t, err)
+	dir := needtest.Toolset(h.t, name)
 	p, err := h.eng.PlanToolset(h.t.Context(), dir, engine.PlanOptions{WorkDir: h.t.TempDir()})
 	must(h.t, err)
 	defer func() { must(h.t, p.Close()) }()

@@ -7,10 +7,10 @@ import (
 	"encoding/json"
 	"mime/multipart"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/fettle-cli/fettle/internal/needtest"
 	"github.com/fettle-cli/fettle/toolset"
 )
 
@@ -88,7 +88,7 @@ func TestTheEndHasThePayloadAndTheHistory(t *testing.T) {
 func TestABundleIsUploadedAsAForm(t *testing.T) {
 	t.Parallel()
 	h := open(t, plan{})
-	zip := zipped(t, filepath.Join("..", "testdata", "toolsets", "reviews"))
+	zip := zipped(t, needtest.Toolset(t, "reviews"))
 	send := func(query string) answer {
 		var body bytes.Buffer
 		form := multipart.NewWriter(&body)

@@ -160,6 +160,12 @@ func toolsetRoutes() []route {
 			summary: "Look at a bundle; with `approve` install it", takes: bundles, max: maxBundle, gives: importJSON{},
 			maybe: []int{http.StatusCreated}, query: []param{{"approve", "the `approve` of the answer without it, once a person has seen what the bundle wants", ""}, {"name", "the name of the bundle's file, which is kept as its source; a form contains the name", ""}},
 		},
+		{op: "list_gallery", method: http.MethodGet, path: "/api/gallery", tag: tag, do: listGallery, gives: galleryJSON{}, summary: "The toolsets that are part of the program"},
+		{
+			op: "import_gallery", method: http.MethodPost, path: "/api/gallery/{toolset}", tag: tag, do: importGallery, slow: true,
+			summary: "Look at a toolset of the gallery; with `approve` install it", gives: importJSON{}, maybe: []int{http.StatusCreated},
+			query: []param{{"approve", "the `approve` of the answer without it, once a person has seen what the toolset wants", ""}},
+		},
 		{op: "export_toolset", method: http.MethodGet, path: "/api/toolsets/{toolset}/export", tag: tag, do: exportToolset, media: "application/zip", slow: true, summary: "A toolset as a ZIP"},
 		{op: "enable_toolset", method: http.MethodPost, path: "/api/toolsets/{toolset}/enable", tag: tag, do: enableToolset, body: enableBody{}, takes: jsonBody(), gives: enabledJSON{}, summary: "Switch a toolset on or off"},
 		{op: "uninstall_toolset", method: http.MethodPost, path: "/api/toolsets/{toolset}/uninstall", tag: tag, do: uninstallToolset, gives: uninstalledJSON{}, summary: "Remove a toolset"},

@@ -124,7 +124,13 @@ func importToolset(s *Server, w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return &withStatus{err, http.StatusUnprocessableEntity}
 	}
-	defer func() { _ = plan.Close() }() // what it unpacked, which nobody needs any more
+	return s.importPlan(w, r, plan)
+}
+
+// importPlan answers with what a plan contains and wants, and carries it out if the request
+// approves it. It closes the plan.
+func (s *Server) importPlan(w http.ResponseWriter, r *http.Request, plan *engine.ImportPlan) (err error) {
+	defer func() { _ = plan.Close() }() // it only removes what was unpacked
 	out := planJSON(plan)
 	approved := r.URL.Query().Get("approve")
 	if approved != "" && approved != out.Approve {
@@ -145,6 +151,31 @@ func importToolset(s *Server, w http.ResponseWriter, r *http.Request) error {
 	}
 	writeJSON(w, status, out)
 	return nil
+}
+
+// galleryJSON lists the toolsets that are part of the program.
+type galleryJSON struct {
+	Toolsets []engine.GallerySet `json:"toolsets"`
+}
+
+func listGallery(s *Server, w http.ResponseWriter, r *http.Request) error {
+	sets, err := s.toolsets.Gallery(r.Context())
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusOK, galleryJSON{sets})
+	return nil
+}
+
+func importGallery(s *Server, w http.ResponseWriter, r *http.Request) error {
+	if s.draining.Load() {
+		return errDraining
+	}
+	plan, err := s.toolsets.PlanToolset(r.Context(), engine.GalleryRef(r.PathValue("toolset")), engine.PlanOptions{Env: s.o.Env, WorkDir: s.o.DataDir})
+	if err != nil {
+		return err
+	}
+	return s.importPlan(w, r, plan)
 }
 
 // mediaForm is the type of a body that an HTML form, or curl -F, sends.

@@ -57,7 +57,7 @@ func (s *eutils) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func TestPubMedOverTheWire(t *testing.T) {
 	t.Parallel()
 	python := needPython(t)
-	e := openExample(t, filepath.Join(examples, "research-streams"))
+	e := openExample(t, filepath.Join("gallery", "research-streams"))
 	articles, err := os.ReadFile(filepath.Join(e.dir, "assets", "sample", "articles.xml"))
 	if err != nil {
 		t.Fatal(err)
@@ -116,7 +116,7 @@ func TestPubMedOverTheWire(t *testing.T) {
 func TestPubMedOffline(t *testing.T) {
 	t.Parallel()
 	python := needPython(t)
-	e := openExample(t, filepath.Join(examples, "research-streams"))
+	e := openExample(t, filepath.Join("gallery", "research-streams"))
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -41,7 +41,7 @@ func library(asked *atomic.Int64) http.Handler {
 func TestResearchOverTheWire(t *testing.T) {
 	t.Parallel()
 	python := needPython(t)
-	e := openExample(t, filepath.Join(examples, "research"))
+	e := openExample(t, filepath.Join("gallery", "research"))
 	var asked atomic.Int64
 	server := httptest.NewServer(library(&asked))
 	defer server.Close()

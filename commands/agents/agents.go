@@ -40,13 +40,14 @@ type agentJSON struct {
 func New(rt *workbench.Runtime) *cli.Command {
 	return &cli.Command{
 		Name:  "agents",
-		Usage: "see the agents that toolsets and the configuration describe",
+		Usage: "see and change agents",
 		Description: `Agents are prompts with tools of their own that hand a question over to each
-other. fettle ask --agent ID enters by one; a chat goes on with its agent. Those
-of the configuration stand below agents, and fettle help environment has their
-fields.`,
+other. fettle ask --agent ID enters by one, and a chat continues with its agent.
+They come from toolsets, from the configuration (agents, see fettle help
+environment), and from proposals that you accepted in a chat: set, rm and export
+are for these.`,
 		UsageText:   "fettle agents list",
-		Subcommands: []*cli.Command{newList(rt), newShow(rt)},
+		Subcommands: []*cli.Command{newList(rt), newShow(rt), newSet(rt), newRm(rt), newExport(rt)},
 	}
 }
 

@@ -19,10 +19,10 @@ import (
 	"github.com/fettle-cli/fettle/internal/needtest"
 )
 
-// Toolset is the folder of an example toolset.
+// Toolset returns the folder of a toolset of testdata, or else of the gallery.
 func Toolset(t *testing.T, name string) string {
 	t.Helper()
-	return filepath.Join(needtest.Root(t), "testdata", "toolsets", name)
+	return needtest.Toolset(t, name)
 }
 
 // runEnv makes the test binary fettle itself, for tests that need several

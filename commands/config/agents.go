@@ -59,24 +59,37 @@ func agentKind(field string) kind {
 		k.name, k.wants = "list of globs", "expected a list of globs over tools, such as [read_file, chaoscontext:*]"
 		return k
 	case "handoffs":
-		const want = "expected the id of an agent, such as reviewer or chaoscontext:interface"
-		return kind{
-			name: "list of agents", tags: []string{tagText}, list: true, want: want,
-			wants: "expected a list of agents, such as [reviewer, chaoscontext:interface]",
-			parse: func(s string) (any, error) {
-				set, id, scoped := strings.Cut(s, ":")
-				if !validAgent(set) || scoped && !word(id, "_-./") || len(id) > maxAgentID {
-					return nil, errors.New(want)
-				}
-				return s, nil
-			},
+		k := agentIDKind()
+		k.name, k.list, k.wants = "list of agents", true, "expected a list of agents, such as [reviewer, chaoscontext:interface]"
+		id := k.parse
+		k.parse = func(s string) (any, error) {
+			if s == noAgent {
+				return nil, errors.New(k.want)
+			}
+			return id(s)
 		}
+		return k
 	case "history":
 		return choiceKind("full", "turn")
 	case "answers", "entry":
 		return boolKind()
 	}
 	return textKind()
+}
+
+// agentIDKind is how the id of an agent is read, or none.
+func agentIDKind() kind {
+	const want = "expected the id of an agent, such as reviewer or chaoscontext:interface"
+	return kind{
+		name: "agent", tags: []string{tagText}, want: want,
+		parse: func(s string) (any, error) {
+			set, id, scoped := strings.Cut(s, ":")
+			if s != noAgent && !validAgent(set) || scoped && !word(id, "_-./") || len(id) > maxAgentID {
+				return nil, errors.New(want)
+			}
+			return s, nil
+		},
+	}
 }
 
 // wantedAgent is an agent that is handed over to, and the problem of who it
@@ -271,9 +284,13 @@ func (l *loader) checkAgents(all map[string]Agent) {
 	}
 }
 
-// EntryAgent is the id of the agent that new chats begin with; empty where there
-// is none.
+// EntryAgent returns the id of the agent that new chats begin with: the setting agent, or
+// else the agent that has entry: true. It is none where the setting leaves agents out, and
+// empty where the configuration names no agent.
 func (c *Config) EntryAgent() string {
+	if c.Agent != "" {
+		return c.Agent
+	}
 	for _, a := range c.Agents {
 		if a.Entry {
 			return a.ID

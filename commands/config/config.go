@@ -11,9 +11,11 @@ import (
 
 // Config is the configuration in force. It is not changed once it is loaded.
 type Config struct {
-	Model     string   // provider/model; empty where none is configured
-	Fallback  []string // provider/model each, in order
-	System    string
+	Model    string   // provider/model; empty where none is configured
+	Fallback []string // provider/model each, in order
+	System   string
+	// Agent is the agent that new chats begin with, or none; empty is not set.
+	Agent     string
 	Color     string // auto, always or never; never for auto where NO_COLOR is set
 	Ollama    Ollama
 	Providers map[string]Provider // by name; openai, anthropic and mistral are always there

@@ -130,6 +130,8 @@ func (c *Config) setting(key string) any {
 		return c.Fallback
 	case "system":
 		return c.System
+	case "agent":
+		return c.Agent
 	case "profile":
 		return c.Profile
 	case "color":

@@ -82,6 +82,7 @@ func settingsOf(v *viper.Viper) *Config {
 		Model:    v.GetString("model"),
 		Fallback: v.GetStringSlice("fallback"),
 		System:   v.GetString("system"),
+		Agent:    v.GetString("agent"),
 		Color:    v.GetString("color"),
 		Ollama: Ollama{
 			Host:      v.GetString("ollama.host"),

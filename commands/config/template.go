@@ -62,6 +62,8 @@ func exampleOf(s setting) string {
 		return s.Default
 	case s.Key == "profile":
 		return "fast"
+	case s.Key == "agent":
+		return "none"
 	case s.Key == "system":
 		return "Be brief."
 	case s.Key == "fallback":

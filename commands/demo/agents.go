@@ -4,14 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 
-	"github.com/fettle-cli/fettle/commands/demodata"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/toolset/bundle"
+	"github.com/fettle-cli/fettle/toolset/gallery"
 	"github.com/fettle-cli/fettle/toolset/python"
 	"github.com/fettle-cli/fettle/toolset/registry"
 )
@@ -79,17 +78,11 @@ func (d *demo) install(ctx context.Context) error {
 	status := d.rt.Streams.Status()
 	status.Set("installing " + toolsetID)
 	defer status.Clear()
-	dir := d.inScratch(toolsetID)
-	if err := unpack(demodata.Files(), toolsetID, dir); err != nil {
-		return fault.Wrap(fault.Failed, "unpack the demo's toolset", err)
-	}
-	p, err := d.eng.PlanToolset(ctx, dir, registry.PlanOptions{Env: os.LookupEnv, WorkDir: d.scratch})
+	p, err := d.eng.PlanToolset(ctx, gallery.Ref(toolsetID), registry.PlanOptions{Env: os.LookupEnv, WorkDir: d.scratch})
 	if err != nil {
 		return err
 	}
 	defer p.Close()
-	// the folder goes with the demo; the program can unpack another one
-	p.Source = bundle.Source{Type: bundle.FromProgram, Ref: "fettle demo --keep"}
 	if p.Installed != nil && !p.Same && p.Installed.SourceType != bundle.FromProgram {
 		return fault.New(fault.Failed, "another "+toolsetID+" is installed, and the demo leaves it alone", "fettle demo")
 	}
@@ -110,28 +103,6 @@ func (d *demo) standIn(ctx context.Context) error {
 	d.rt.StandIn(standIns())
 	d.says("(There is no Python here, which the toolset is written in; fettle stands in for its two functions.)")
 	return nil
-}
-
-// unpack writes a folder of embedded files.
-func unpack(from fs.FS, root, dir string) error {
-	return fs.WalkDir(from, root, func(name string, e fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		rel, err := filepath.Rel(filepath.FromSlash(root), filepath.FromSlash(name))
-		if err != nil {
-			return err
-		}
-		to := filepath.Join(dir, rel)
-		if e.IsDir() {
-			return os.MkdirAll(to, 0o700)
-		}
-		data, err := fs.ReadFile(from, name)
-		if err != nil {
-			return err
-		}
-		return os.WriteFile(to, data, 0o600)
-	})
 }
 
 func (d *demo) inScratch(name string) string { return filepath.Join(d.scratch, name) }

@@ -2,12 +2,11 @@ package demo
 
 import (
 	"encoding/json"
-	"path"
+	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/fettle-cli/fettle/commands/config"
-	"github.com/fettle-cli/fettle/commands/demodata"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/internal/needtest"
@@ -21,16 +20,13 @@ import (
 func TestStandInsGiveWhatThePythonGives(t *testing.T) {
 	t.Parallel()
 	needtest.Program(t, "python3")
-	data, err := demodata.Files().ReadFile(path.Join(toolsetID, "toolset.yaml"))
+	dir := needtest.Toolset(t, toolsetID)
+	data, err := os.ReadFile(filepath.Join(dir, manifest.FileName))
 	if err != nil {
 		t.Fatal(err)
 	}
 	doc := manifest.Parse("toolset.yaml", data, manifest.Options{})
 	if err := doc.Err(); err != nil {
-		t.Fatal(err)
-	}
-	dir := filepath.Join(t.TempDir(), toolsetID)
-	if err := unpack(demodata.Files(), toolsetID, dir); err != nil {
 		t.Fatal(err)
 	}
 	box := workbench.NewToolbox(workbench.New(term.Test(term.TestOptions{}).Streams), &config.Config{}, paths.Dirs{Data: t.TempDir(), Home: t.TempDir()})

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/fettle-cli/fettle/commands/demodata"
 	"github.com/fettle-cli/fettle/toolset"
+	"github.com/fettle-cli/fettle/toolset/gallery"
 )
 
 // standIns run the two functions of the demo's toolset without Python: the same
@@ -36,7 +36,11 @@ func source(file, list, what, where string, shows func(map[string]string) (searc
 		if err := json.Unmarshal(c.Args, &args); err != nil {
 			return toolset.Result{}, err
 		}
-		data, err := fs.ReadFile(demodata.Files(), path.Join(toolsetID, "assets/data", file))
+		files, err := gallery.Files(toolsetID)
+		if err != nil {
+			return toolset.Result{}, err
+		}
+		data, err := fs.ReadFile(files, path.Join("assets/data", file))
 		if err != nil {
 			return toolset.Result{}, err
 		}

@@ -245,35 +245,3 @@ func TestOtherQuestionsAreTurnedDown(t *testing.T) {
 		t.Errorf("it calls %v, writes %q and says %q", called, summary, answer)
 	}
 }
-
-// The toolset of the demo is the example toolset, file for file.
-func TestTheDemosToolsetIsTheExample(t *testing.T) {
-	t.Parallel()
-	want, got := filesOf(t, "../../testdata/toolsets/chaoscontext"), filesOf(t, "chaoscontext")
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("copy testdata/toolsets/chaoscontext to commands/demodata:\n%s", diff)
-	}
-}
-
-// filesOf are the files of a toolset, without what Python leaves beside them.
-func filesOf(t *testing.T, dir string) map[string]string {
-	t.Helper()
-	out := map[string]string{}
-	err := fs.WalkDir(os.DirFS(dir), ".", func(name string, e fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case e.Name() == "__pycache__":
-			return fs.SkipDir
-		case e.IsDir():
-			return nil
-		}
-		data, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name)))
-		out[name] = string(data)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
-}

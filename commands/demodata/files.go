@@ -2,9 +2,8 @@ package demodata
 
 import "embed"
 
-//go:embed demo.yaml files.yaml haiku.yaml orders.csv chaoscontext
+//go:embed demo.yaml files.yaml haiku.yaml orders.csv
 var files embed.FS
 
-// Files hold the recorded models, the toolset of the conversation, and the file
-// that the scene with files is about.
+// Files returns the recorded models, and the file that the scene with files is about.
 func Files() embed.FS { return files }

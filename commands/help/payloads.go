@@ -17,7 +17,7 @@ func payloadShapes() []shape {
 			{"render_plan", "how a page shows it, where its type has a renderer"},
 			{"message_id, shown_at", "the answer that it is in, and when"},
 			{"edit", "the text that the user made of it: text, edited_at"},
-			{"decision", "what the person did with it: decision (accepted or rejected), remark, decided_at, reaction (the action or the tool that is told), turn_id (in which the tool ran), payload_id, payload_type, chat_id, message_id, toolset_id"},
+			{"decision", "what the person did with it: decision (accepted or rejected), remark, decided_at, reaction (the action or the tool that is told), agent_id (the agent that it created or changed), turn_id (in which the tool ran), payload_id, payload_type, chat_id, message_id, toolset_id"},
 		}},
 		{"fettle payloads accept or reject -o json", []field{
 			{"schema_version", "1"},

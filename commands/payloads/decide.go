@@ -107,6 +107,12 @@ func decidedRemarks(rt *workbench.Runtime, d engine.Decided) {
 	r := d.Payload.Decision.Reaction
 	var text string
 	switch {
+	case d.Payload.Decision.AgentID != "" && !d.Again:
+		did := "created"
+		if d.Payload.Type == "agent_update" {
+			did = "changed"
+		}
+		text = did + " the agent " + d.Payload.Decision.AgentID
 	case r == nil:
 	case r.Action != "":
 		text = "the page's action " + r.Action + " is for the page to carry out"

@@ -23,6 +23,7 @@ type toolsets interface {
 	InstalledToolset(ctx context.Context, id string) (*registry.Info, error)
 	ExportToolset(ctx context.Context, id string, w io.Writer, o registry.ExportOptions) (*registry.Exported, error)
 	RemoveToolset(ctx context.Context, id string) (*registry.Removed, error)
+	EntryAgent(ctx context.Context) (string, error)
 	VerifyToolset(ctx context.Context, id string) ([]registry.Damage, error)
 }
 
@@ -48,9 +49,9 @@ func NewToolset(rt *workbench.Runtime) *cli.Command {
 		Usage: "install sets of tools, keep them in order, and make them",
 		Description: `A toolset is a bundle of tools, renderers, agents and MCP servers: a ZIP, a
 tar.gz, a folder or an https address, made for fettle; or an MCP bundle (.mcpb);
-or a folder with a SKILL.md. It can do what you approved when it was imported,
+or a folder with a SKILL.md; or one of the gallery that is part of fettle. It can do what you approved when it was imported,
 and nothing else.`,
-		UsageText:   "fettle toolset import csv-tools.zip --yes\nfettle toolset list\nfettle toolset show csv-tools",
+		UsageText:   "fettle toolset gallery\nfettle toolset import csv-tools.zip --yes\nfettle toolset list\nfettle toolset show csv-tools",
 		Subcommands: append(author.Commands(rt), installedToolsets(rt)...),
 	}
 }
@@ -59,7 +60,7 @@ and nothing else.`,
 // installed.
 func installedToolsets(rt *workbench.Runtime) []*cli.Command {
 	return []*cli.Command{
-		newToolsetImport(rt), newToolsetUpdate(rt), newToolsetList(rt), newToolsetShow(rt), newToolsetExport(rt),
+		newToolsetGallery(rt), newToolsetImport(rt), newToolsetUpdate(rt), newToolsetList(rt), newToolsetShow(rt), newToolsetExport(rt),
 		toolsetSwitch.Command(rt, false), toolsetSwitch.Command(rt, true), newToolsetTrust(rt), newToolsetRm(rt),
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -14,7 +15,9 @@ import (
 	"github.com/fettle-cli/fettle/commands/show"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
+	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/toolset/manifest"
 	"github.com/fettle-cli/fettle/toolset/registry"
 	"github.com/fettle-cli/fettle/toolset/sandbox"
 )
@@ -44,12 +47,13 @@ func newToolsetImport(rt *workbench.Runtime) *cli.Command {
 		Name:      "import",
 		Usage:     "install a toolset, or another version of one",
 		ArgsUsage: "FILE",
-		Description: `FILE is a bundle: a ZIP, a tar.gz, a folder or an https address. You are shown
+		Description: `FILE is a bundle: a ZIP, a tar.gz, a folder or an https address; or a name such as
+gallery:reviews, see fettle toolset gallery. You are shown
 what it contains and wants (tools, network hosts, environment names, commands in
 full), and nothing is installed before you approve it; --yes does so in scripts.
 What you approve is kept: a later version asks only for what is new. Either all
 of it is installed or nothing. The id of the toolset goes to standard output.`,
-		UsageText: "fettle toolset import csv-tools.zip --yes\nfettle toolset import my-tools --dry-run",
+		UsageText: "fettle toolset import gallery:reviews\nfettle toolset import csv-tools.zip --yes\nfettle toolset import my-tools --dry-run",
 		Flags:     importFlags(),
 		Action: func(c *cli.Context) error {
 			if c.NArg() != 1 || c.Args().First() == "" {
@@ -124,7 +128,7 @@ func (x *importing) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return x.done(p, set)
+	return x.done(ctx, p, set)
 }
 
 // breaks returns a fault if an import with --yes would replace tools that
@@ -284,7 +288,7 @@ func (x *importing) unchanged(ctx context.Context, p *registry.Plan) error {
 }
 
 // done tells what was installed.
-func (x *importing) done(p *registry.Plan, set *registry.Toolset) error {
+func (x *importing) done(ctx context.Context, p *registry.Plan, set *registry.Toolset) error {
 	if x.output == "json" {
 		return workbench.PrintJSON(x.rt, planJSON(p, true))
 	}
@@ -326,10 +330,42 @@ func (x *importing) done(p *registry.Plan, set *registry.Toolset) error {
 		}
 		x.rt.Notice(fmt.Sprintf("it reads %s, which %s not set", strings.Join(missing, ", "), verb))
 	}
+	x.entered(ctx, p)
 	if p.Installed == nil && len(p.Manifest.Tools) > 0 {
 		x.rt.Hint("fettle tool list   shows its tools")
 	}
 	return nil
+}
+
+// entered prints which agent new chats begin with now, if the toolset has one for them.
+func (x *importing) entered(ctx context.Context, p *registry.Plan) {
+	i := slices.IndexFunc(p.Manifest.Agents, func(a manifest.Agent) bool { return a.Entry })
+	if i < 0 {
+		return
+	}
+	id := p.Manifest.ID + ":" + p.Manifest.Agents[i].ID
+	choose := "fettle config set agent " + id
+	if cfg, err := x.rt.Config(nil); err == nil && cfg.EntryAgent() != "" {
+		switch cfg.EntryAgent() {
+		case id:
+		case engine.NoAgent:
+			x.rt.Notice("the configuration has new chats begin without an agent, and not with " + id)
+			x.rt.Hint(choose)
+		default:
+			x.rt.Notice("the configuration has new chats begin with the agent " + cfg.EntryAgent() + ", and not with " + id)
+			x.rt.Hint(choose)
+		}
+		return
+	}
+	switch now, err := x.eng.EntryAgent(ctx); {
+	case err != nil: // the toolset is installed, and this is only about what is next
+	case now == id:
+		x.rt.Notice("new chats begin with the agent " + id)
+		x.rt.Hint("fettle config set agent none   makes them begin without an agent")
+	case now == "":
+		x.rt.Notice("new chats begin without an agent: more than one toolset has an agent for them, or this one is disabled")
+		x.rt.Hint(choose)
+	}
 }
 
 func missingNames(p *registry.Plan) []string {

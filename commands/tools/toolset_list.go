@@ -92,6 +92,7 @@ func runToolsetList(ctx context.Context, rt *workbench.Runtime, eng *engine.Engi
 	}
 	if len(list) == 0 {
 		rt.Notice("no toolsets yet; fettle toolset import FILE installs one")
+		rt.Hint("fettle toolset gallery   lists those that are part of fettle")
 		return nil
 	}
 	style := rt.Streams.Out.Style()

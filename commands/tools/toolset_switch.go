@@ -13,6 +13,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/toolset/bundle"
+	"github.com/fettle-cli/fettle/toolset/gallery"
 	"github.com/fettle-cli/fettle/toolset/registry"
 )
 
@@ -138,7 +139,7 @@ func bringsBack(t registry.Toolset) string {
 
 // importAgain is that command, whether its source is there or not.
 func importAgain(t registry.Toolset) string {
-	if t.SourceType == bundle.FromProgram {
+	if _, ok := gallery.ID(t.SourceRef); !ok && t.SourceType == bundle.FromProgram {
 		return t.SourceRef
 	}
 	return "fettle toolset import " + cmdline.ShellWord(t.SourceRef)

@@ -35,6 +35,11 @@ func (v planView) wants(p *registry.Plan) {
 	}
 	v.tools(m)
 	names(v, "agents", m.Agents, func(a manifest.Agent) string { return a.ID }, "their instructions go to the model")
+	for _, a := range m.Agents {
+		if a.Entry {
+			v.Line("new chats", "begin with "+a.ID, "unless the setting agent names another")
+		}
+	}
 	names(v, "workflows", m.Workflows, func(w manifest.Workflow) string { return w.ID }, "fixed steps of tools and agents")
 	names(v, "pages", m.Pages, func(p manifest.Page) string { return p.ID }, "their texts go to the model")
 	names(v, "payloads", m.Payloads, func(p manifest.Payload) string { return p.Type }, "their instructions go to the model")

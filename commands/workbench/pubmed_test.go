@@ -75,7 +75,7 @@ func pubmedEngine(t *testing.T, dial func(context.Context, string, string) (net.
 			t.Error(err)
 		}
 	})
-	plan, err := eng.PlanToolset(t.Context(), filepath.Join("..", "..", "testdata", "toolsets", "research-streams"), registry.PlanOptions{})
+	plan, err := eng.PlanToolset(t.Context(), needtest.Toolset(t, "research-streams"), registry.PlanOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func pubmedEngine(t *testing.T, dial func(context.Context, string, string) (net.
 // the payload: document 001's two tool payloads.
 func TestPubMedInATurn(t *testing.T) {
 	needtest.Program(t, "python3")
-	articles, err := os.ReadFile(filepath.Join("..", "..", "testdata", "toolsets", "research-streams", "assets", "sample", "articles.xml"))
+	articles, err := os.ReadFile(filepath.Join(needtest.Toolset(t, "research-streams"), "assets", "sample", "articles.xml"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -268,7 +268,7 @@ func leaves() []rule {
 			why: "its tests read the frames back and hold them against published schemas, and start no engine",
 		},
 		{
-			rooms: []string{"./toolset/*/..."}, except: []string{"./toolset/registry/...", "./toolset/clientconfig", "./toolset/validate/...", "./toolset/check/..."},
+			rooms: []string{"./toolset/*/..."}, except: []string{"./toolset/registry/...", "./toolset/clientconfig", "./toolset/validate/...", "./toolset/check/...", "./toolset/gallery"},
 			forbid: []string{"./toolset/*/..."}, allow: []string{"./toolset/wspath"},
 			why: "python, mcp and builtin take a Launcher that sandbox satisfies; bundle, render and the rest know only the parent's types",
 		},
@@ -284,7 +284,7 @@ func leaves() []rule {
 		},
 		{
 			rooms:  []string{"./toolset/registry/..."},
-			forbid: []string{"./toolset/*/..."}, allow: []string{"./toolset/bundle", "./toolset/manifest"},
+			forbid: []string{"./toolset/*/..."}, allow: []string{"./toolset/bundle", "./toolset/gallery", "./toolset/manifest"},
 			why: "it keeps what bundles and manifests give it, and runs nothing",
 		},
 		{
@@ -296,6 +296,11 @@ func leaves() []rule {
 			rooms: []string{"./toolset/validate/...", "./toolset/check/..."}, tests: true,
 			forbid: []string{"./toolset/*/..."}, allow: []string{"./toolset/manifest", "./toolset/bundle", "./toolset/render"},
 			why: "toolsets are judged by their files; what runs a tool is handed in",
+		},
+		{
+			rooms:  []string{"./toolset/gallery"},
+			forbid: []string{"./..."}, allow: []string{"./toolset/manifest"},
+			why: "it contains bundles and lists them; importing one is the registry's work",
 		},
 		{
 			rooms:  []string{"./toolset/clientconfig"},

@@ -48,6 +48,19 @@ func Root(t testing.TB) string {
 	}
 }
 
+// Toolset returns the folder of a toolset of testdata, or else of the gallery.
+func Toolset(t testing.TB, id string) string {
+	t.Helper()
+	root := Root(t)
+	for _, dir := range []string{filepath.Join(root, "testdata", "toolsets", id), filepath.Join(root, "toolset", "gallery", id)} {
+		if _, err := os.Stat(dir); err == nil {
+			return dir
+		}
+	}
+	t.Fatalf("find the toolset %s: neither testdata nor the gallery has it", id)
+	return ""
+}
+
 // Shared gives the path of something in the shared test data.
 func Shared(t testing.TB, path ...string) string {
 	t.Helper()

@@ -49,6 +49,7 @@ type filesAPI interface {
 // toolsAPI is what there is to choose from.
 type toolsAPI interface {
 	AllAgents(context.Context) (*engine.Agents, error)
+	EntryAgent(context.Context) (string, error)
 	ToolGroups(context.Context) ([]engine.ToolGroup, error)
 }
 

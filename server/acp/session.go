@@ -180,7 +180,7 @@ func (a *agent) newSession(r *request) (any, func(), error) {
 		return nil, nil, err
 	}
 	s := &session{id: a.eng.NewChatID(), cwd: cwd, model: a.o.Model, agent: engine.NoAgent, servers: servers}
-	if err := a.startAgent(r, s, a.o.Agent); err != nil {
+	if err := a.startUsualAgent(r, s); err != nil {
 		a.eng.DropChatID(s.id)
 		return nil, nil, err
 	}
@@ -203,6 +203,19 @@ func (a *agent) introduce(s *session) {
 	if a.models.changed() != s.listed { // while nobody knew the session
 		a.sayOptions(s)
 	}
+}
+
+// startUsualAgent makes a new session begin with the agent that the configuration or a
+// toolset has for new chats, if there is one.
+func (a *agent) startUsualAgent(r *request, s *session) error {
+	id := a.o.Agent
+	if id == "" {
+		var err error
+		if id, err = a.eng.EntryAgent(r.ctx); err != nil {
+			return err
+		}
+	}
+	return a.startAgent(r, s, id)
 }
 
 // startAgent sets the agent of a session, if there is such a one.

@@ -24,8 +24,9 @@ type Source struct {
 	// Type is "zip" for an archive of either kind, "local" for a folder, "url",
 	// or "program" for what fettle itself holds.
 	Type string `json:"source_type"`
-	// Ref is the path or the address, as it was given, for `update`; of what
-	// fettle holds it is the command that installs it.
+	// Ref is the path or the address, as it was given, for `update`. For a toolset of
+	// the program it is its name in the gallery, such as gallery:reviews. Earlier versions
+	// stored the command that installed it.
 	Ref string `json:"source_ref"`
 }
 

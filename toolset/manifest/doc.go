@@ -58,7 +58,7 @@
 //     models take for a tool of their provider, such as `bash`.
 //   - An MCP server starts in the toolset's folder, by a program's name and
 //     arguments, never through a shell.
-//   - The first agent is the one that a conversation enters by.
+//   - New chats begin with the agent that has entry: true; a toolset has one at most.
 //
 // Documents and manifests are plain values; nothing here is shared, waits or
 // writes. [Schema] and the tables are built on first use.

@@ -38,6 +38,9 @@ func (j *judge) all() {
 	}
 	for i := range j.m.Agents {
 		j.agent(&j.m.Agents[i], item("/agents", i))
+		if first := slices.IndexFunc(j.m.Agents, func(a Agent) bool { return a.Entry }); j.m.Agents[i].Entry && first < i {
+			j.fail(item("/agents", i)+"/entry", CodeDuplicateID, fmt.Sprintf("new chats begin with one agent, and %s is it already", j.m.Agents[first].ID))
+		}
 	}
 	for i := range j.m.Pages {
 		j.page(&j.m.Pages[i], item("/pages", i))

@@ -96,6 +96,8 @@ type Agent struct {
 	// Answers makes the agent's text part of the answer although it can hand
 	// off; nil leaves it to the rule that agents without handoffs answer.
 	Answers *bool `json:"answers,omitempty"`
+	// Entry makes it the agent that new chats begin with. One agent at most has it.
+	Entry bool `json:"entry,omitempty"`
 }
 
 // Payload is document 001's PayloadConfig.

@@ -52,7 +52,7 @@ var root = sync.OnceValue(func() *shape {
 		may("permissions", permissionsShape()),
 		may("tools", list("Python tools.", toolShape(), maxTools)),
 		may("mcp_servers", list("MCP servers to install.", serverShape(), maxServers)),
-		may("agents", list("Agents; a conversation enters by the first.", agentShape(), maxServers)),
+		may("agents", list("Agents; new chats begin with the one that has entry: true.", agentShape(), maxServers)),
 		may("payloads", list("Structured data that tools and models show.", payloadShape(), maxEntries)),
 		may("pages", list("What belongs to a page of a client.", pageShape(), maxEntries)),
 		may("workflows", list("Fixed orders of steps.", workflowShape(), maxServers)),
@@ -202,5 +202,6 @@ func agentShape() *shape {
 		may("handoffs", list("Ids of the agents it may hand over to.", idShape(""), maxServers)),
 		may("history", choice("How much of the conversation it sees (default full).", "full", "turn")),
 		may("answers", toggle("Whether its text is part of the answer.")),
+		may("entry", toggle("Whether new chats begin with it (default false); one agent of a toolset at most.")),
 	)
 }

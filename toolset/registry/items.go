@@ -95,6 +95,14 @@ func (b *itemMaker) done() Item {
 
 func newItem(kind, name string) *itemMaker { return &itemMaker{Item{Kind: kind, Name: name}} }
 
+// entryText returns what approving an entry agent means; it is empty for other agents.
+func entryText(a manifest.Agent) string {
+	if !a.Entry {
+		return ""
+	}
+	return "new chats begin with it"
+}
+
 // itemsOf lists what a manifest brings and wants, the most dangerous first.
 // files are those of the revision.
 func itemsOf(m *manifest.Manifest, files []File) []Item {
@@ -116,7 +124,7 @@ func itemsOf(m *manifest.Manifest, files []File) []Item {
 	for _, a := range m.Agents {
 		out = append(out, newItem(KindAgent, a.ID).pin("purpose", a.Purpose).pin("prompt", a.Prompt).
 			pin("tools", strings.Join(a.Tools, ", ")).pin("handoffs", strings.Join(a.Handoffs, ", ")).pin("model", a.Model).
-			tell("name", a.Name).tell("history", a.History).done())
+			pin("entry", entryText(a)).tell("name", a.Name).tell("history", a.History).done())
 	}
 	for _, p := range m.Pages {
 		out = append(out, newItem(KindPage, p.ID).pin("context", p.Context).pin("client_actions", jsonText(p.ClientActions)).

@@ -48,6 +48,8 @@ type IndexedToolset struct {
 	// used if the toolset can.
 	Tools   []string `json:"tools,omitempty"`
 	Offered int      `json:"offered,omitempty"`
+	// Entry is the bare id of the agent that new chats begin with; empty for none.
+	Entry string `json:"entry,omitempty"`
 	// Shows reports whether it has payloads or pages, which any turn may need.
 	Shows bool `json:"shows,omitempty"`
 	// Part is the SHA-256 of its part.
@@ -213,6 +215,11 @@ func indexToolset(t *MirrorToolset, part []byte) IndexedToolset {
 		out.Tools = append(out.Tools, t.Tools[i].Tool.BareID())
 		if t.Tools[i].Usable() {
 			out.Offered++
+		}
+	}
+	for _, a := range t.Agents {
+		if a.Entry {
+			out.Entry = a.ID
 		}
 	}
 	return out

@@ -16,6 +16,7 @@ import (
 	"github.com/fettle-cli/fettle/internal/atomicfile"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/toolset/bundle"
+	"github.com/fettle-cli/fettle/toolset/gallery"
 	"github.com/fettle-cli/fettle/toolset/manifest"
 )
 
@@ -109,12 +110,7 @@ func (p *Plan) Close() error { return p.bundle.Close() }
 // [*manifest.Error], and one that can't be installed beside what is there a
 // [*ClashError].
 func (r *Registry) Plan(ctx context.Context, ref string, o PlanOptions) (*Plan, error) {
-	if !strings.Contains(ref, "://") && !filepath.IsAbs(ref) {
-		ref = filepath.Join(o.WorkDir, ref)
-	}
-	b, err := bundle.Open(ctx, ref, bundle.Options{
-		Progress: o.Progress, Client: o.Client, Temporaries: atomicfile.OpenLedger(r.o.DataDir),
-	})
+	b, ref, err := r.open(ctx, ref, o)
 	if err != nil {
 		return nil, err
 	}
@@ -132,6 +128,25 @@ func (r *Registry) Plan(ctx context.Context, ref string, o PlanOptions) (*Plan, 
 	return p, nil
 }
 
+// open opens the bundle that a reference names. It also returns the reference with an
+// absolute path.
+func (r *Registry) open(ctx context.Context, ref string, o PlanOptions) (*bundle.Bundle, string, error) {
+	options := bundle.Options{Progress: o.Progress, Client: o.Client, Temporaries: atomicfile.OpenLedger(r.o.DataDir)}
+	if id, ok := gallery.ID(ref); ok {
+		files, err := gallery.Files(id)
+		if err != nil {
+			return nil, ref, err
+		}
+		b, err := bundle.OpenFS(ctx, files, ref, options)
+		return b, ref, err
+	}
+	if !strings.Contains(ref, "://") && !filepath.IsAbs(ref) {
+		ref = filepath.Join(o.WorkDir, ref)
+	}
+	b, err := bundle.Open(ctx, ref, options)
+	return b, ref, err
+}
+
 // PlanUpdate looks at what the source of an installed toolset holds now.
 func (r *Registry) PlanUpdate(ctx context.Context, id string, o PlanOptions) (*Plan, error) {
 	var set *rows
@@ -145,7 +160,7 @@ func (r *Registry) PlanUpdate(ctx context.Context, id string, o PlanOptions) (*P
 	if err != nil {
 		return nil, err
 	}
-	if set.set.SourceType == bundle.FromProgram {
+	if _, ok := gallery.ID(set.set.SourceRef); !ok && set.set.SourceType == bundle.FromProgram {
 		return nil, &StateError{
 			ID: id, Msg: "it came with fettle itself, and has no file to be updated from",
 			Hint: set.set.BringsBack() + "   installs what this fettle holds",

@@ -8,6 +8,7 @@ import (
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/bundle"
+	"github.com/fettle-cli/fettle/toolset/gallery"
 	"github.com/fettle-cli/fettle/toolset/manifest"
 )
 
@@ -44,7 +45,7 @@ type Toolset struct {
 
 // BringsBack is the command that installs it again from where it came.
 func (t *Toolset) BringsBack() string {
-	if t.SourceType == bundle.FromProgram {
+	if _, ok := gallery.ID(t.SourceRef); !ok && t.SourceType == bundle.FromProgram {
 		return t.SourceRef
 	}
 	if _, ok := t.uploadedAs(); ok {

@@ -1,6 +1,4 @@
 // <fettle-chat> on a page of another origin, which shows a payload in its own way.
-import { join } from "node:path";
-import { project } from "../server.mjs";
 import { chat } from "../kit.mjs";
 import { script } from "../models.mjs";
 
@@ -40,7 +38,7 @@ export default async function embed(t) {
   });
   server = await t.serve({
     args: ["--model", "script/model.yaml", "--allow-origin", origin], models: { "model.yaml": model },
-    toolsets: [join(project, "testdata/toolsets/research-streams")],
+    toolsets: ["gallery:research-streams"],
   });
   const page = await (await t.context()).newPage();
   await page.goto(origin);

@@ -75,7 +75,7 @@ export default async function look(t) {
   const server = await t.serve({
     args: ["--model", "script/model.yaml"],
     models: { "model.yaml": model },
-    toolsets: ["reviews", "board"].map((id) => join(project, "testdata/toolsets", id)),
+    toolsets: ["gallery:reviews", join(project, "testdata/toolsets/board")],
     before: (s) => s.run("mcp", "add", "bakery", "--", process.execPath, asker),
   });
   t.allow(/net::ERR_|status of (404|409|500|503)|Content Security Policy|sandbox/i);

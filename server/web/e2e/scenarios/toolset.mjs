@@ -17,9 +17,9 @@ export default async function toolset(t) {
   const server = await t.serve({ args: ["--model", "script/model.yaml"], models: { "model.yaml": model } });
   const page = await t.open(server);
   const ui = chat(page);
-  for (const [id, name] of [["reviews", "Reviews 1.0.0"], ["app-builder", "App Builder 1.0.0"]]) {
+  for (const [id, name, from] of [["reviews", "Reviews 1.0.0", "toolset/gallery"], ["app-builder", "App Builder 1.0.0", "testdata/toolsets"]]) {
     const bundle = join(server.work, `${id}.zip`);
-    server.run("toolset", "pack", join(project, "testdata/toolsets", id), "-O", bundle);
+    server.run("toolset", "pack", join(project, from, id), "-O", bundle);
     if (!(await page.getByRole("dialog", { name: "Toolsets" }).isVisible())) await page.getByRole("navigation", { name: "Chats" }).getByRole("button", { name: "Toolsets" }).click();
     const choosing = page.waitForEvent("filechooser");
     await page.getByRole("dialog", { name: "Toolsets" }).getByRole("button", { name: "Import…" }).click();

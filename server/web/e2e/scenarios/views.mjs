@@ -65,7 +65,7 @@ export default async function views(t) {
   ];
   const server = await t.serve({
     args: ["--model", "script/model.yaml"],
-    toolsets: [dir, ...["reviews", "research", "research-streams", "data-analysis"].map((id) => join(project, "testdata/toolsets", id))],
+    toolsets: [dir, ...["reviews", "research", "research-streams"].map((id) => `gallery:${id}`), join(project, "testdata/toolsets/data-analysis")],
     models: {
       "model.yaml": script([
         { when: "^given", step: 0, calls: given.map(([kind, title, content, data]) => call("show", { kind, title, content, data: JSON.stringify(data) })) },

@@ -1,5 +1,8 @@
+import { useQuery } from "@tanstack/react-query";
+import { useImports } from "@/components/toolsets/importing";
+import { Button } from "@/components/ui/Button";
 import { useChat } from "@/hooks/useGeneralChat";
-import type { Schemas } from "@/lib/api/client";
+import { api, unwrap, type Schemas } from "@/lib/api/client";
 import { useChoices } from "@/lib/chat/choices";
 import { usePage } from "@/lib/page";
 
@@ -36,7 +39,30 @@ export function FirstVisit() {
             </li>
           ))}
         </ul>
+        <Gallery />
       </div>
     </div>
+  );
+}
+
+/** Gallery offers the toolsets that are part of the program, until one of them is installed. */
+function Gallery() {
+  const begin = useImports((s) => s.begin);
+  const gallery = useQuery({ queryKey: ["toolsets", "gallery"], queryFn: async () => unwrap(await api.GET("/api/gallery")).toolsets });
+  if (!gallery.data || gallery.data.some((s) => s.installed)) return null;
+  return (
+    <section aria-label="Toolsets" className="mt-6 border-t border-border pt-4">
+      <h2 className="text-[15px] font-medium">Add tools</h2>
+      <p className="text-[13px] text-muted">These need no download. You see what each contains before it is installed.</p>
+      <ul className="mt-2 flex flex-wrap gap-2">
+        {gallery.data.map((s) => (
+          <li key={s.id}>
+            <Button size="small" title={s.description} onClick={() => begin([{ name: s.name, size: 0, gallery: s.id }])}>
+              {s.name}
+            </Button>
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }

@@ -8,7 +8,7 @@ import { consentOf, type ConsentGroup, type ConsentLine, type ImportPlan } from 
 import { Problems } from "./Refused";
 
 /** Consent shows all that a bundle brings and wants before anything is installed. */
-export function Consent({ file, plan, onApprove, onLeave }: { file: File; plan: ImportPlan; onApprove(): void; onLeave(): void }) {
+export function Consent({ file, plan, onApprove, onLeave }: { file: { name: string }; plan: ImportPlan; onApprove(): void; onLeave(): void }) {
   const groups = consentOf(plan);
   const [read, setRead] = useState(false);
   const reaches = groups.some((g) => g.danger);

@@ -1,20 +1,20 @@
 import { create } from "zustand";
 import type { ImportPlan } from "./consent";
-import { sendBundle } from "./upload";
+import { sendBundle, type Bundle } from "./upload";
 
 /** Importing is where the import of one bundle is. */
 export type Importing =
-  | { step: "sending"; file: File; part: number }
-  | { step: "consent"; file: File; plan: ImportPlan }
-  | { step: "installing"; file: File; plan: ImportPlan; part: number }
-  | { step: "done"; file: File; plan: ImportPlan }
-  | { step: "refused"; file: File; error: unknown };
+  | { step: "sending"; file: Bundle; part: number }
+  | { step: "consent"; file: Bundle; plan: ImportPlan }
+  | { step: "installing"; file: Bundle; plan: ImportPlan; part: number }
+  | { step: "done"; file: Bundle; plan: ImportPlan }
+  | { step: "refused"; file: Bundle; error: unknown };
 
 interface Imports {
   now: Importing | null;
   /** bundles that came together wait for their turn: each is asked for by itself */
-  waiting: File[];
-  begin(files: File[]): void;
+  waiting: Bundle[];
+  begin(files: Bundle[]): void;
   approve(): Promise<boolean>;
   /** leave ends this import, and begins the next */
   leave(): void;
@@ -23,7 +23,7 @@ interface Imports {
 let stop = new AbortController();
 
 export const useImports = create<Imports>()((set, get) => {
-  async function look(file: File) {
+  async function look(file: Bundle) {
     stop = new AbortController();
     const { signal } = stop;
     set({ now: { step: "sending", file, part: 0 } });

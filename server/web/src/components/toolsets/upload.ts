@@ -2,16 +2,20 @@ import { ApiFault, Unreachable } from "@/lib/api/fault";
 import { token } from "@/lib/api/token";
 import { mediaType, type ImportPlan } from "./consent";
 
+/** Bundle is a file of the user's, or a toolset of the gallery, which the server has. */
+export type Bundle = File | { name: string; size: number; gallery: string };
+
 /**
  * sendBundle looks at a bundle; with `approve`, which is of the look's answer, it
  * installs it. XMLHttpRequest tells how much is sent, which fetch can't.
  */
-export function sendBundle(file: File, approve: string, onProgress: (part: number) => void, signal: AbortSignal): Promise<ImportPlan> {
+export function sendBundle(file: Bundle, approve: string, onProgress: (part: number) => void, signal: AbortSignal): Promise<ImportPlan> {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
-    request.open("POST", "/api/toolsets" + (approve ? "?approve=" + encodeURIComponent(approve) : ""));
+    const shipped = "gallery" in file ? file.gallery : "";
+    request.open("POST", (shipped ? "/api/gallery/" + encodeURIComponent(shipped) : "/api/toolsets") + (approve ? "?approve=" + encodeURIComponent(approve) : ""));
     request.setRequestHeader("Authorization", "Bearer " + token());
-    request.setRequestHeader("Content-Type", mediaType(file.name));
+    if (!shipped) request.setRequestHeader("Content-Type", mediaType(file.name));
     request.responseType = "json";
     request.upload.addEventListener("progress", (e) => e.lengthComputable && onProgress(e.loaded / e.total));
     request.addEventListener("load", () => {
@@ -22,6 +26,6 @@ export function sendBundle(file: File, approve: string, onProgress: (part: numbe
     request.addEventListener("error", () => reject(new Unreachable()));
     request.addEventListener("abort", () => reject(new DOMException("stopped", "AbortError")));
     signal.addEventListener("abort", () => request.abort(), { once: true });
-    request.send(file);
+    request.send("gallery" in file ? null : file);
   });
 }

@@ -655,6 +655,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/gallery": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The toolsets that are part of the program */
+        get: operations["list_gallery"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/gallery/{toolset}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Look at a toolset of the gallery; with `approve` install it */
+        post: operations["import_gallery"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/links": {
         parameters: {
             query?: never;
@@ -1947,6 +1981,21 @@ export interface components {
             role: string;
             text: string;
         };
+        GallerySet: {
+            agents: string[];
+            description: string;
+            entry_agent?: string;
+            id: string;
+            installed: boolean;
+            installed_version?: string;
+            name: string;
+            pages: string[];
+            reaches: string[];
+            ref: string;
+            tools: string[];
+            version: string;
+            workflows: string[];
+        };
         GeneralMessage: {
             action_metadata?: unknown;
             annotations?: unknown[];
@@ -2067,6 +2116,7 @@ export interface components {
             type: string;
         };
         PayloadDecision: {
+            agent_id?: string;
             chat_id: string;
             /** Format: date-time */
             decided_at?: string;
@@ -2931,6 +2981,9 @@ export interface components {
             chat: components["schemas"]["Chat"];
             matches: components["schemas"]["match"][];
             title_at?: number[][];
+        };
+        gallery: {
+            toolsets: components["schemas"]["GallerySet"][];
         };
         health: {
             status: string;
@@ -4950,6 +5003,76 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Document"];
                 };
+            };
+            /** @description failure */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["error"];
+                };
+            };
+        };
+    };
+    list_gallery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["gallery"];
+                };
+            };
+            /** @description failure */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["error"];
+                };
+            };
+        };
+    };
+    import_gallery: {
+        parameters: {
+            query?: {
+                /** @description the `approve` of the answer without it, once a person has seen what the toolset wants */
+                approve?: string;
+            };
+            header?: never;
+            path: {
+                toolset: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["import"];
+                };
+            };
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description failure */
             default: {

@@ -1,0 +1,161 @@
+package agents
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/fettle-cli/fettle/commands/cmdline"
+	"github.com/fettle-cli/fettle/commands/config/yamledit"
+	"github.com/fettle-cli/fettle/commands/workbench"
+	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/fault"
+)
+
+// The commands here are about the agents that the user made by accepting a proposal.
+
+func newSet(rt *workbench.Runtime) *cli.Command {
+	const path = "fettle agents set"
+	return &cli.Command{
+		Name:      "set",
+		Usage:     "change a field of an agent that you made",
+		ArgsUsage: "AGENT FIELD [VALUE]…",
+		Description: `FIELD is name, purpose, prompt, model, tools, handoffs or history. tools and
+handoffs take several values, or none. Agents that you made are those that you
+accepted in a chat; those of the configuration are changed by fettle config set.`,
+		UsageText: "fettle agents set planner prompt \"You plan trips.\"\nfettle agents set planner tools read_file web_search",
+		Action: func(c *cli.Context) error {
+			if c.NArg() < 2 {
+				return cmdline.Usagef(path+" AGENT FIELD VALUE", "agents set wants an agent and one of its fields")
+			}
+			fields, err := fieldsOf(c.Args().Get(1), c.Args().Slice()[2:])
+			if err != nil {
+				return err
+			}
+			eng, err := rt.StoreEngine()
+			if err != nil {
+				return err
+			}
+			return eng.SetAgent(c.Context, c.Args().First(), fields)
+		},
+	}
+}
+
+// fieldsOf returns one field with its value.
+func fieldsOf(name string, values []string) (f engine.AgentFields, err error) {
+	texts := map[string]**string{"name": &f.Name, "purpose": &f.Purpose, "prompt": &f.Prompt, "model": &f.Model, "history": &f.History}
+	lists := map[string]**[]string{"tools": &f.Tools, "handoffs": &f.Handoffs}
+	text, list := texts[name], lists[name]
+	switch {
+	case list != nil:
+		*list = &values
+	case text == nil:
+		known := append(slices.Sorted(maps.Keys(texts)), "tools", "handoffs")
+		return f, cmdline.Usagef("fettle agents set AGENT prompt TEXT", "an agent has no field %s; it has %s", name, strings.Join(known, ", "))
+	case len(values) != 1:
+		return f, cmdline.Usagef("fettle agents set AGENT "+name+" TEXT", "%s is one text", name)
+	default:
+		*text = &values[0]
+	}
+	return f, nil
+}
+
+func newRm(rt *workbench.Runtime) *cli.Command {
+	return &cli.Command{
+		Name:      "rm",
+		Usage:     "remove an agent that you made",
+		ArgsUsage: "AGENT",
+		Description: `Chats keep what it said. One that continues with it has to be asked with another
+agent, or with --agent none.`,
+		UsageText: "fettle agents rm planner --yes",
+		Flags:     []cli.Flag{cmdline.YesFlag()},
+		Action: func(c *cli.Context) error {
+			if c.NArg() != 1 {
+				return cmdline.Usagef("fettle agents list", "agents rm wants the id of one agent")
+			}
+			return runRm(c.Context, rt, c.Args().First(), c.Bool("yes"))
+		},
+	}
+}
+
+func runRm(ctx context.Context, rt *workbench.Runtime, id string, yes bool) error {
+	eng, err := rt.StoreEngine()
+	if err != nil {
+		return err
+	}
+	if !yes {
+		ok, err := rt.Sure(ctx, "remove the agent "+id+"?", "fettle agents rm "+cmdline.ShellWord(id)+" --yes")
+		if err != nil || !ok {
+			return err
+		}
+	}
+	return eng.RemoveAgent(ctx, id)
+}
+
+func newExport(rt *workbench.Runtime) *cli.Command {
+	return &cli.Command{
+		Name:      "export",
+		Usage:     "print an agent as a configuration has it",
+		ArgsUsage: "AGENT",
+		Description: `The text can be a part of a configuration file, here or elsewhere. Agents of
+toolsets are exported with their toolset.`,
+		UsageText: "fettle agents export planner",
+		Action: func(c *cli.Context) error {
+			if c.NArg() != 1 {
+				return cmdline.Usagef("fettle agents list", "agents export wants the id of one agent")
+			}
+			return runExport(c.Context, rt, c.Args().First())
+		},
+	}
+}
+
+func runExport(ctx context.Context, rt *workbench.Runtime, id string) error {
+	eng, err := rt.StoreEngine()
+	if err != nil {
+		return err
+	}
+	all, err := eng.AllAgents(ctx)
+	if err != nil {
+		return err
+	}
+	a, err := all.Find(id)
+	if err != nil {
+		return err
+	}
+	if a.ToolsetID != "" {
+		return fault.New(fault.Usage, "the agent "+a.ID+" is a part of its toolset", "fettle toolset export "+cmdline.ShellWord(a.ToolsetID)+" FILE")
+	}
+	text, err := asConfiguration(a)
+	if err != nil {
+		return err
+	}
+	rt.Streams.Out.WriteString(text)
+	return nil
+}
+
+// asConfiguration writes an agent as the text of a configuration.
+func asConfiguration(a *engine.Agent) (text string, err error) {
+	for _, f := range []struct {
+		name, text string
+		list       []string
+	}{
+		{"name", a.Name, nil}, {"purpose", a.Purpose, nil}, {"prompt", a.Prompt, nil}, {"model", a.Model, nil},
+		{"tools", "", a.Tools}, {"handoffs", "", a.Handoffs}, {"history", a.History, nil},
+	} {
+		value := yamledit.Text(f.text)
+		switch {
+		case len(f.list) > 0:
+			value = yamledit.List(f.list)
+		case f.text == "":
+			continue
+		}
+		if text, err = yamledit.Set(text, []string{"agents", a.ID, f.name}, value); err != nil {
+			return "", fmt.Errorf("write the agent %s: %w", a.ID, err)
+		}
+	}
+	return text, nil
+}

@@ -1,0 +1,164 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/internal/kv"
+)
+
+// OwnAgent is the record of an agent that the user made by accepting a proposal. The agents of
+// the configuration and of toolsets have none.
+type OwnAgent struct {
+	Agent
+	CreatedAt time.Time `json:"created_at"`
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
+// errNotOwn is returned within a transaction; notOwn is the fault that the caller gets.
+var errNotOwn = errors.New("no agent of the user's has this id")
+
+// ownSource is the source of the agents that the user made.
+const ownSource = "yours"
+
+// ownAgents returns the agents that the user made, by id. A store that does not exist has none.
+func (e *Engine) ownAgents(ctx context.Context) (out []Agent, err error) {
+	err = e.view(ctx, func(tx *kv.Tx) error {
+		out = nil
+		for rec, err := range legible(e, e.tables.agents.Scan(tx, kv.Range{})) {
+			if err != nil {
+				return err
+			}
+			a := rec.Agent
+			a.Source = ownSource
+			out = append(out, a)
+		}
+		return nil
+	})
+	if errors.Is(err, kv.ErrNotFound) {
+		return nil, nil
+	}
+	return out, err
+}
+
+// withOwn returns the toolbox with the agents that the user made. One whose id the
+// configuration has now is left out, with the reason.
+func (e *Engine) withOwn(ctx context.Context, box *toolbox) (*toolbox, error) {
+	own, err := e.ownAgents(ctx)
+	if err != nil || len(own) == 0 {
+		return box, err
+	}
+	all, clashing := box.agents.All(), []string{}
+	for _, a := range own {
+		if box.agents.get(a.ID) != nil {
+			clashing = append(clashing, a.ID)
+			continue
+		}
+		all = append(all, a)
+	}
+	merged, err := UncheckedAgents(all...)
+	if err != nil {
+		return nil, fault.Wrap(fault.Failed, "gather the agents", err)
+	}
+	merged = merged.usable()
+	for id, why := range box.agents.Unusable() {
+		merged.unusable[id] = why
+	}
+	for _, id := range clashing {
+		merged.unusable[id] = "another agent of that id is in force; the one of yours is stored"
+	}
+	out := *box
+	out.agents = merged
+	return &out, nil
+}
+
+// changeOwn changes a record of the user's agents. edit gets nil where there is none, and
+// returns nil to remove it. It is called in the transaction, and its error changes nothing.
+type changeOwn struct {
+	id   string
+	edit func(old *OwnAgent) (*OwnAgent, error)
+}
+
+func (e *Engine) applyOwn(tx *kv.Tx, c *changeOwn) error {
+	old, err := e.tables.agents.Get(tx, kv.Str(c.id))
+	if errors.Is(err, kv.ErrNotFound) {
+		old, err = nil, nil
+	}
+	if err != nil {
+		return err
+	}
+	now, err := c.edit(old)
+	switch {
+	case err != nil:
+		return err
+	case now == nil:
+		return e.tables.agents.Delete(tx, kv.Str(c.id))
+	}
+	now.UpdatedAt = e.o.Now()
+	if old == nil {
+		now.CreatedAt = now.UpdatedAt
+	}
+	return putBounded(e, tx, e.tables.agents, now, "the agent "+c.id)
+}
+
+// changeOwnAgent carries one change out.
+func (e *Engine) changeOwnAgent(ctx context.Context, c *changeOwn) error {
+	release, err := e.shareData(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer release()
+	err = e.store.UpdateSync(ctx, func(tx *kv.Tx) error { return e.applyOwn(tx, c) })
+	var refused *fault.Fault
+	switch {
+	case errors.Is(err, errNotOwn):
+		return e.notOwn(ctx, c.id)
+	case err == nil, errors.As(err, &refused), ctx.Err() != nil:
+		return err
+	}
+	return e.storeTrouble(err)
+}
+
+// RemoveAgent removes an agent that the user made. Chats that continue with it need another.
+func (e *Engine) RemoveAgent(ctx context.Context, id string) error {
+	return e.changeOwnAgent(ctx, &changeOwn{id, func(old *OwnAgent) (*OwnAgent, error) {
+		if old == nil {
+			return nil, errNotOwn
+		}
+		return nil, nil
+	}})
+}
+
+// SetAgent changes fields of an agent that the user made; fields are as in a proposal.
+func (e *Engine) SetAgent(ctx context.Context, id string, fields AgentFields) error {
+	if err := e.checkFields(ctx, fields); err != nil {
+		return err
+	}
+	return e.changeOwnAgent(ctx, updating(id, fields))
+}
+
+// notOwn returns the fault of an agent that the user did not make.
+func (e *Engine) notOwn(ctx context.Context, id string) error {
+	if e.o.Agents.get(id) != nil {
+		return fault.New(fault.Usage, "the agent "+id+" is described in the configuration; change it there")
+	}
+	if strings.Contains(id, ":") {
+		return fault.New(fault.Usage, "the agent "+id+" belongs to a toolset and can't be changed")
+	}
+	own, err := e.ownAgents(ctx)
+	if err != nil {
+		return err
+	}
+	msg := "none of the agents that you made has the id " + id
+	if len(own) > 0 {
+		ids := idsOf(own, func(a Agent) string { return a.ID })
+		slices.Sort(ids)
+		msg += fmt.Sprintf("; they are %s", strings.Join(ids, ", "))
+	}
+	return fault.New(fault.NotFound, msg)
+}
