@@ -5,6 +5,7 @@ import { api, unwrap } from "@/lib/api/client";
 import { useChoices } from "@/lib/chat/choices";
 import { cn } from "@/lib/cn";
 import { usePage } from "@/lib/page";
+import { useClientPages, usePageTabs } from "@/components/panels/workspace/usePayloadTypes";
 import { Tooltip } from "@/components/ui/Tooltip";
 import { useChat } from "@/hooks/useGeneralChat";
 
@@ -44,12 +45,47 @@ export function Pickers() {
           ))}
         </select>
       )}
+      <PagePicker />
       <Tooltip text={think ? "The model thinks before it answers" : "Let the model think before it answers"}>
         <button type="button" aria-label="Think first" aria-pressed={think === true} onClick={() => choose({ think: think ? null : true })} className={cn("flex size-8 shrink-0 items-center justify-center rounded-md hover:bg-raised", think ? "text-accent-ink" : "text-muted")}>
           <Brain className="size-4" aria-hidden="true" />
         </button>
       </Tooltip>
     </div>
+  );
+}
+
+/** PagePicker chooses the page and the tab whose context, payload types and actions the next questions have. */
+function PagePicker() {
+  const context = useChat((s) => s.context);
+  const updateContext = useChat((s) => ({ set: s.updateContext })).set;
+  const pages = useClientPages();
+  const page = typeof context.page === "string" ? context.page : "";
+  const tab = typeof context.tab === "string" ? context.tab : "";
+  const tabs = usePageTabs(page);
+  if (pages.length === 0 && !page) return null;
+  return (
+    <>
+      <select aria-label="Page" className={look} value={page} onChange={(e) => updateContext({ page: e.target.value || undefined, tab: undefined })}>
+        <option value="">No page</option>
+        {page && !pages.some((p) => p.id === page) && <option value={page}>{page}</option>}
+        {pages.map((p) => (
+          <option key={p.id} value={p.id}>
+            {p.name}
+          </option>
+        ))}
+      </select>
+      {tabs.length > 0 && (
+        <select aria-label="Tab" className={look} value={tab} onChange={(e) => updateContext({ tab: e.target.value || undefined })}>
+          <option value="">All tabs</option>
+          {tabs.map((name) => (
+            <option key={name} value={name}>
+              {name}
+            </option>
+          ))}
+        </select>
+      )}
+    </>
   );
 }
 
