@@ -87,10 +87,12 @@ function Side({ id, label, size, wish = null, children }: { id: string; label: s
     const was = current?.getSize().inPixels ?? 0;
     if (!current || wish === null || was >= wish) return;
     current.resize(`${wish}px`);
-    const grown = current.getSize().inPixels;
+    let grown: number | null = null; // once the layout has it
+    const frame = requestAnimationFrame(() => (grown = current.getSize().inPixels));
     return () => {
+      cancelAnimationFrame(frame);
       // A width that the user dragged stays.
-      if (Math.abs(current.getSize().inPixels - grown) < 2) current.resize(`${was}px`);
+      if (grown === null || Math.abs(current.getSize().inPixels - grown) < 2) current.resize(`${was}px`);
     };
   }, [panel, wish]);
   return (
