@@ -52,6 +52,7 @@ export default async function keeps(t) {
   const first = await t.context({ width: 1700 });
   const want = await view(first);
   t.equal((await server.api(`/api/chats/${chat_id}/messages`)).calls.length, calls, "calls");
+  await sorts(t, await t.open(server, { context: first, path: `/c/${chat_id}` }));
   const same = async (when, context) => t.equal(await view(context), want, when);
   await same("after a reload", first);
   await same("in a second browser", await t.context({ width: 1700 }));
@@ -79,11 +80,13 @@ async function all(t, page, count) {
     for (let i = 0; i < n; i++) {
       const card = cards.nth(i);
       await card.getByRole("button", { name: "Open in workspace" }).click();
-      let last = null; // a view is drawn in several steps
+      await result.getByRole("group", { name: /^(Show as|Form)$/ }).or(result.getByRole("button", { name: "Edit" })).first().waitFor();
+      let last = null; // a view is drawn in several steps, and then looked at
+      let times = 0;
       await t.until("the panel has drawn the result", () => text(result), (now) => {
-        const settled = now !== "" && now === last;
+        times = now === last ? times + 1 : 0;
         last = now;
-        return settled;
+        return now !== "" && times >= 8;
       });
       seen.push({ card: (await card.innerText()).split("\n")[0], title: await panel.getByRole("heading", { level: 2 }).innerText(), shows: await text(result) });
     }
@@ -98,4 +101,25 @@ async function text(panel) {
   const frame = panel.locator("iframe");
   if ((await frame.count()) === 0) return own;
   return own + (await frame.contentFrame().locator("body").innerText({ timeout: 2_000 }).catch(() => ""));
+}
+
+/** sorts expects the articles of a PubMed search to be sorted by a header, by mouse and by keyboard. */
+async function sorts(t, page) {
+  const card = page.getByRole("list", { name: "What was made" }).getByRole("listitem").filter({ hasText: "Articles" });
+  await page.getByText("These are shown.").waitFor();
+  await page.getByRole("article", { name: "Answer" }).first().scrollIntoViewIfNeeded();
+  await card.getByRole("button", { name: "Open in workspace" }).click();
+  const table = page.getByRole("table", { name: "Articles" });
+  const firstRow = () => table.getByRole("row").nth(1).innerText();
+  const header = table.getByRole("columnheader", { name: "Title" });
+  await t.until("the articles in their order", firstRow, (row) => row.startsWith("Zebra naps"));
+  t.equal(await header.getAttribute("aria-sort"), "none", "the header before a click");
+  await header.getByRole("button").click();
+  await t.until("the articles by title", firstRow, (row) => row.startsWith("Ant naps"));
+  t.equal(await header.getAttribute("aria-sort"), "ascending", "the header after a click");
+  await page.keyboard.press("Enter");
+  await t.until("the articles by title, last first", firstRow, (row) => row.startsWith("Zebra naps"));
+  t.equal(await header.getAttribute("aria-sort"), "descending", "the header after the key");
+  await t.axe(page, "a PubMed search");
+  await page.close();
 }

@@ -24,7 +24,8 @@ interface Answer {
 /** follow chooses among the running answer and those before it, the newest first. */
 export function follow(messages: GeneralChatMessage[], turn: Running | null, known: (type: string) => boolean): Followed | null {
   if (turn?.workflow?.instance) return { kind: "workflow", instance: turn.workflow.instance };
-  const live = turn && ofAnswer({ tools: turn.tools, payloads: turn.payloads }, known);
+  // The files of a chat can't be read while its first turn runs, so texts wait for the end.
+  const live = turn && ofAnswer({ tools: turn.tools.filter((c) => c.workspace_payload || !texts.includes(rendererOf(c))), payloads: turn.payloads }, known);
   if (live) return live;
   for (let i = messages.length - 1; i >= 0; i--) {
     const m = messages[i];
