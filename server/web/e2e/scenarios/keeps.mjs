@@ -80,7 +80,7 @@ async function all(t, page, count) {
     for (let i = 0; i < n; i++) {
       const card = cards.nth(i);
       await card.getByRole("button", { name: "Open in workspace" }).click();
-      await result.getByRole("group", { name: /^(Show as|Form)$/ }).or(result.getByRole("button", { name: "Edit" })).first().waitFor();
+      await result.getByRole("group", { name: /^(Show as|Form)$/ }).or(result.getByRole("button", { name: "Copy" })).first().waitFor();
       let last = null; // a view is drawn in several steps, and then looked at
       let times = 0;
       await t.until("the panel has drawn the result", () => text(result), (now) => {
