@@ -156,17 +156,31 @@ func childCollect(ctx context.Context, s *Store, rounds string) error {
 	}
 	s.pause = func(string) { time.Sleep(time.Millisecond) }
 	for i := range n {
-		// Every other manifest is dead, but for each chat's first.
-		seen := make(map[string]int)
-		live := func(m *Manifest) bool {
-			seen[m.ChatID]++
-			return seen[m.ChatID] == 1 || seen[m.ChatID]%2 == i%2
-		}
-		if _, err := s.GC(ctx, GCOptions{Live: fixed(live)}); err != nil {
+		if _, err := s.GC(ctx, GCOptions{Live: everyOther(s, i%2)}); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// everyOther keeps the first and the newest manifest of each chat, and every other one
+// between them. Another process may be reading what the newest one names.
+func everyOther(s *Store, odd int) func(context.Context) (func(*Manifest) bool, error) {
+	return func(ctx context.Context) (func(*Manifest) bool, error) {
+		all, err := s.allManifests(ctx, func(err error) error { return err })
+		if err != nil {
+			return nil, err
+		}
+		newest := make(map[string]string) // chat to id: ids grow
+		for _, m := range all {
+			newest[m.ChatID] = m.ID
+		}
+		seen := make(map[string]int)
+		return func(m *Manifest) bool {
+			seen[m.ChatID]++
+			return seen[m.ChatID] == 1 || m.ID == newest[m.ChatID] || seen[m.ChatID]%2 == odd
+		}, nil
+	}
 }
 
 func childMemory(ctx context.Context, s *Store, ws *Workspace) error {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -18,6 +19,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/provider"
 )
 
 // askOptions are the flags of ask, as values.
@@ -26,6 +28,7 @@ type askOptions struct {
 	named     string // the prompt of -p
 	vars      []string
 	model     string
+	params    provider.Params
 	system    string
 	hasSystem bool
 	files     []string
@@ -99,7 +102,7 @@ func askFlags(rt *workbench.Runtime) []cli.Flag {
 
 		&cli.IntFlag{Name: "max-turns", Category: limits, Usage: "let the model respond at most `N` times; it does so again after each round of tools"},
 		&cli.DurationFlag{Name: "timeout", Category: limits, Usage: "stop after `TIME`, such as 90s or 5m"},
-	}, append(pageFlags("page"), serverFlags("server")...)...)
+	}, slices.Concat(paramFlags("model"), pageFlags("page"), serverFlags("server"))...)
 }
 
 func readAsk(c *cli.Context) (askOptions, error) {
@@ -120,6 +123,10 @@ func readAsk(c *cli.Context) (askOptions, error) {
 	if c.IsSet("color") {
 		o.color = c.String("color")
 	}
+	var err error
+	if o.params, err = readParams(c, "fettle ask"); err != nil {
+		return o, err
+	}
 	if err := o.readBeside(c); err != nil {
 		return o, err
 	}
@@ -132,7 +139,6 @@ func readAsk(c *cli.Context) (askOptions, error) {
 	if err := o.check(c); err != nil {
 		return o, err
 	}
-	var err error
 	if o.workspace != "" {
 		if o.workspace, err = filepath.Abs(o.workspace); err != nil {
 			return o, fault.Wrap(fault.Usage, "-w", err)

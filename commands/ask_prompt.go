@@ -41,6 +41,7 @@ func (o *askOptions) usePrompt(rt *workbench.Runtime) error {
 	if p.Hides != "" {
 		rt.Notice("prompt " + p.Name + " is the project's, " + cmdline.ShortPath(p.Path) + "; it hides yours")
 	}
+	o.params = o.params.Over(p.Params)
 	if o.model == "" {
 		o.model = p.Model
 	}

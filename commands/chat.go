@@ -46,6 +46,7 @@ func newChat(rt *workbench.Runtime) *cli.Command {
 			&cli.StringFlag{Name: "model", Aliases: []string{"m"}, Category: question, Usage: "ask the model `PROVIDER/NAME`"},
 			&cli.StringFlag{Name: "system", Aliases: []string{"s"}, Category: question, Usage: "tell the model `TEXT` first: the system prompt"},
 			rt.InProfile(question),
+			paramFlags(question)[0], paramFlags(question)[1], paramFlags(question)[2],
 
 			&cli.BoolFlag{Name: "continue", Aliases: []string{"c"}, Category: chat, Usage: "go on with the last chat"},
 			&cli.Int64Flag{Name: "chat", Category: chat, Usage: "go on with chat `N`"},
@@ -82,6 +83,10 @@ func readTalk(c *cli.Context) (chatOptions, error) {
 		contained: c.Bool("require-sandbox"), yes: c.Bool("yes"), agent: c.String("agent"),
 		Options: follow.Options{Verbose: c.Bool("verbose"), Output: "text"},
 		chat:    engine.ChatRef{Last: c.Bool("continue"), Number: c.Int64("chat"), Fork: c.Bool("fork")},
+	}
+	var err error
+	if a.params, err = readParams(c, "fettle chat"); err != nil {
+		return chatOptions{}, err
 	}
 	if c.IsSet("color") {
 		a.color = c.String("color")

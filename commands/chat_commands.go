@@ -27,6 +27,8 @@ type talkCommand struct {
 func talkCommands() []talkCommand {
 	return []talkCommand{
 		{"model", "[NAME]", "ask another model from here on", false, (*talk).doModel},
+		{"effort", "[LEVEL | default]", "say how much the model reasons from here on", false, (*talk).doEffort},
+		{"set", "[NAME VALUE]", "set effort, temperature or max-tokens from here on", false, (*talk).doSet},
 		{"agent", "[ID | none]", "enter by another agent", false, (*talk).doAgent},
 		{"toolset", "[ID… | all | none]", "offer only the tools of these toolsets", false, (*talk).doToolset},
 		{"tools", "", "list the tools that there are", false, fixed("tool", "list")},

@@ -80,7 +80,8 @@ func TestCompleteCommandsAndFlags(t *testing.T) {
 		"fettle models pull ":                  "",
 		`fettle ask --output="js`:              "--output=json",
 		`fettle 'models' "li`:                  "list",
-		"fettle ask -f a -f b --ephemeral --e": "--extract",
+		"fettle ask -f a -f b --ephemeral --e": "--extract --effort",
+		"fettle ask --effort m":                "minimal medium max",
 	} {
 		want := strings.Fields(want)
 		got := strings.Fields(completed(t, "bash", line))

@@ -23,11 +23,10 @@ type assembly struct {
 	extra  []provider.Message
 	schema json.RawMessage
 	think  *bool
-	// temperature and maxTokens are the request's own.
-	temperature *float64
-	maxTokens   int
-	sampling    provider.Sampling
-	mustCall    string // the name of a tool, or provider.AnyTool
+	// params are the question's over the model's.
+	params   provider.Params
+	sampling provider.Sampling
+	mustCall string // the name of a tool, or provider.AnyTool
 	// native is for a provider that keeps the agents itself; nil elsewhere.
 	native *provider.Native
 	// name gives the name by which the model knows a tool id.
@@ -55,7 +54,7 @@ type assembly struct {
 // message, the normalised history, the context files before the latest user
 // message, that message with the documents that it names, and the tools.
 func assemble(a assembly) *provider.Request {
-	req := &provider.Request{Model: a.model, System: a.system, Temperature: a.temperature, MaxTokens: a.maxTokens, Sampling: a.sampling, Native: a.native, ThoughtEnd: a.thoughtEnd}
+	req := &provider.Request{Model: a.model, System: a.system, Temperature: a.params.Temperature, MaxTokens: a.params.MaxTokens, Sampling: a.sampling, Native: a.native, ThoughtEnd: a.thoughtEnd}
 	if a.agent != nil {
 		req.System = a.agentSystem()
 	}
@@ -74,7 +73,7 @@ func assemble(a assembly) *provider.Request {
 		req.Schema = a.schema
 	}
 	if !a.without[provider.FeatureThinking] {
-		req.Think = a.think
+		req.Think, req.Effort = a.think, a.params.Effort
 	}
 	req.Tokens = estimate(req)
 	return req

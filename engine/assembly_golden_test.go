@@ -65,7 +65,7 @@ func assemblyCases() map[string]assemblyCase {
 	system.System = "Be brief."
 	half := 0.5
 	limited := offering(ask("count"))
-	limited.Temperature, limited.MaxTokens = &half, 99
+	limited.Params = provider.Params{Effort: provider.EffortHigh, Temperature: &half, MaxTokens: 99}
 	limited.Sampling = provider.Sampling{TopP: &half, Stop: []string{"END"}}
 	structured := offering(ask("a bird"))
 	structured.Schema = json.RawMessage(birdSchema)
@@ -190,16 +190,17 @@ func requestsJSON(t *testing.T, all []*provider.Request) []byte {
 		Seed        *int64          `json:"seed,omitempty"`
 		Stop        []string        `json:"stop,omitempty"`
 		Think       *bool           `json:"think,omitempty"`
+		Effort      provider.Effort `json:"effort,omitempty"`
 		MustCall    string          `json:"must_call,omitempty"`
 	}
-	if n := reflect.TypeFor[provider.Request]().NumField(); n != 13 {
-		t.Errorf("a request has %d fields; the golden files show 10 and leave out Tokens, ThoughtEnd, and Native, which has the same agents", n)
+	if n := reflect.TypeFor[provider.Request]().NumField(); n != 14 {
+		t.Errorf("a request has %d fields; the golden files show 11 and leave out Tokens, ThoughtEnd, and Native, which has the same agents", n)
 	}
 	out := make([]request, len(all))
 	for i, r := range all {
 		out[i] = request{
 			Model: r.Model, System: r.System, Messages: []message{}, Schema: r.Schema,
-			MaxTokens: r.MaxTokens, Temperature: r.Temperature, TopP: r.TopP, Seed: r.Seed, Stop: r.Stop, Think: r.Think, MustCall: r.MustCall,
+			MaxTokens: r.MaxTokens, Temperature: r.Temperature, TopP: r.TopP, Seed: r.Seed, Stop: r.Stop, Think: r.Think, Effort: r.Effort, MustCall: r.MustCall,
 		}
 		for _, m := range r.Messages {
 			out[i].Messages = append(out[i].Messages, message(m))

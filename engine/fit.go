@@ -136,7 +136,8 @@ func (t *turn) room() (p budget.Policy, ok bool) {
 	} else {
 		limit = t.model.ratios.Estimated(t.model.ref, limit)
 	}
-	p = budget.PolicyFor(limit, t.req.MaxTokens)
+	params, _ := t.params()
+	p = budget.PolicyFor(limit, params.MaxTokens)
 	if most := t.fit.most; most > 0 && p.Limit-p.Reserve > most {
 		p.Limit = most + p.Reserve
 	}

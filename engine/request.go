@@ -119,11 +119,13 @@ type TurnRequest struct {
 	// stays, also before the first word of an answer. Pages do not set it, so that they
 	// can offer a retry.
 	DiscardUnanswered bool
-	// Think asks for reasoning; nil leaves it to the model.
-	Think       *bool
-	Temperature *float64
-	MaxTokens   int
-	Sampling    provider.Sampling
+	// Think asks for reasoning; nil leaves it to the model. An Effort of Params has
+	// precedence.
+	Think *bool
+	// Params are what the question asks of the model. Its zero fields leave it to the
+	// configuration, then to the model.
+	Params   provider.Params
+	Sampling provider.Sampling
 	// MustCall is the id of a tool that the first response has to call, or
 	// [provider.AnyTool]; empty leaves it to the model, as do providers that can't
 	// make a model call. It counts where the tool is offered.

@@ -213,6 +213,9 @@ func (t *turn) withoutOldImages(err error) (bool, string) {
 // noteLeftOut says what the person gave or asked for and the model, as is
 // known before it is asked, can't take.
 func (t *turn) noteLeftOut() error {
+	if err := t.noteEffort(); err != nil {
+		return err
+	}
 	var notes []event.Body
 	for _, f := range []provider.Feature{provider.FeatureImages, provider.FeatureTools, provider.FeatureThinking, provider.FeatureSchema} {
 		if t.model.without[f] && t.wants(f) {
@@ -336,8 +339,8 @@ func (t *turn) assembly(extra []provider.Message) assembly {
 		a.answer = &m
 	}
 	a.join(append(path, t.accept.question()), t.speaker())
-	a.extra, a.think, a.temperature, a.maxTokens = extra, t.req.Think, t.req.Temperature, t.req.MaxTokens
-	a.sampling, a.thoughtEnd = t.req.Sampling, t.model.learnt.ThoughtEnd
+	a.extra, a.sampling, a.thoughtEnd = extra, t.req.Sampling, t.model.learnt.ThoughtEnd
+	a.params, a.think = t.params()
 	if a.mustCall = t.req.MustCall; t.red.step > 0 || len(a.tools) == 0 {
 		a.mustCall = "" // what came of the call is for the model to say
 	} else if a.mustCall != provider.AnyTool && a.mustCall != "" {

@@ -115,6 +115,8 @@ type modelJSON struct {
 	Images        *bool  `json:"images"`
 	Thinking      *bool  `json:"thinking"`
 	Schema        *bool  `json:"schema"`
+	// Efforts are the reasoning levels that the model takes; left out where they are unknown.
+	Efforts []provider.Effort `json:"efforts,omitempty"`
 	Details       string `json:"details,omitempty"`
 	Local         bool   `json:"local"`
 }
@@ -139,7 +141,7 @@ func known(k provider.Known) *bool {
 func toModel(m models.Model) modelJSON {
 	out := modelJSON{
 		Model: m.Ref(), Provider: m.Provider, Name: m.Name, Tools: known(m.Tools), Images: known(m.Images),
-		Thinking: known(m.Thinking), Schema: known(m.Schema), Details: m.Details, Local: m.Local,
+		Thinking: known(m.Thinking), Schema: known(m.Schema), Efforts: m.Efforts.List(), Details: m.Details, Local: m.Local,
 	}
 	if m.ContextLength > 0 {
 		out.ContextLength = &m.ContextLength

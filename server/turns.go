@@ -64,6 +64,7 @@ type turnChoices struct {
 	TextAlone   bool            `json:"text_alone,omitempty"`
 	Ephemeral   bool            `json:"ephemeral,omitempty"`
 	Think       *bool           `json:"think,omitempty"`
+	Effort      provider.Effort `json:"effort,omitempty"`
 	Temperature *float64        `json:"temperature,omitempty"`
 	MaxTokens   int             `json:"max_tokens,omitempty"`
 	Schema      json.RawMessage `json:"schema,omitempty"`
@@ -202,8 +203,9 @@ func (c *turnChoices) choose(req *engine.TurnRequest) error {
 	if c.Tools != nil {
 		req.Tools = append([]string{}, *c.Tools...)
 	}
-	if c.MaxTokens < 0 {
-		return fault.New(fault.Usage, "max_tokens can't be less than 0")
+	req.Params = provider.Params{Effort: c.Effort, Temperature: c.Temperature, MaxTokens: c.MaxTokens}
+	if err := req.Params.Check(); err != nil {
+		return fault.New(fault.Usage, err.Error())
 	}
 	req.Policy = permission.Policy{Allow: c.Allow}
 	if c.Docs != nil {
@@ -212,7 +214,7 @@ func (c *turnChoices) choose(req *engine.TurnRequest) error {
 	req.AgentMode, req.TextAlone, req.Ephemeral = c.AgentMode, c.TextAlone, c.Ephemeral
 	req.Suggestions = !c.TextAlone // document 000's clients show them
 	req.CanAnswer = c.Confirm && c.Forms
-	req.CanConfirm, req.Think, req.Temperature, req.MaxTokens = c.Confirm, c.Think, c.Temperature, c.MaxTokens
+	req.CanConfirm, req.Think = c.Confirm, c.Think
 	if len(c.Schema) > 0 && string(c.Schema) != "null" {
 		req.Schema = c.Schema
 	}

@@ -113,7 +113,7 @@ func (s *Server) beginThread(r *http.Request, name string, req engine.TurnReques
 // of the results of tools that the client ran.
 func wireRequest(in *dialect.Request) (engine.TurnRequest, error) {
 	req := engine.TurnRequest{
-		Model: in.Model, Think: thinkOf(in), Temperature: in.Temperature, MaxTokens: in.MaxTokens,
+		Model: in.Model, Think: in.Think, Params: paramsOf(in),
 		Sampling: provider.Sampling{TopP: in.TopP, Seed: in.Seed, Stop: in.Stop}, Schema: schemaOf(in), ClientTools: clientTools(in),
 		MustCall: mustCall(in),
 	}
@@ -154,13 +154,18 @@ func wireRequest(in *dialect.Request) (engine.TurnRequest, error) {
 	return req, nil
 }
 
-// thinkOf is whether reasoning is asked for: by a switch, or by how much.
-func thinkOf(in *dialect.Request) *bool {
-	if in.Think != nil || in.Effort == "" {
-		return in.Think
+// paramsOf are the parameters of a dialect's request. A level of reasoning that fettle has
+// no name for counts as the usual one.
+func paramsOf(in *dialect.Request) provider.Params {
+	p := provider.Params{Temperature: in.Temperature, MaxTokens: in.MaxTokens}
+	if in.Effort == "" {
+		return p
 	}
-	on := in.Effort != "none"
-	return &on
+	var err error
+	if p.Effort, err = provider.ParseEffort(in.Effort); err != nil {
+		p.Effort = provider.EffortMedium
+	}
+	return p
 }
 
 // schemaOf is what the answer has to be; any object where no schema says more.

@@ -115,6 +115,39 @@ type Model struct {
 	Schema        provider.Known
 	// Alias is a short name of the user's for the model; "" is none.
 	Alias string
+	// Params are what is asked of the model where a question doesn't say.
+	Params provider.Params
+}
+
+// set stores a field that was decoded.
+func (m *Model) set(name string, v any) {
+	switch v := v.(type) {
+	case int:
+		m.ContextLength = v
+	case string:
+		m.Alias = v
+	case provider.Params:
+		m.Params = v.Over(m.Params)
+	case provider.Known:
+		*m.known(name) = v
+	}
+}
+
+// field is the value of a field that is set, as it is written in a file.
+func (m *Model) field(name string) any {
+	switch name {
+	case "context_length":
+		return m.ContextLength
+	case "alias":
+		return m.Alias
+	case provider.EffortParam:
+		return m.Params.Effort
+	case provider.TemperatureParam:
+		return *m.Params.Temperature
+	case provider.MaxTokensParam:
+		return m.Params.MaxTokens
+	}
+	return *m.known(name)
 }
 
 // known is the field of an ability, by its name in the file.
@@ -135,7 +168,7 @@ func (m Model) over(under Model) Model {
 	if m.ContextLength == 0 {
 		m.ContextLength = under.ContextLength
 	}
-	m.Alias = cmp.Or(m.Alias, under.Alias)
+	m.Alias, m.Params = cmp.Or(m.Alias, under.Alias), m.Params.Over(under.Params)
 	for _, name := range abilityFields() {
 		if k := m.known(name); *k == provider.Unknown {
 			*k = *under.known(name)

@@ -239,14 +239,7 @@ func (c *Config) modelEntries(key string, m Model) []Entry {
 		if _, ok := c.origins[key+"."+name]; !ok {
 			continue
 		}
-		switch name {
-		case "context_length":
-			out = append(out, c.entry(key+"."+name, m.ContextLength))
-		case "alias":
-			out = append(out, c.entry(key+"."+name, m.Alias))
-		default:
-			out = append(out, c.entry(key+"."+name, *m.known(name)))
-		}
+		out = append(out, c.entry(key+"."+name, m.field(name)))
 	}
 	return out
 }

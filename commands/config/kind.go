@@ -224,6 +224,30 @@ func parseModel(s string) (string, error) {
 	return s, nil
 }
 
+// paramKind is the kind of a parameter of a model.
+func paramKind(name string) kind {
+	k := kind{name: "number", tags: []string{tagInt, tagText}}
+	switch name {
+	case provider.EffortParam:
+		names := make([]string, 0, len(provider.Efforts()))
+		for _, e := range provider.Efforts() {
+			names = append(names, string(e))
+		}
+		k = choiceKind(names...)
+	case provider.TemperatureParam:
+		k.tags = append(k.tags, tagFloat)
+	}
+	k.want = new(provider.Params).Set(name, "").Error()
+	k.parse = func(s string) (any, error) {
+		var p provider.Params
+		if err := p.Set(name, s); err != nil {
+			return nil, err
+		}
+		return p, nil
+	}
+	return k
+}
+
 // shortName reports whether s can be an alias or a short name of a model.
 func shortName(s string) bool { return len(s) <= maxRef && word(s, "_-.:") }
 

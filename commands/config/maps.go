@@ -8,8 +8,9 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"github.com/fettle-cli/fettle/engine/provider"
 	"go.yaml.in/yaml/v4"
+
+	"github.com/fettle-cli/fettle/engine/provider"
 )
 
 // maxSecret bounds keys and header values; servers refuse longer headers.
@@ -20,7 +21,7 @@ func providerFields() []string {
 }
 
 func modelFields() []string {
-	return []string{"context_length", "tools", "images", "thinking", "schema", "alias"}
+	return []string{"context_length", "tools", "images", "thinking", "schema", "alias", "effort", "temperature", "max_tokens"}
 }
 
 // abilityFields are the fields of modelFields that say whether a model has an ability.
@@ -229,6 +230,8 @@ func modelFieldKind(name string) kind {
 		return countKind(1, maxContext, " of tokens")
 	case "alias":
 		return aliasKind()
+	case provider.EffortParam, provider.TemperatureParam, provider.MaxTokensParam:
+		return paramKind(name)
 	}
 	return boolKind()
 }
@@ -255,14 +258,7 @@ func (d *decoder) models(f field, within string, out *layer) {
 				return
 			}
 			out.origins[f.path] = d.origin(f)
-			switch v := v.(type) {
-			case int:
-				m.ContextLength = v
-			case string:
-				m.Alias = v
-			case provider.Known:
-				*m.known(f.name) = v
-			}
+			m.set(f.name, v)
 		})
 		out.models[f.name] = m
 	})

@@ -40,6 +40,16 @@ Models for Ollama:
   fettle models pull qwen3               a pull that was stopped goes on
   fettle models rm qwen3                 asks first
 
+Parameters, for one question, in a prompt's front matter, or for a model:
+  --effort high          none, minimal, low, medium, high, xhigh or max
+  --temperature 0.2      from 0 to 2
+  --max-tokens 4000      the longest response, reasoning included
+  models:
+    openai/gpt-5: {effort: low, max_tokens: 8000}
+A question has precedence over a prompt's front matter, and that over the
+configuration. A level that the model lacks becomes the nearest one that it has,
+and a temperature that it refuses is left out; a footnote says so.
+
 A list from elsewhere is believed for an hour; --refresh asks now. A provider on
 this machine is asked each time. Completion of model names in the shell takes
 what was listed last, and asks nobody.

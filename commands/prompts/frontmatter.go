@@ -10,6 +10,7 @@ import (
 	"go.yaml.in/yaml/v4"
 	"go.yaml.in/yaml/v4/plugin/loaderlimits"
 
+	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/internal/nearest"
 )
 
@@ -40,13 +41,15 @@ func (f *front) read(text string) {
 	if !ok || root == nil {
 		return
 	}
-	keys := []string{"description", "model", "system", "tools", "schema", "variables"}
+	keys := []string{"description", "model", "effort", "temperature", "max_tokens", "system", "tools", "schema", "variables"}
 	f.mapping(root, "", keys, func(key string, n *yaml.Node) {
 		switch key {
 		case "description":
 			f.into.Description = f.text(key, n, maxValue)
 		case "model":
 			f.model(n)
+		case provider.EffortParam, provider.TemperatureParam, provider.MaxTokensParam:
+			f.param(key, n)
 		case "system":
 			f.into.System = f.text(key, n, maxFront)
 		case "tools":
@@ -212,6 +215,17 @@ func (f *front) model(n *yaml.Node) {
 		f.wrong(n, "model: a project's prompt can't name a script, which would answer in the model's place")
 	default:
 		f.into.Model = ref
+	}
+}
+
+// param reads a parameter of the model.
+func (f *front) param(key string, n *yaml.Node) {
+	err := errors.New("expected one value")
+	if n.Kind == yaml.ScalarNode {
+		err = f.into.Params.Set(key, n.Value)
+	}
+	if err != nil {
+		f.wrong(n, "%s: %s, found %s", key, err, shown(n.Value))
 	}
 }
 

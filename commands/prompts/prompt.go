@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/internal/nearest"
 )
 
@@ -32,7 +33,8 @@ type Prompt struct {
 	Hides string
 
 	Description string
-	Model       string // provider/model
+	Model       string // provider/model, an alias or a short name
+	Params      provider.Params
 	System      string
 	Tools       *Tools // nil says nothing about them
 	// Schema is a path beside the prompt's file; see [Library.Schema].

@@ -83,7 +83,7 @@ func (rt *Runtime) catalogFor(cfg *config.Config, parts catalogParts) (*models.C
 			s := cfg.ModelSettings(name, model)
 			return provider.Model{
 				ContextLength: s.ContextLength, Tools: s.Tools, Images: s.Images,
-				Thinking: s.Thinking, Schema: s.Schema,
+				Thinking: s.Thinking, Schema: s.Schema, Params: s.Params,
 			}
 		},
 	}, nil

@@ -99,6 +99,7 @@ func (c *Catalog) Describe(ctx context.Context, p provider.Provider, model strin
 	override(&m.Images, s.Images)
 	override(&m.Thinking, s.Thinking)
 	override(&m.Schema, s.Schema)
+	m.Params = s.Params
 	return m, nil
 }
 

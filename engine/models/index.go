@@ -295,6 +295,9 @@ func complete(m *provider.Model, said provider.Model) {
 		m.Details = said.Details
 	}
 	m.Remote = m.Remote || said.Remote
+	if m.Efforts == 0 {
+		m.Efforts = said.Efforts
+	}
 	for _, f := range []struct{ to, from *provider.Known }{
 		{&m.Chats, &said.Chats}, {&m.Tools, &said.Tools}, {&m.Images, &said.Images}, {&m.Thinking, &said.Thinking}, {&m.Schema, &said.Schema},
 	} {

@@ -359,7 +359,7 @@ func TestFind(t *testing.T) {
 		"far/gtp-5":          "far has no model gtp-5 (did you mean gpt-5?) | fettle models show far/gpt-5 | fettle models list --provider far",
 		"far/secret-preview": "far has no model secret-preview | fettle models list --provider far",
 		"qwen3":              "near/qwen3 listed 40960",
-		"lama3.2":            "no model is called lama3.2 | fettle ask -m near/llama3.2 … | fettle models list   what there is to ask",
+		"lama3.2":            "no model is called lama3.2 | fettle ask -m near/llama3.2 … | fettle models list   lists the models",
 		"naer/qwen3":         "no provider is called naer (did you mean near?) | fettle models show near/qwen3 | fettle models list",
 	} {
 		t.Run(ref, func(t *testing.T) {

@@ -84,6 +84,10 @@ type Model struct {
 	Audio    Known
 	Thinking Known
 	Schema   Known // structured output
+	// Efforts are the reasoning levels that the model takes; zero where they are unknown.
+	Efforts Levels
+	// Params are what the configuration asks of the model where a question doesn't.
+	Params Params
 	// Size is in bytes, for models that live on this machine; 0 is unknown.
 	Size int64
 	// Details are further facts for people, such as "8.2B" or "Q4_K_M".
@@ -114,6 +118,9 @@ type Request struct {
 	Sampling
 	// Think asks for reasoning; nil leaves it to the model.
 	Think *bool
+	// Effort is how much reasoning Think asks for; empty is the provider's usual amount.
+	// A provider without this level asks for the nearest one that it has.
+	Effort Effort
 	// MustCall is the name of the tool that the response has to call, or [AnyTool];
 	// empty leaves it to the model. A provider that can't make a model call leaves
 	// it to the model, too, and says so in a footnote.

@@ -86,6 +86,7 @@ func (a *agent) answer(r *request, s *session, blocks []contentBlock) (string, e
 func (a *agent) complete(s *session, req *engine.TurnRequest) {
 	c := s.choice()
 	req.Chat, req.Model, req.Agent, req.Policy = s.chat(), c.model, c.agent, s.rules()
+	req.Params.Effort = c.effort
 	if req.Chat.New != "" {
 		req.Workspace = s.cwd
 	}

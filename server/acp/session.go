@@ -10,6 +10,7 @@ import (
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/permission"
+	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/internal/harmless"
 )
 
@@ -28,7 +29,8 @@ type session struct {
 	// answered is the model that spoke last.
 	answered string
 	// agent is an agent's id or engine.NoAgent.
-	agent string
+	agent  string
+	effort provider.Effort // empty is the configuration's, then the model's
 	// denied are rules of calls that the person wants rejected without being asked.
 	denied  []string
 	servers []mcpServer
@@ -41,12 +43,15 @@ type session struct {
 }
 
 // choice is what a session's prompts are asked with, at one moment.
-type choice struct{ model, answered, agent string }
+type choice struct {
+	model, answered, agent string
+	effort                 provider.Effort
+}
 
 func (s *session) choice() choice {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return choice{s.model, s.answered, s.agent}
+	return choice{s.model, s.answered, s.agent, s.effort}
 }
 
 // take gives the right to run a prompt. leave gives it back.

@@ -279,7 +279,7 @@ responses:
 	if m := opened.Modes; m.CurrentModeID != "none" || len(m.AvailableModes) != 3 || m.AvailableModes[1].Name != "Writer" {
 		t.Errorf("modes %+v", m)
 	}
-	if o := opened.ConfigOptions; len(o) != 2 || o[1].CurrentValue != "script/m.yaml" {
+	if o := opened.ConfigOptions; len(o) != 3 || o[1].CurrentValue != "script/m.yaml" {
 		t.Errorf("options %+v", o)
 	}
 	e.call("session/set_mode", obj{"sessionId": s, "modeId": "writer"}, nil)
@@ -304,6 +304,15 @@ responses:
 	if got := e.text("agent_message_chunk"); got != "Other." {
 		t.Errorf("the other model says %q", got)
 	}
+	e.call("session/set_config_option", obj{"sessionId": s, "configId": "effort", "value": "high"}, &set)
+	if set.ConfigOptions[2].CurrentValue != "high" {
+		t.Errorf("the effort is %+v", set)
+	}
+	e.call("session/set_config_option", obj{"sessionId": s, "configId": "effort", "value": "default"}, &set)
+	if set.ConfigOptions[2].CurrentValue != "default" {
+		t.Errorf("the effort is %+v", set)
+	}
+	e.fails(-32602, "session/set_config_option", obj{"sessionId": s, "configId": "effort", "value": "much"})
 	e.fails(-32602, "session/set_mode", obj{"sessionId": s, "modeId": "nobody"})
 	e.fails(-32602, "session/set_config_option", obj{"sessionId": s, "configId": "model", "value": "nothing"})
 	e.fails(-32602, "session/set_config_option", obj{"sessionId": s, "configId": "model", "type": "boolean", "value": true})

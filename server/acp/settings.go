@@ -1,6 +1,7 @@
 package acp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -14,12 +15,15 @@ import (
 	"github.com/fettle-cli/fettle/internal/harmless"
 )
 
-// The settings of a session, and the value of a model that fettle chooses: no Ref
-// is like it, since those have a slash.
+// The settings of a session. anyModel is the value of a model that fettle chooses: a
+// model's own name has a slash. usualEffort leaves the reasoning effort to the
+// configuration and the model.
 const (
-	agentOption = "agent"
-	modelOption = "model"
-	anyModel    = "auto"
+	agentOption  = "agent"
+	modelOption  = "model"
+	effortOption = "effort"
+	anyModel     = "auto"
+	usualEffort  = "default"
 )
 
 const (
@@ -35,10 +39,12 @@ const (
 
 // modelChoices are the models to choose from, as they were last listed.
 type modelChoices struct {
-	mu    sync.Mutex
-	list  []configChoice
-	asked time.Time
-	done  chan struct{} // closed when the list that is being had is there
+	mu   sync.Mutex
+	list []configChoice
+	// efforts are the reasoning levels of the listed models, where they are known.
+	efforts map[string]provider.Levels
+	asked   time.Time
+	done    chan struct{} // closed when the list that is being had is there
 	// changes counts how often the list has changed.
 	changes int
 }
@@ -56,10 +62,10 @@ func (m *modelChoices) refresh(a *agent) {
 	done := make(chan struct{})
 	m.done = done
 	a.background.Go(func() {
-		list := a.listModels()
+		list, efforts := a.listModels()
 		m.mu.Lock()
 		changed := !slices.Equal(list, m.list)
-		m.list, m.asked, m.done = list, a.o.Now(), nil
+		m.list, m.efforts, m.asked, m.done = list, efforts, a.o.Now(), nil
 		if changed {
 			m.changes++
 		}
@@ -72,23 +78,35 @@ func (m *modelChoices) refresh(a *agent) {
 }
 
 // listModels asks the providers. One that fails has none.
-func (a *agent) listModels() []configChoice {
+func (a *agent) listModels() ([]configChoice, map[string]provider.Levels) {
 	lists, err := a.o.Models.List(a.base, models.Query{})
 	if err != nil {
 		a.log.Warn("the models can't be listed", "error", err.Error())
-		return nil
+		return nil, nil
 	}
 	var out []configChoice
+	efforts := make(map[string]provider.Levels)
 	for _, l := range lists {
 		for _, m := range l.Models {
 			if m.Chats == provider.No {
 				continue
 			}
 			ref := l.Provider + "/" + m.Name
+			efforts[ref] = m.Efforts
 			out = append(out, configChoice{Value: ref, Name: harmless.Line(ref), Description: harmless.Line(m.Details)})
 		}
 	}
-	return out[:min(len(out), maxModels)]
+	return out[:min(len(out), maxModels)], efforts
+}
+
+// levels returns the reasoning levels to choose from: the model's where they are known.
+func (m *modelChoices) levels(ref string) []provider.Effort {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if known := m.efforts[ref].List(); len(known) > 0 {
+		return known
+	}
+	return provider.Efforts()
 }
 
 // choices gives the list, after a short wait where it is being had.
@@ -153,8 +171,8 @@ func (a *agent) modes(ctx context.Context, s *session) (*modeState, error) {
 	return out, nil
 }
 
-// options are the same and the model as settings; editors that know these show
-// no modes.
+// options are the agents, the model and its reasoning effort as settings. An editor that
+// supports settings shows no modes.
 func (a *agent) options(ctx context.Context, s *session, modes *modeState, wait time.Duration) []configOption {
 	agents := configOption{ID: agentOption, Name: "Agent", Category: "mode", Type: "select", Current: modes.Current}
 	for _, m := range modes.Available {
@@ -174,7 +192,38 @@ func (a *agent) options(ctx context.Context, s *session, modes *modeState, wait 
 	if !slices.ContainsFunc(models.Options, func(o configChoice) bool { return o.Value == models.Current }) {
 		models.Options = append(models.Options, configChoice{Value: models.Current, Name: harmless.Line(models.Current)})
 	}
-	return []configOption{agents, models}
+	return []configOption{agents, models, a.effortOption(c)}
+}
+
+// effortOption offers the reasoning levels of a session's model.
+func (a *agent) effortOption(c choice) configOption {
+	out := configOption{
+		ID: effortOption, Name: "Reasoning effort", Category: "thought_level", Type: "select", Current: cmp.Or(string(c.effort), usualEffort),
+		Options: []configChoice{{Value: usualEffort, Name: "Default", Description: "What the configuration sets for the model, else the model's own"}},
+	}
+	levels := a.models.levels(cmp.Or(c.model, c.answered))
+	if c.effort != "" && !slices.Contains(levels, c.effort) {
+		levels = append(levels, c.effort)
+	}
+	for _, e := range levels {
+		out.Options = append(out.Options, configChoice{Value: string(e), Name: string(e)})
+	}
+	return out
+}
+
+// chooseEffort sets the reasoning effort of the prompts that follow.
+func (a *agent) chooseEffort(s *session, value string) error {
+	var e provider.Effort
+	if value != usualEffort {
+		var err error
+		if e, err = provider.ParseEffort(value); err != nil {
+			return &rpcError{Code: codeParams, Message: "a reasoning effort: " + err.Error() + ", or " + usualEffort}
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.effort = e
+	return nil
 }
 
 func (a *agent) setMode(r *request) (any, func(), error) {
@@ -233,6 +282,10 @@ func (a *agent) setOption(r *request) (any, func(), error) {
 		after = func() { a.update(s, update{Kind: "current_mode_update", ModeID: value}) }
 	case modelOption:
 		if err := a.chooseModel(s, value); err != nil {
+			return nil, nil, err
+		}
+	case effortOption:
+		if err := a.chooseEffort(s, value); err != nil {
 			return nil, nil, err
 		}
 	default:

@@ -142,6 +142,9 @@ type question struct {
 	Allow           []string        `json:"allow,omitempty"`
 	Confirm         bool            `json:"confirm,omitempty"`
 	Forms           bool            `json:"forms,omitempty"`
+	Effort          provider.Effort `json:"effort,omitempty"`
+	Temperature     *float64        `json:"temperature,omitempty"`
+	MaxTokens       int             `json:"max_tokens,omitempty"`
 	Schema          json.RawMessage `json:"schema,omitempty"`
 	Files           []file          `json:"files,omitempty"`
 	Images          []file          `json:"images,omitempty"`
@@ -170,6 +173,7 @@ func bodyOf(req engine.TurnRequest) (*question, error) {
 		ConversationID: req.Chat.Number, Fork: req.Chat.Fork, Context: req.Context, InteractionType: req.InteractionType,
 		ActionMetadata: req.ActionMetadata, Model: req.Model, Agent: req.Agent, System: req.System, AgentMode: req.AgentMode,
 		TextAlone: req.TextAlone, Ephemeral: req.Ephemeral, Allow: req.Policy.Allow, Confirm: req.CanConfirm, Forms: req.CanAnswer, Schema: req.Schema,
+		Effort: req.Params.Effort, Temperature: req.Params.Temperature, MaxTokens: req.Params.MaxTokens,
 	}
 	if req.Tools != nil {
 		q.Tools = &req.Tools

@@ -223,9 +223,9 @@ func TestHeldTextIsBounded(t *testing.T) {
 	}
 }
 
-// TestWorkIsLinear: eight times the text takes about eight times as long, for
-// texts that are made to be slow; quadratic work would be sixty-four times. The least
-// that each took counts, since other work can only make it more.
+// TestWorkIsLinear measures that eight times the text takes about eight times the
+// processor time, for texts that are made to be slow; quadratic work would take sixty-four
+// times as much. The least of several runs counts.
 func TestWorkIsLinear(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -246,10 +246,10 @@ func TestWorkIsLinear(t *testing.T) {
 	}
 }
 
-// stream measures how long src takes in deltas of 5 bytes.
+// stream measures the processor time that src takes in deltas of 5 bytes.
 func stream(t *testing.T, src string) time.Duration {
 	w := New(&countingWriter{}, Options{Style: term.NewStyle(term.Colours16)})
-	start := time.Now()
+	start := cpuTime(t)
 	for len(src) > 0 {
 		n := min(5, len(src))
 		if _, err := w.Write([]byte(src[:n])); err != nil {
@@ -260,5 +260,5 @@ func stream(t *testing.T, src string) time.Duration {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	return time.Since(start)
+	return cpuTime(t) - start
 }

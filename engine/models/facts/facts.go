@@ -96,8 +96,17 @@ func (m *Model) has(letter string) provider.Known {
 func (m *Model) Described() provider.Model {
 	return provider.Model{
 		Name: m.Name, ContextLength: m.Context, Chats: m.has(chats), Tools: m.has(tools),
-		Images: m.has(images), Thinking: m.has(thinking), Schema: m.has(schemas),
+		Images: m.has(images), Thinking: m.has(thinking), Schema: m.has(schemas), Efforts: m.levels(),
 	}
+}
+
+// levels are the reasoning levels of the model that fettle has names for.
+func (m *Model) levels() provider.Levels {
+	var out []provider.Effort
+	for _, name := range m.Efforts {
+		out = append(out, provider.Effort(name))
+	}
+	return provider.LevelsOf(out...)
 }
 
 // TakesTemperature reports whether the model takes a temperature.

@@ -22,9 +22,10 @@ const (
 // quirks are what was learnt of one model at one address. The zero value is
 // what the table of families says.
 type quirks struct {
-	noCache       bool // cache_control is refused
-	noDisplay     bool // thinking.display is refused
-	noEffort      bool // output_config.effort is refused
+	noCache       bool            // cache_control is refused
+	noDisplay     bool            // thinking.display is refused
+	noEffort      bool            // output_config.effort is refused
+	levels        provider.Levels // those of output_config.effort, where a refusal named them
 	noTemperature bool
 	noFormat      bool // output_config.format is refused
 	noForced      bool // naming a tool is refused
@@ -106,7 +107,8 @@ func learn(err error, b *built, q *quirks, now *adaption) lesson {
 	case b.used.forced && says("tool_choice"):
 		q.noForced = true
 	case b.used.effort && says("effort"):
-		q.noEffort = true
+		q.levels = provider.LevelsNamed(e.Message, b.used.level)
+		q.noEffort = q.levels == 0
 	case b.used.undeclared && says("tools"):
 		q.declare = true
 	case refused != nil:

@@ -77,7 +77,8 @@ type used struct {
 	mayThink    bool
 	display     bool
 	effort      bool
-	thoughts    bool // blocks of thinking in the history
+	level       provider.Effort // with effort
+	thoughts    bool            // blocks of thinking in the history
 	cache       bool
 	temperature bool
 	forced      bool // a tool is named
@@ -246,6 +247,11 @@ func (e *encoder) temperature() {
 	switch {
 	case e.f.takes&warm == 0:
 		e.note("the temperature was left out: %s takes none", e.req.Model)
+	case !thinks && *t > 1:
+		one := 1.0
+		e.note("the temperature became 1, the highest that %s takes", e.req.Model)
+		e.out.Temperature = &one
+		e.built.used.temperature = true
 	case thinks && *t != 1:
 		e.note("the temperature was left out: %s takes none while it thinks", e.req.Model)
 	default:

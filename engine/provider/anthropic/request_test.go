@@ -152,6 +152,38 @@ func TestThinkingByFamily(t *testing.T) {
 	}
 }
 
+// Models that decide themselves how long they think get the level; others get a budget.
+func TestEffort(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		model  string
+		asked  provider.Effort
+		level  string
+		budget int
+		notes  int
+	}{
+		{"claude-opus-4-8", "", "", 0, 0},
+		{"claude-opus-4-8", provider.EffortLow, "low", 0, 0},
+		{"claude-opus-4-8", provider.EffortMax, "max", 0, 0},
+		{"claude-opus-4-8", provider.EffortMinimal, "low", 0, 1},
+		{"claude-sonnet-4-5", "", "", usualBudget, 0},
+		{"claude-sonnet-4-5", provider.EffortLow, "", lowBudget, 0},
+		{"claude-sonnet-4-5", provider.EffortHigh, "", highBudget, 0},
+		{"claude-sonnet-4-5", provider.EffortMax, "", 50_000, 0},
+	} {
+		s, notes := asks(t, &provider.Request{
+			Model: c.model, Think: &yes, Effort: c.asked, MaxTokens: 100_000, Messages: []provider.Message{user(words("hi"))},
+		})
+		var level string
+		if s.OutputConfig != nil {
+			level = s.OutputConfig.Effort
+		}
+		if s.Thinking == nil || level != c.level || s.Thinking.Budget != c.budget || len(notes) != c.notes {
+			t.Errorf("%s, effort %q: level %q, thinking %+v, notes %q", c.model, c.asked, level, s.Thinking, notes)
+		}
+	}
+}
+
 func TestThinkingThatDoesNotFit(t *testing.T) {
 	t.Parallel()
 	hi := []provider.Message{user(words("hi"))}

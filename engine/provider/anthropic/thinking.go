@@ -1,12 +1,19 @@
 package anthropic
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+
+	"github.com/fettle-cli/fettle/engine/provider"
+)
 
 const (
 	// minBudget is the least that thinking may be given, and usualBudget what
 	// it is given where the answer is long enough.
 	minBudget   = 1024
+	lowBudget   = 4096
 	usualBudget = 16_000
+	highBudget  = 32_000
 	// summarized has a model show what it thinks; the newer ones else show
 	// nothing of it.
 	summarized = "summarized"
@@ -26,9 +33,55 @@ func (e *encoder) thinking() {
 	case want == nil:
 	case *want:
 		e.thinkMore()
+		e.effort()
 	default:
 		e.thinkLess()
 	}
+}
+
+// effort asks for the level of reasoning where the model decides itself how long it
+// thinks. For other models the level decides the budget; see budget.
+func (e *encoder) effort() {
+	if e.req.Effort == "" || e.out.Thinking == nil || e.out.Thinking.Type != "adaptive" {
+		return
+	}
+	if e.q.noEffort {
+		e.note("effort %s was left out: %s takes none", e.req.Effort, e.req.Model)
+		return
+	}
+	level := e.req.Effort.Within(cmp.Or(e.q.levels, effortLevels()))
+	if note := provider.EffortNote(e.req.Effort, level, e.req.Model); note != "" {
+		e.note("%s", note)
+	}
+	e.askEffort(level)
+}
+
+// effortLevels are those of output_config.effort.
+func effortLevels() provider.Levels {
+	return provider.LevelsOf(
+		provider.EffortLow, provider.EffortMedium, provider.EffortHigh, provider.EffortXHigh, provider.EffortMax,
+	)
+}
+
+func (e *encoder) askEffort(level provider.Effort) {
+	if e.out.Output == nil {
+		e.out.Output = &outputConfig{}
+	}
+	e.out.Output.Effort = string(level)
+	e.built.used.effort, e.built.used.level = true, level
+}
+
+// budget is how many tokens a model without levels may think.
+func (e *encoder) budget() int {
+	switch e.req.Effort {
+	case provider.EffortMinimal, provider.EffortLow:
+		return lowBudget
+	case provider.EffortHigh:
+		return highBudget
+	case provider.EffortXHigh, provider.EffortMax:
+		return e.out.MaxTokens
+	}
+	return usualBudget
 }
 
 func (e *encoder) thinkMore() {
@@ -45,7 +98,7 @@ func (e *encoder) thinkMore() {
 // thinkWithin asks for thinking with a budget, which must be less than
 // max_tokens. A turn that was begun without thinking has to end without it.
 func (e *encoder) thinkWithin() {
-	budget := min(usualBudget, e.out.MaxTokens/2)
+	budget := min(e.budget(), e.out.MaxTokens/2)
 	switch {
 	case e.built.used.forced:
 		e.note("reasoning was not asked for: %s can't be made to answer by a schema and think", e.req.Model)
@@ -94,11 +147,7 @@ func (e *encoder) thinkLess() {
 			e.note("reasoning can't be switched off: %s always thinks", e.req.Model)
 			break
 		}
-		if e.out.Output == nil {
-			e.out.Output = &outputConfig{}
-		}
-		e.out.Output.Effort = "low"
-		e.built.used.effort = true
+		e.askEffort(provider.EffortLow)
 		e.note("reasoning can't be switched off: %s was asked for as little as it can", e.req.Model)
 	}
 	if e.out.Thinking != nil {

@@ -28,7 +28,7 @@ func TestWhatIsRefusedIsSentInAnotherForm(t *testing.T) {
 		"effort":      {func(r *provider.Request) { r.Think = &yes }, `"reasoning_effort":"high"`, forbidden("reasoning_effort"), "", 1},
 		"no effort":   {func(r *provider.Request) { r.Think = &no }, `"reasoning_effort":"none"`, errorBody("invalid_request_invalid_args", "3051", "reasoning_effort is not enabled for this model"), "", 0},
 		"reasoning":   {func(r *provider.Request) { r.Think = &yes }, `"reasoning_effort"`, errorBody("invalid_request_invalid_args", "3051", "Reasoning is not supported by this model"), "", 1},
-		"temperature": {func(r *provider.Request) { r.Temperature = &warmth }, `"temperature"`, errorBody("invalid_request_error", "3051", "temperature must be 1 for this model"), "", 0},
+		"temperature": {func(r *provider.Request) { r.Temperature = &warmth }, `"temperature"`, errorBody("invalid_request_error", "3051", "temperature must be 1 for this model"), "", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

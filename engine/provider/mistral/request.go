@@ -65,9 +65,12 @@ func encode(req *provider.Request, q quirks, now adaption) (*built, error) {
 	names := wire.Names(req)
 	b := &built{}
 	out := chatRequest{Model: req.Model, Stream: true, MaxTokens: req.MaxTokens, TopP: req.TopP, Seed: req.Seed, Stop: req.Stop}
-	if !q.noTemperature {
+	switch {
+	case !q.noTemperature:
 		out.Temperature = req.Temperature
 		b.temperature = req.Temperature != nil
+	case req.Temperature != nil:
+		b.notes = append(b.notes, "the temperature was left out: "+req.Model+" takes none")
 	}
 	out.Effort = b.think(req, q)
 	system := req.System
@@ -147,7 +150,10 @@ func (b *built) think(req *provider.Request, q quirks) string {
 	}
 	b.effort = true
 	if *req.Think {
-		return "high"
+		if note := provider.EffortNote(req.Effort, provider.EffortHigh, req.Model); note != "" {
+			b.notes = append(b.notes, note)
+		}
+		return string(provider.EffortHigh)
 	}
 	return "none"
 }

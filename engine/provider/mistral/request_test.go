@@ -100,6 +100,39 @@ func TestEncode(t *testing.T) {
 	}
 }
 
+func TestEffort(t *testing.T) {
+	t.Parallel()
+	yes, no := true, false
+	for _, c := range []struct {
+		think *bool
+		asked provider.Effort
+		q     quirks
+		want  string
+		notes int
+	}{
+		{nil, "", quirks{}, "", 0},
+		{&yes, "", quirks{}, "high", 0},
+		{&yes, provider.EffortHigh, quirks{}, "high", 0},
+		{&yes, provider.EffortLow, quirks{}, "high", 1},
+		{&no, provider.EffortNone, quirks{}, "none", 0},
+		{&yes, provider.EffortHigh, quirks{noEffort: true}, "", 1},
+	} {
+		b, err := encode(&provider.Request{Model: "m", Think: c.think, Effort: c.asked, Messages: []provider.Message{user(words("hi"))}}, c.q, adaption{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var sent struct {
+			Effort string `json:"reasoning_effort"`
+		}
+		if err := json.Unmarshal(b.body, &sent); err != nil {
+			t.Fatal(err)
+		}
+		if sent.Effort != c.want || len(b.notes) != c.notes {
+			t.Errorf("effort %q is sent as %q with notes %q, want %q and %d", c.asked, sent.Effort, b.notes, c.want, c.notes)
+		}
+	}
+}
+
 // encoded encodes a conversation and reads it back.
 func encoded(t *testing.T, messages ...provider.Message) []sentMessage {
 	t.Helper()

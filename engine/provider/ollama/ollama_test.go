@@ -281,6 +281,38 @@ func TestAToolThatHasToBeCalledIsLeftToTheModel(t *testing.T) {
 	}
 }
 
+func TestEffort(t *testing.T) {
+	t.Parallel()
+	yes, no := true, false
+	for _, c := range []struct {
+		think *bool
+		asked provider.Effort
+		want  string
+		notes int
+	}{
+		{nil, "", "", 0},
+		{&yes, "", "true", 0},
+		{&no, provider.EffortNone, "false", 0},
+		{&yes, provider.EffortLow, `"low"`, 0},
+		{&yes, provider.EffortMinimal, `"low"`, 1},
+		{&yes, provider.EffortMax, `"high"`, 1},
+	} {
+		req := question("hi")
+		req.Think, req.Effort = c.think, c.asked
+		body, notes, err := encode(req, 4096, provider.NewNames())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var sent struct{ Think json.RawMessage }
+		if err := json.Unmarshal(body, &sent); err != nil {
+			t.Fatal(err)
+		}
+		if string(sent.Think) != c.want || len(notes) != c.notes {
+			t.Errorf("effort %q is sent as %s with notes %q, want %s and %d", c.asked, sent.Think, notes, c.want, c.notes)
+		}
+	}
+}
+
 func TestAServerThatRepeatsTheKey(t *testing.T) {
 	t.Parallel()
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

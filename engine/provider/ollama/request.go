@@ -19,7 +19,7 @@ type chatRequest struct {
 	Shift    bool            `json:"shift"`    // never: nor is its beginning forgotten on the way
 	Tools    []chatTool      `json:"tools,omitempty"`
 	Format   json.RawMessage `json:"format,omitempty"`
-	Think    *bool           `json:"think,omitempty"`
+	Think    any             `json:"think,omitempty"` // a bool or a level
 	Options  chatOptions     `json:"options"`
 }
 
@@ -67,10 +67,14 @@ type toolFunction struct {
 // encode makes the body of a request. notes say what had to be left out.
 func encode(req *provider.Request, numCtx int, names *provider.Names) (body []byte, notes []string, _ error) {
 	out := chatRequest{
-		Model: req.Model, Stream: true, Think: req.Think,
+		Model: req.Model, Stream: true,
 		Options: chatOptions{
 			NumCtx: numCtx, NumPredict: req.MaxTokens, Temperature: req.Temperature, TopP: req.TopP, Seed: req.Seed, Stop: req.Stop,
 		},
+	}
+	var note string
+	if out.Think, note = thinkOf(req); note != "" {
+		notes = append(notes, note)
 	}
 	for _, t := range req.Tools {
 		params, err := parameters(t.InputSchema)
@@ -102,6 +106,19 @@ func encode(req *provider.Request, numCtx int, names *provider.Names) (body []by
 	}
 	body, err := wire.Marshal(out)
 	return body, notes, err
+}
+
+// thinkOf returns what think is set to: true or false, or one of the levels that Ollama
+// has. note is a footnote about another level than the one that was asked for.
+func thinkOf(req *provider.Request) (think any, note string) {
+	switch {
+	case req.Think == nil:
+		return nil, ""
+	case !*req.Think || req.Effort == "":
+		return *req.Think, ""
+	}
+	got := req.Effort.Within(provider.LevelsOf(provider.EffortLow, provider.EffortMedium, provider.EffortHigh))
+	return got, provider.EffortNote(req.Effort, got, req.Model)
 }
 
 // appendMessage appends the messages that one message becomes: a tool message

@@ -196,8 +196,12 @@ func TestWhatIsRefusedIsLeftOut(t *testing.T) {
 				seed := int64(7)
 				req.Seed = &seed
 			}
+			want := 1 // the broken tool
+			if name == "temperature" {
+				want++
+			}
 			for range 2 { // the second time it is known
-				if text, notes, err := listen(p, t.Context(), req); text != "hi" || err != nil || len(notes) != 1 {
+				if text, notes, err := listen(p, t.Context(), req); text != "hi" || err != nil || len(notes) != want {
 					t.Fatalf("it said %q with notes %q, %v", text, notes, err)
 				}
 			}

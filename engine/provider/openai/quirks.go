@@ -33,9 +33,10 @@ type quirks struct {
 	noSystem         bool     // the system role is refused
 	mediaInTool      bool     // a user's message after that of a tool is refused
 	// beside is the reasoning_effort that is taken beside tools.
-	beside effortBeside
-	least  string // the least effort, where that isn't none
-	nineID bool   // ids of calls are nine letters or digits
+	beside   effortBeside
+	levels   provider.Levels // those of reasoning_effort, where a refusal named them
+	noEffort bool            // reasoning_effort is refused
+	nineID   bool            // ids of calls are nine letters or digits
 }
 
 // effortBeside is how much a model may be asked to think where it has tools.
@@ -85,6 +86,17 @@ func (p *Provider) learnReasoning(model, field string) {
 	}
 }
 
+// learnEffort learns which levels a model takes from the refusal of one. A refusal of a
+// level that few models have, without a list of others, leaves the usual ones.
+func (q *quirks) learnEffort(text string, refused provider.Effort) {
+	usual := provider.LevelsOf(provider.EffortLow, provider.EffortMedium, provider.EffortHigh)
+	q.levels = provider.LevelsNamed(text, refused)
+	if q.levels == 0 && strings.Contains(text, string(refused)) && refused.Within(usual) != refused {
+		q.levels = usual
+	}
+	q.noEffort = q.levels == 0
+}
+
 // signs matches the models that Google documents to require signatures: Gemini 3 and later.
 var signs = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)\bgemini-(?:[3-9]|\d\d)`) })
 
@@ -126,10 +138,8 @@ func learn(err error, req *provider.Request, b *built, q *quirks, now *adaption)
 		if b.effort != "" && !says("'none'") {
 			q.beside = effortAbsent
 		}
-	case b.effort == "none" && q.least == "" && says("reasoning_effort") && says("'minimal'", "'low'"):
-		if q.least = "low"; says("'minimal'") {
-			q.least = "minimal"
-		}
+	case b.effort != "" && !q.noEffort && says("reasoning_effort", "reasoning effort", "reasoning.effort"):
+		q.learnEffort(text, b.effort)
 	case b.sent.calls && !q.nineID && says("length of 9"):
 		q.nineID = true
 	case b.format && e.Kind == provider.Unsupported && e.Feature == provider.FeatureSchema:

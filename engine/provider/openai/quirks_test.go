@@ -68,22 +68,53 @@ func TestThinkingGivesWayToTools(t *testing.T) {
 	}
 }
 
-func TestTheLeastEffort(t *testing.T) {
+// A level that is refused becomes the nearest one that the refusal names, and later
+// requests ask for that at once.
+func TestRefusedEffort(t *testing.T) {
 	t.Parallel()
-	no := false
-	p, bodies := serve(t, Options{}, func(w http.ResponseWriter, body string) {
-		if strings.Contains(body, `"none"`) {
-			refuse(w, "Unsupported value: 'reasoning_effort' does not support 'none' with this model. Supported values are: 'minimal', 'low', 'medium', and 'high'.", "reasoning_effort")
-			return
-		}
-		say(w, "hi")
-	})
-	req := &provider.Request{Model: "m", Think: &no, Messages: []provider.Message{user(words("hi"))}}
-	if text, _, err := listen(p, t.Context(), req); text != "hi" || err != nil {
-		t.Fatalf("it said %q, %v", text, err)
-	}
-	if got := bodies(); len(got) != 2 || !strings.Contains(got[1], `"reasoning_effort":"minimal"`) {
-		t.Errorf("it sent\n%s", strings.Join(got, ""))
+	const listed = "Unsupported value: 'reasoning_effort' does not support '%s' with this model. Supported values are: %s."
+	for name, c := range map[string]struct {
+		asked provider.Effort
+		takes string // the level that the server takes; empty is none at all
+		says  string
+		notes int
+	}{
+		"none of four":         {provider.EffortNone, "minimal", fmt.Sprintf(listed, "none", "'minimal', 'low', 'medium', and 'high'"), 1},
+		"none of three":        {provider.EffortNone, "low", fmt.Sprintf(listed, "none", "'low', 'medium', and 'high'"), 1},
+		"more than there is":   {provider.EffortMax, "high", fmt.Sprintf(listed, "max", "'none', 'low', 'medium', and 'high'"), 1},
+		"a list without words": {provider.EffortXHigh, "high", "reasoning_effort: Input should be low | high, got xhigh", 1},
+		"backquotes":           {provider.EffortMinimal, "low", "reasoning_effort: unknown variant `minimal`, expected one of `low`, `medium`, `high`", 1},
+		"no list":              {provider.EffortXHigh, "high", "reasoning_effort xhigh is invalid", 1},
+		"no such field":        {provider.EffortHigh, "", "Unrecognized request argument supplied: reasoning_effort", 1},
+		"taken as it is":       {provider.EffortHigh, "high", "", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p, bodies := serve(t, Options{}, func(w http.ResponseWriter, body string) {
+				_, level, has := strings.Cut(body, `"reasoning_effort":"`)
+				level, _, _ = strings.Cut(level, `"`)
+				if has && level != c.takes {
+					refuse(w, c.says, "reasoning_effort")
+					return
+				}
+				say(w, "hi")
+			})
+			thinks := c.asked.Thinks()
+			req := &provider.Request{Model: "m", Think: &thinks, Effort: c.asked, Messages: []provider.Message{user(words("hi"))}}
+			for range 2 {
+				if text, notes, err := listen(p, t.Context(), req); text != "hi" || err != nil || len(notes) != c.notes {
+					t.Fatalf("the answer is %q with notes %q, error %v", text, notes, err)
+				}
+			}
+			want := 2 // requests
+			if c.says != "" {
+				want++
+			}
+			got := bodies()
+			if last := got[len(got)-1]; len(got) != want || c.takes != "" && !strings.Contains(last, `"reasoning_effort":"`+c.takes+`"`) {
+				t.Errorf("%d requests were sent, want %d:\n%s", len(got), want, strings.Join(got, ""))
+			}
+		})
 	}
 }
 

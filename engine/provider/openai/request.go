@@ -58,7 +58,7 @@ type built struct {
 	notes  []string // what had to be left out
 	tools  []string // the names of the tools, in their order on the wire
 	names  *provider.Names
-	effort string
+	effort provider.Effort
 	format bool // response_format
 	forced bool // tool_choice
 	sent   sent
@@ -71,8 +71,11 @@ func encode(req *provider.Request, q quirks, now adaption) (*built, error) {
 	if !q.noStreamOptions {
 		out.StreamOptions = &streamOptions{IncludeUsage: true}
 	}
-	if !q.noTemperature {
+	switch {
+	case !q.noTemperature:
 		out.Temperature = req.Temperature
+	case req.Temperature != nil:
+		b.notes = append(b.notes, "the temperature was left out: "+req.Model+" takes none")
 	}
 	if !q.noSampling {
 		out.TopP, out.Seed, out.Stop = req.TopP, req.Seed, req.Stop
@@ -105,7 +108,7 @@ func encode(req *provider.Request, q quirks, now adaption) (*built, error) {
 	b.addTools(&out, req, now)
 	b.mustCall(&out, req, q)
 	b.think(req, q)
-	out.Effort = b.effort
+	out.Effort = string(b.effort)
 	var err error
 	b.body, err = wire.Marshal(out)
 	return b, err
@@ -147,15 +150,22 @@ func (b *built) think(req *provider.Request, q quirks) {
 	switch {
 	case len(b.tools) > 0 && q.beside != effortAsked:
 		if q.beside == effortNone {
-			b.effort = "none"
+			b.effort = provider.EffortNone
 		}
 		if req.Think != nil && *req.Think {
 			b.notes = append(b.notes, "reasoning was not asked for: "+req.Model+" takes no tools with it at this address")
 		}
 	case req.Think == nil:
-	case *req.Think:
-		b.effort = "medium"
+	case q.noEffort:
+		b.notes = append(b.notes, "how much to reason was left to "+req.Model+": it can't be told at this address")
 	default:
-		b.effort = cmp.Or(q.least, "none")
+		asked := provider.EffortNone
+		if *req.Think {
+			asked = cmp.Or(req.Effort, provider.EffortMedium)
+		}
+		b.effort = asked.Within(q.levels)
+		if note := provider.EffortNote(req.Effort, b.effort, req.Model); note != "" {
+			b.notes = append(b.notes, note)
+		}
 	}
 }

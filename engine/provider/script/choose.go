@@ -148,6 +148,7 @@ type expectation struct {
 	last   []string // parts of the last message's text
 	tools  []string // parts of the name of some tool
 	must   string   // the tool that has to be called; empty expects nothing
+	params provider.Params
 }
 
 // unmet says what a request lacks, "" where it lacks nothing.
@@ -170,6 +171,12 @@ func (e *expectation) unmet(req *provider.Request) string {
 	for _, part := range e.tools {
 		if !offers(req, part) {
 			lacks = append(lacks, "no tool's name contains "+shown(part))
+		}
+	}
+	asked := provider.Params{Effort: req.Effort, Temperature: req.Temperature, MaxTokens: req.MaxTokens}
+	for _, name := range provider.ParamNames() {
+		if want, got := e.params.Text(name), asked.Text(name); want != "" && got != want {
+			lacks = append(lacks, name+" is "+shown(got)+", not "+want)
 		}
 	}
 	if e.must != "" && req.MustCall != e.must {

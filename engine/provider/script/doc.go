@@ -49,7 +49,10 @@
 //	      system: [be brief]          #   parts of the system prompt,
 //	      last: [orders.csv]          #   of the last message's text,
 //	      tools: [read_file]          #   of the name of some offered tool,
-//	      must_call: read_file        #   and the tool that has to be called; "*" is any
+//	      must_call: read_file        #   the tool that has to be called; "*" is any,
+//	      effort: high                #   and the parameters of the model
+//	      temperature: 0.2
+//	      max_tokens: 4000
 //	    reasoning: Let me look.       # streamed word by word
 //	    text: One moment.             # streamed word by word
 //	    calls:                        # handed on once all else was

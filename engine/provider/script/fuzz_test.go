@@ -275,7 +275,9 @@ func TestTheExamplesOfThePage(t *testing.T) {
 		t.Errorf("%d responses, titled %q", len(s.written), s.title)
 	}
 	p := New(Options{FS: fstest.MapFS{"doc.yaml": {Data: []byte(example.String())}}})
+	cool := 0.2
 	req := &provider.Request{
+		Effort: provider.EffortHigh, Temperature: &cool, MaxTokens: 4000,
 		Model: ":doc", System: "You are the Scribe; be brief", Tools: []provider.ToolSpec{{Name: "read_file"}}, MustCall: "read_file",
 		Messages: said("u:they wrote a draft", "u:look at orders.csv"),
 	}

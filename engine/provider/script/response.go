@@ -162,7 +162,7 @@ func (d *decoder) pattern(n *node, key string) *regexp.Regexp {
 }
 
 func (d *decoder) expectation(n *node) (e expectation) {
-	d.mapping(n, "expect", "system last tools must_call", func(k, v *node) bool {
+	d.mapping(n, "expect", "system last tools must_call effort temperature max_tokens", func(k, v *node) bool {
 		switch k.text {
 		case "system":
 			e.system = d.texts(v, k.text)
@@ -172,6 +172,10 @@ func (d *decoder) expectation(n *node) (e expectation) {
 			e.tools = d.texts(v, k.text)
 		case "must_call":
 			e.must = d.text(v, k.text)
+		case provider.EffortParam, provider.TemperatureParam, provider.MaxTokensParam:
+			if err := e.params.Set(k.text, v.text); err != nil {
+				d.at(v, "%s: %s", k.text, err)
+			}
 		default:
 			return false
 		}

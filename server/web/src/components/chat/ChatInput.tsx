@@ -96,7 +96,7 @@ function Field({ chatId }: { chatId: string | null }) {
   const ready = text.trim() !== "" || readable;
   async function send() {
     if (!ready || busy) return;
-    const { model, agent, think } = useChoices.getState();
+    const { model, agent, params } = useChoices.getState();
     const was = { text, picked };
     cleared();
     pick(chatId, []);
@@ -104,7 +104,7 @@ function Field({ chatId }: { chatId: string | null }) {
       attachments: was.picked.map((p) => p.file),
       ...(model ? { model } : {}),
       ...(agent ? { agent } : {}),
-      ...(think === null ? {} : { think }),
+      params,
     });
     // The store gives the text back, wherever they look by then.
     if (!sent) pick(chatId, [...was.picked, ...pickedOf(chatId)]);

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
-import { Brain } from "lucide-react";
-import { useState } from "react";
+import { SlidersHorizontal } from "lucide-react";
+import { use, useState } from "react";
 import { api, unwrap } from "@/lib/api/client";
 import { useChoices } from "@/lib/chat/choices";
 import { cn } from "@/lib/cn";
@@ -8,13 +8,16 @@ import { usePage } from "@/lib/page";
 import { useClientPages, usePageTabs } from "@/components/panels/workspace/usePayloadTypes";
 import { Tooltip } from "@/components/ui/Tooltip";
 import { useChat } from "@/hooks/useGeneralChat";
+import { PayloadPageContext } from "@/lib/payloadHandlers";
+import { ModelParams, paramsText } from "./ModelParams";
 
 const look = "h-8 max-w-40 min-w-0 truncate rounded-md bg-transparent px-1 text-[13px] text-muted hover:bg-raised hover:text-ink";
 
-/** Pickers choose who answers: the model, the agent, and whether it thinks first. */
+/** Pickers choose who answers: the model, its parameters, and the agent. */
 export function Pickers() {
   const [wanted, setWanted] = useState(false); // asking providers takes time, so it waits for somebody who looks
-  const { model, agent, think, choose } = useChoices();
+  const { model, agent, params, choose } = useChoices();
+  const [opened, setOpened] = useState(false);
   const chat = useChat((s) => s.chat);
   const page = usePage().data;
   const models = useQuery({ queryKey: ["models"], queryFn: async () => unwrap(await api.GET("/api/models")), enabled: wanted, staleTime: 60_000 });
@@ -46,11 +49,13 @@ export function Pickers() {
         </select>
       )}
       <PagePicker />
-      <Tooltip text={think ? "The model thinks before it answers" : "Let the model think before it answers"}>
-        <button type="button" aria-label="Think first" aria-pressed={think === true} onClick={() => choose({ think: think ? null : true })} className={cn("flex size-8 shrink-0 items-center justify-center rounded-md hover:bg-raised", think ? "text-accent-ink" : "text-muted")}>
-          <Brain className="size-4" aria-hidden="true" />
+      <Tooltip text={paramsText(params) || "Reasoning effort, temperature and length of answers"}>
+        <button type="button" aria-label="Model parameters" onClick={() => setOpened(true)} className={cn("flex h-8 min-w-8 shrink-0 items-center justify-center gap-1 rounded-md px-1 text-[13px] hover:bg-raised", paramsText(params) ? "text-accent-ink" : "text-muted")}>
+          <SlidersHorizontal className="size-4" aria-hidden="true" />
+          {params.effort && <span className="max-sm:sr-only">{params.effort}</span>}
         </button>
       </Tooltip>
+      {opened && <ModelParams efforts={known.find((m) => m.model === (model || chat?.model || page?.model))?.efforts} params={params} onChange={(params) => choose({ params })} onClose={() => setOpened(false)} />}
     </div>
   );
 }
@@ -63,7 +68,8 @@ function PagePicker() {
   const page = typeof context.page === "string" ? context.page : "";
   const tab = typeof context.tab === "string" ? context.tab : "";
   const tabs = usePageTabs(page);
-  if (pages.length === 0 && !page) return null;
+  const { handlers } = use(PayloadPageContext);
+  if (handlers || (pages.length === 0 && !page)) return null; // the page around <fettle-chat> is its own
   return (
     <>
       <select aria-label="Page" className={look} value={page} onChange={(e) => updateContext({ page: e.target.value || undefined, tab: undefined })}>

@@ -2360,6 +2360,7 @@ export interface components {
             allow?: string[];
             confirm?: boolean;
             docs?: string[];
+            effort?: string;
             ephemeral?: boolean;
             files?: components["schemas"]["turnFile"][];
             forms?: boolean;
@@ -3101,6 +3102,7 @@ export interface components {
         model: {
             context_length: number | null;
             details?: string;
+            efforts?: string[];
             images: boolean | null;
             local: boolean;
             model: string;
@@ -3347,6 +3349,7 @@ export interface components {
             conversation_id?: number;
             detach?: boolean;
             docs?: string[];
+            effort?: string;
             ephemeral?: boolean;
             files?: components["schemas"]["turnFile"][];
             fork?: boolean;

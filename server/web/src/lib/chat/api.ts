@@ -1,4 +1,5 @@
 import { api, request, unwrap } from "@/lib/api/client";
+import type { Params } from "@/lib/chat/choices";
 import type { StartedTurn, TurnRequest } from "@/lib/api/generalChatApi";
 import { frames } from "@/lib/api/sse";
 import { messagesOf } from "@/lib/history";
@@ -42,12 +43,12 @@ export async function runningTurn(chat: string, signal: AbortSignal): Promise<st
   return null;
 }
 
-export function choices(extra: SendOptions): Pick<TurnRequest, "model" | "agent" | "tools" | "think"> {
+export function choices(extra: SendOptions): Pick<TurnRequest, "model" | "agent" | "tools" | keyof Params> {
   return {
     ...(extra.model ? { model: extra.model } : {}),
     ...(extra.agent ? { agent: extra.agent } : {}),
     ...(extra.tools ? { tools: extra.tools } : {}),
-    ...(extra.think === undefined ? {} : { think: extra.think }),
+    ...extra.params,
   };
 }
 

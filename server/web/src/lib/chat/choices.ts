@@ -1,19 +1,23 @@
 import { create } from "zustand";
 import { persist } from "zustand/middleware";
+import type { TurnRequest } from "@/lib/api/generalChatApi";
 import { draftOf, keepDraft } from "@/lib/storage";
+
+/** Params are the parameters of a model; those left out are the configuration's, then the model's. */
+export type Params = Pick<TurnRequest, "effort" | "temperature" | "max_tokens">;
 
 /** What a person chose for the next questions; "" leaves it to fettle and to the chat. */
 interface Choices {
   model: string;
   agent: string;
-  think: boolean | null;
-  choose(choice: Partial<Pick<Choices, "model" | "agent" | "think">>): void;
+  params: Params;
+  choose(choice: Partial<Pick<Choices, "model" | "agent" | "params">>): void;
 }
 
 export const useChoices = create<Choices>()(
-  persist((set) => ({ model: "", agent: "", think: null, choose: (choice) => set(choice) }), {
+  persist((set) => ({ model: "", agent: "", params: {}, choose: (choice) => set(choice) }), {
     name: "fettle_choices",
-    partialize: ({ model, think }) => ({ model, think }),
+    partialize: ({ model, params }) => ({ model, params }),
   }),
 );
 

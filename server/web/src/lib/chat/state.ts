@@ -1,4 +1,5 @@
 import type { Chat, Schemas } from "@/lib/api/client";
+import type { Params } from "@/lib/chat/choices";
 import type { LiveTurn } from "@/lib/turn";
 import type { ActionMetadata, Approval, ChatFault, GeneralChatMessage, InteractionType } from "@/types/chat";
 
@@ -9,7 +10,7 @@ export interface SendOptions {
   model?: string;
   agent?: string;
   tools?: string[];
-  think?: boolean;
+  params?: Params;
 }
 
 /** ChatState is the chat that is shown, and the answer that is being made in it. */

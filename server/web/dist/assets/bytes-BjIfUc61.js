@@ -1,1 +1,0 @@
-import{y as e}from"./index-CyXZkG3l.js";function t(t){return t<1e3?t===1?`1 byte`:`${t} bytes`:e(t)}export{t};
