@@ -1,1 +1,0 @@
-import{j as e}from"./index-FnXQAKzB.js";function t(t){return t<1e3?t===1?`1 byte`:`${t} bytes`:e(t)}export{t};
