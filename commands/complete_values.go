@@ -195,7 +195,7 @@ func (c *completer) named(p place, name string) suggestions {
 	case name == "TYPE" && within("tool"):
 		return suggestions{list: []suggestion{
 			{toolset.RenderCode, "in an editor"}, {toolset.RenderDocument, "as a text"},
-			{toolset.RenderHTML, "by a page of the toolset"}, {toolset.RenderFrame, "by an address"},
+			{toolset.RenderHTML, "by a page of the toolset"}, {toolset.RenderTable, "as a table"}, {toolset.RenderFrame, "by an address"},
 		}}
 	case (name == "KEY" || name == "PREFIX") && within("config"):
 		return settingNames()

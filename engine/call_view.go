@@ -98,9 +98,24 @@ func (e *Engine) ViewCalls(ctx context.Context, chatID string, messages []Messag
 			v.RenderPlan = nil
 		}
 		room -= len(v.RenderPlan)
+		if len(v.WorkspacePlan) > min(viewedPlan, room) {
+			v.WorkspacePlan = withoutConfig(v.WorkspacePlan)
+		}
+		room -= len(v.WorkspacePlan)
 		out = append(out, *v)
 	}
 	return out, nil
+}
+
+// withoutConfig returns a plan without what it fills in: its renderer and its look are
+// what a card needs, and get_payload has all of it.
+func withoutConfig(raw json.RawMessage) json.RawMessage {
+	var plan render.Plan
+	if json.Unmarshal(raw, &plan) != nil {
+		return nil
+	}
+	plan.Config, plan.Problems = nil, nil
+	return encodePlan(plan)
 }
 
 // use is a tool call as its message has it.

@@ -44,8 +44,14 @@ func (m Message) decidedIn(all map[string]PayloadDecision) (out []PayloadDecisio
 	return out
 }
 
+// givenPayload is what a call gave for the workspace panel.
+type givenPayload struct {
+	provider.Payload
+	callID string
+}
+
 // workspacePayloads reads what the calls of messages gave for the workspace panel.
-func (e *Engine) workspacePayloads(ctx context.Context, chatID string, path []Message) (map[use]provider.Payload, error) {
+func (e *Engine) workspacePayloads(ctx context.Context, chatID string, path []Message) (map[use]givenPayload, error) {
 	of, from := map[use]bool{}, ""
 	for _, m := range path {
 		for _, p := range m.Parts {
@@ -57,7 +63,7 @@ func (e *Engine) workspacePayloads(ctx context.Context, chatID string, path []Me
 			}
 		}
 	}
-	out := map[use]provider.Payload{}
+	out := map[use]givenPayload{}
 	if len(of) == 0 {
 		return out, nil
 	}
@@ -69,7 +75,7 @@ func (e *Engine) workspacePayloads(ctx context.Context, chatID string, path []Me
 			}
 			if u := (use{c.MessageID, c.ToolUseID}); of[u] {
 				if p, ok := c.workspacePayload(); ok {
-					out[u] = p
+					out[u] = givenPayload{p, c.ID}
 				}
 			}
 		}

@@ -64,6 +64,8 @@ type ShownPayload struct {
 	MessageID string           `json:"message_id"`
 	ShownAt   time.Time        `json:"shown_at"`
 	Decision  *PayloadDecision `json:"decision,omitempty"`
+	// CallID is the call that gave the payload for the workspace panel; empty for others.
+	CallID string `json:"call_id,omitempty"`
 	// Edit is the text that the user made of the payload's; nil for none.
 	Edit *PayloadEdit `json:"edit,omitempty"`
 }
@@ -115,21 +117,23 @@ func (e *Engine) GlancePayloads(ctx context.Context) (out []ShownPayload, err er
 
 // shownIn are the payloads of messages, in their order. given are those that calls
 // gave for the workspace panel.
-func shownIn(path []Message, decided map[string]PayloadDecision, given map[use]provider.Payload) []ShownPayload {
+func shownIn(path []Message, decided map[string]PayloadDecision, given map[use]givenPayload) []ShownPayload {
 	var out []ShownPayload
 	for _, m := range path {
 		for _, p := range m.Parts {
-			payload, ok := provider.Payload{}, false
+			payload, callID, ok := provider.Payload{}, "", false
 			switch {
 			case p.Kind == provider.PayloadPart && p.Payload != nil:
 				payload, ok = *p.Payload, true
 			case p.Kind == provider.ToolCallPart && p.Call != nil:
-				payload, ok = given[use{m.ID, p.Call.ID}]
+				var g givenPayload
+				g, ok = given[use{m.ID, p.Call.ID}]
+				payload, callID = g.Payload, g.callID
 			}
 			if !ok {
 				continue
 			}
-			shown := ShownPayload{Number: len(out) + 1, Payload: payload, MessageID: m.ID, ShownAt: m.CreatedAt}
+			shown := ShownPayload{Number: len(out) + 1, Payload: payload, CallID: callID, MessageID: m.ID, ShownAt: m.CreatedAt}
 			if d, ok := decided[payload.ID]; ok {
 				shown.Decision, shown.Edit = d.verdict(), d.lastEdit()
 			}

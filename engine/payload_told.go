@@ -86,13 +86,32 @@ func (c cardsTold) before(m Message) []provider.Part {
 		say(n.text)
 	}
 	if m.InteractionType != "" {
-		did := "[the person took the action " + m.InteractionType
-		if len(m.ActionMetadata) > 0 {
-			did += ": " + compactJSON(m.ActionMetadata)
-		}
-		say(did + "]")
+		say(m.tookAction())
 	}
 	return out
+}
+
+// actionExecuted is the interaction_type of a suggested action that the user chose
+// (document 000).
+const actionExecuted = "action_executed"
+
+// tookAction describes the suggestion that the user chose. That an action was carried out
+// is stated only where the client acknowledged it.
+func (m Message) tookAction() string {
+	did := "[the person took the action " + m.InteractionType
+	if len(m.ActionMetadata) > 0 {
+		did += ": " + compactJSON(m.ActionMetadata)
+	}
+	if m.InteractionType != actionExecuted {
+		return did + "]"
+	}
+	var told struct {
+		Acknowledged bool `json:"acknowledged"`
+	}
+	if json.Unmarshal(m.ActionMetadata, &told) == nil && told.Acknowledged {
+		return did + "; their program reported that it carried the action out]"
+	}
+	return did + "; no program has reported that it carried the action out]"
 }
 
 // again is a payload of the model's own as it wrote it, at its place in the

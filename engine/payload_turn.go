@@ -256,16 +256,41 @@ func (t *turn) remember(ctx context.Context, conv *conversation) error {
 	return nil
 }
 
-// plan of a payload is made by the renderer of its type, if that has one.
+// plan returns how a payload is shown: by the renderer and with the look of its type; nil
+// where a toolset defines neither.
 func (s *showcase) plan(p event.Payload, chatID string, ws *toolset.Workspace) *render.Plan {
 	t := s.find(p.Toolset, p.Kind)
-	if t == nil || t.payload.Renderer == nil {
+	if t == nil {
 		return nil
+	}
+	look := t.look()
+	if t.payload.Renderer == nil {
+		if look == nil {
+			return nil
+		}
+		return &render.Plan{Config: json.RawMessage("{}"), Look: look}
 	}
 	v := render.Values{Return: p.Data, ChatID: chatID, Toolset: t.dir}
 	if ws != nil {
 		v.Workspace = ws.Path
 	}
 	plan := render.Make(t.payload.Renderer.Type, t.payload.Renderer.Config(), v)
+	plan.Look = look
 	return &plan
+}
+
+// look returns how the type's toolset makes payloads look; nil where it leaves that to
+// clients.
+func (t *shownType) look() *render.Look {
+	var l render.Look
+	if s := t.payload.Style; s != nil {
+		l = render.Look{Icon: s.Icon, Colour: s.Colour, Label: s.Label, Editable: s.Editable}
+	}
+	if o := t.payload.RenderOptions; o != nil {
+		l.HeaderTitle, l.HeaderIcon, l.PanelWidth = o.HeaderTitle, o.HeaderIcon, o.PanelWidth
+	}
+	if l == (render.Look{}) {
+		return nil
+	}
+	return &l
 }

@@ -399,3 +399,22 @@ func TestSuggestions(t *testing.T) {
 		t.Errorf("kept: %s, %s", m.SuggestedValues, m.SuggestedActions)
 	}
 }
+
+// The model reads that an action was carried out only where the client acknowledged it.
+func TestAnActionIsCarriedOutWhereAClientSaysSo(t *testing.T) {
+	t.Parallel()
+	b, r := showroom(t, answers([]string{"Good."}, []string{"Good."}, []string{"Good."}), nil, "research-streams")
+	for metadata, want := range map[string]string{
+		`{"action_identifier":"open"}`:                       "; no program has reported that it carried the action out]\ngo on",
+		`{"action_identifier":"open","acknowledged":true}`:   "; their program reported that it carried the action out]\ngo on",
+		`{"action_identifier":"open","acknowledged":"true"}`: "; no program has reported that it carried the action out]\ngo on",
+	} {
+		req := ask("go on")
+		req.InteractionType, req.ActionMetadata = "action_executed", json.RawMessage(metadata)
+		b.run(req)
+		all := r.requests()
+		if got := partsText(all[len(all)-1].Messages[0]); got != "[the person took the action action_executed: "+metadata+want {
+			t.Errorf("of %s the model reads %q", metadata, got)
+		}
+	}
+}

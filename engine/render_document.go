@@ -47,7 +47,8 @@ func (e *Engine) RenderDocument(ctx context.Context, callID string) (*RenderedCa
 // RenderDocument does.
 func (e *Engine) RenderPayload(ctx context.Context, chat Chat, p ShownPayload) (*RenderedCall, error) {
 	out := &RenderedCall{ChatID: chat.ID, Plan: e.PayloadPlan(ctx, chat, p.Payload)}
-	if len(out.Plan) == 0 {
+	var plan render.Plan
+	if json.Unmarshal(out.Plan, &plan) != nil || plan.Renderer == "" {
 		return nil, fault.New(fault.NotFound, "payloads of the type "+p.Type+" have no renderer")
 	}
 	var err error

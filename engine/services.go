@@ -80,11 +80,29 @@ func (e *Engine) DialService(ctx context.Context, id string, port int) (net.Conn
 	return e.o.Services.DialService(ctx, id, port)
 }
 
-// CallService tells of the service of a call; nil where its tool is none.
+// CallService returns the service of a call, at the address that the call's plan names;
+// nil where its tool is not a service.
 func (e *Engine) CallService(ctx context.Context, callID string) (*CallService, error) {
+	return e.serviceAt(ctx, callID, nil)
+}
+
+// PayloadService returns the service of the call that gave a payload, at the address that
+// the payload's plan names; nil where there is none.
+func (e *Engine) PayloadService(ctx context.Context, p ShownPayload, plan json.RawMessage) (*CallService, error) {
+	if p.CallID == "" {
+		return nil, nil
+	}
+	return e.serviceAt(ctx, p.CallID, plan)
+}
+
+// serviceAt returns the service of a call at the address of a plan; nil is the call's own.
+func (e *Engine) serviceAt(ctx context.Context, callID string, plan json.RawMessage) (*CallService, error) {
 	call, err := e.toolCall(ctx, callID)
 	if err != nil {
 		return nil, err
+	}
+	if plan == nil {
+		plan = call.RenderPlan
 	}
 	isService, usable, err := e.isService(ctx, call.ToolID)
 	s, known := e.o.Services.ServiceOf(callID)
@@ -93,7 +111,7 @@ func (e *Engine) CallService(ctx context.Context, callID string) (*CallService, 
 	}
 	out := &CallService{CallID: callID, ChatID: call.ChatID, ToolID: call.ToolID, Again: usable, Own: s.Own, Hosts: s.Hosts}
 	port := 0
-	out.Path, port = addressOf(call.RenderPlan)
+	out.Path, port = addressOf(plan)
 	out.ID, out.Port = s.ID, s.Port(callID)
 	switch {
 	case !known:

@@ -118,7 +118,10 @@ func openArtifact(s *Server, w http.ResponseWriter, r *http.Request) error {
 	case out.Kind == artifactApp:
 		err = s.openApp(r, id, out)
 	case out.Kind == artifactFrame:
-		err = s.openService(r, id, out)
+		var c *engine.CallService
+		if c, err = s.services.CallService(r.Context(), id); err == nil {
+			s.openService(r, c, out)
+		}
 	}
 	if err != nil {
 		return err
@@ -138,9 +141,16 @@ func openPayloadArtifact(s *Server, w http.ResponseWriter, r *http.Request) erro
 		return err
 	}
 	out, err := s.artifactOf(shown)
+	if err == nil && out.Kind == artifactFrame {
+		var c *engine.CallService
+		if c, err = s.services.PayloadService(r.Context(), p, shown.Plan); err == nil {
+			s.openService(r, c, out)
+		}
+	}
 	if err != nil {
 		return err
 	}
+	out.CallID = p.CallID
 	writeJSON(w, http.StatusOK, out)
 	return nil
 }

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"iter"
 	"net"
@@ -112,6 +113,7 @@ type appsAPI interface {
 type servicesAPI interface {
 	Running(chatID string) []engine.Service
 	CallService(ctx context.Context, callID string) (*engine.CallService, error)
+	PayloadService(ctx context.Context, p engine.ShownPayload, plan json.RawMessage) (*engine.CallService, error)
 	DialService(ctx context.Context, id string, port int) (net.Conn, error)
 	EndService(ctx context.Context, callID string) (bool, error)
 	CallAgain(ctx context.Context, callID string) (engine.TurnRequest, error)

@@ -58,7 +58,7 @@ const listedPayloads = 8 << 20
 func fitting(list []engine.Message, calls []engine.CallView, bound int) ([]engine.Message, []engine.CallView) {
 	bytesOf := map[string]int{}
 	for _, c := range calls {
-		bytesOf[c.MessageID] += len(c.WorkspacePayload) + len(c.RenderPlan)
+		bytesOf[c.MessageID] += len(c.WorkspacePayload) + len(c.RenderPlan) + len(c.WorkspacePlan)
 	}
 	from, sum := len(list), 0
 	for from > 0 {

@@ -101,7 +101,7 @@ func getPage(s *Server, w http.ResponseWriter, r *http.Request) error {
 		Version: s.o.Version, ArtifactOrigin: s.artifacts.where(), Demo: s.o.Demo, Model: s.o.Model, Agent: agent,
 		Limits:      limitsJSON{Turn: maxTurn, JSON: maxJSON, Upload: maxUpload, Bundle: maxBundle, Document: engine.MaxDocumentSize},
 		Suggestions: orEmpty(s.o.Suggestions),
-		Renderers:   []string{"code", "document", "html", "frame", "mcp_app"},
+		Renderers:   []string{"code", "document", "html", "table", "frame", "mcp_app"},
 	})
 	return nil
 }

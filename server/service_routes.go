@@ -42,23 +42,21 @@ func serviceOf(c *engine.CallService) *serviceJSON {
 }
 
 // openService gives the frame of a call the address of its service, if it is one.
-func (s *Server) openService(r *http.Request, callID string, out *artifactJSON) error {
-	c, err := s.services.CallService(r.Context(), callID)
-	if err != nil || c == nil {
-		return err
+func (s *Server) openService(r *http.Request, c *engine.CallService, out *artifactJSON) {
+	if c == nil {
+		return
 	}
 	out.Service, out.External, out.Problem = serviceOf(c), "", ""
 	if !c.Running {
 		out.Problem = "the service has ended: " + c.Why
-		return nil
+		return
 	}
 	origin := s.forwards.open(target{c.ID, c.Port, c.Hosts}, s.hostOf(r))
 	if origin == "" {
 		out.Problem = noServices
-		return nil
+		return
 	}
 	out.URL, out.Origin, out.Sandbox = origin+c.Path, origin, sandboxService
-	return nil
 }
 
 // noServices is why a service isn't shown.

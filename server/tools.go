@@ -117,8 +117,8 @@ type modelJSON struct {
 	Schema        *bool  `json:"schema"`
 	// Efforts are the reasoning levels that the model takes; left out where they are unknown.
 	Efforts []provider.Effort `json:"efforts,omitempty"`
-	Details       string `json:"details,omitempty"`
-	Local         bool   `json:"local"`
+	Details string            `json:"details,omitempty"`
+	Local   bool              `json:"local"`
 }
 
 // providerJSON is where models come from, or why none do.

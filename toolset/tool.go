@@ -104,12 +104,13 @@ func (a *Annotations) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// The renderer types of document 004.
+// The renderer types of document 004, and the table of document 000.
 const (
 	RenderCode     = "code"
 	RenderDocument = "document"
 	RenderHTML     = "html"
 	RenderFrame    = "frame"
+	RenderTable    = "table"
 )
 
 // RenderApp is in the plans of calls of MCP servers' tools that have a page there. No
@@ -125,7 +126,7 @@ type Renderer struct {
 	Language string          `json:"language,omitempty"` // code
 	Editable bool            `json:"editable,omitempty"` // code, document
 	Artifact string          `json:"artifact,omitempty"` // html
-	Data     json.RawMessage `json:"data,omitempty"`     // html
+	Data     json.RawMessage `json:"data,omitempty"`     // html, table; a table without it shows $return
 	URL      string          `json:"url,omitempty"`      // frame
 }
 
@@ -135,6 +136,9 @@ func (r Renderer) Config() json.RawMessage {
 	type config struct {
 		Type string `json:"type,omitempty"`
 		Renderer
+	}
+	if r.Type == RenderTable && len(r.Data) == 0 {
+		r.Data = json.RawMessage(`"$return"`)
 	}
 	r.Type = ""
 	raw, err := record.Marshal(config{Renderer: r})

@@ -16,6 +16,7 @@ func payloadShapes() []shape {
 			{"toolset_id", "whose type it is; left out for one that is always known"},
 			{"render_plan", "how a page shows it, where its type has a renderer"},
 			{"message_id, shown_at", "the answer that it is in, and when"},
+			{"call_id", "the call that gave it for the workspace panel; left out for others"},
 			{"edit", "the text that the user made of it: text, edited_at"},
 			{"decision", "what the person did with it: decision (accepted or rejected), remark, decided_at, reaction (the action or the tool that is told), agent_id (the agent that it created or changed), turn_id (in which the tool ran), payload_id, payload_type, chat_id, message_id, toolset_id"},
 		}},

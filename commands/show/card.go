@@ -81,7 +81,7 @@ func (c Card) body(width int) []string {
 			Content string `json:"content"`
 		} `json:"config"`
 	}
-	if len(c.Plan) > 0 && json.Unmarshal(c.Plan, &plan) == nil && (plan.Renderer == "code" || plan.Renderer == "document") {
+	if len(c.Plan) > 0 && json.Unmarshal(c.Plan, &plan) == nil && (plan.Renderer == "code" || plan.Renderer == "document") && plan.Config.Content != "" {
 		var lines []string
 		for line := range strings.Lines(strings.ReplaceAll(term.CleanText(plan.Config.Content), "\t", "    ")) {
 			lines = append(lines, term.Chop(strings.TrimSuffix(line, "\n"), width)...)

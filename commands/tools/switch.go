@@ -63,7 +63,7 @@ func newToolRendererSet(rt *workbench.Runtime) *cli.Command {
 		Name:      "set",
 		Usage:     "show a tool's calls in another way",
 		ArgsUsage: "TOOL TYPE",
-		Description: `TYPE is code, document, html or frame. Values may hold $args.NAME, $return.PATH,
+		Description: `TYPE is code, document, html, table or frame. Values may hold $args.NAME, $return.PATH,
 $chat_id, $workspace and $toolset. code and document want a file or a content,
 html an artifact of the toolset, frame a url.`,
 		UsageText: "fettle tool renderer set write_file document --show-file '$args.path'\n" +

@@ -40,6 +40,7 @@ export const getPayloadHandler = first.getPayloadHandler;
 // stay with the page, and tooltips are the browser's.
 const others: Record<string, string> = {
   [src + "components/renderers/ToolCallView.tsx"]: src + "embed/PlainCall.tsx",
+  [src + "components/renderers/PlanView.tsx"]: src + "embed/PlainPlan.tsx",
   [src + "components/ui/Tooltip.tsx"]: src + "embed/PlainTooltip.tsx",
 };
 

@@ -17,12 +17,27 @@ import (
 // Plan says how a call is shown: document 004's render_plan. Its JSON is kept
 // with the call.
 type Plan struct {
-	Renderer string          `json:"renderer"` // code, document, html or frame
-	Config   json.RawMessage `json:"config"`   // an object
+	// Renderer is code, document, html, table or frame; empty in a plan that has a Look alone.
+	Renderer string          `json:"renderer"`
+	Config   json.RawMessage `json:"config"` // an object
+	// Look is how the card and the panel of a payload look; nil for calls.
+	Look *Look `json:"look,omitempty"`
 	// Problems are what could not be filled in, a line each.
 	Problems []string `json:"problems,omitempty"`
 	// Error is set for a call that failed.
 	Error *Failure `json:"error,omitempty"`
+}
+
+// Look is what the registry of document 000 contains of a payload's type. A plan has it,
+// so that results look the same without their toolset.
+type Look struct {
+	Icon        string `json:"icon,omitempty"`
+	Colour      string `json:"colour,omitempty"`
+	Label       string `json:"label,omitempty"`
+	Editable    bool   `json:"editable,omitempty"`
+	HeaderTitle string `json:"headerTitle,omitempty"`
+	HeaderIcon  string `json:"headerIcon,omitempty"`
+	PanelWidth  string `json:"panelWidth,omitempty"`
 }
 
 // Failure is how a call failed.
@@ -154,8 +169,9 @@ func (m *maker) check(renderer string, config json.RawMessage, fields map[string
 		m.confine(fields, "artifact", func(s string) (string, error) { return m.artifact(s, config) })
 	case toolset.RenderFrame:
 		m.confine(fields, "url", func(s string) (string, error) { return frameURL(s, config) })
+	case toolset.RenderTable:
 	default:
-		m.problem("there is no renderer %s; there are code, document, html and frame", strconv.Quote(renderer))
+		m.problem("there is no renderer %s; there are code, document, html, table and frame", strconv.Quote(renderer))
 	}
 }
 

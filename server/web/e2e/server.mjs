@@ -123,7 +123,8 @@ class Server {
     return started;
   }
 
-  async end() {
+  /** stop ends the process; its data stay. */
+  async stop() {
     const { child } = this;
     if (child && child.exitCode === null && child.signalCode === null) {
       child.kill("SIGTERM");
@@ -131,6 +132,16 @@ class Server {
       await this.ended;
       clearTimeout(timer);
     }
+  }
+
+  /** restart ends the process and starts another one on the same data, at an address of its own. */
+  async restart(args) {
+    await this.stop();
+    await this.start(args);
+  }
+
+  async end() {
+    await this.stop();
     rmSync(this.dir, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
   }
 }

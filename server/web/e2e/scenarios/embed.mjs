@@ -4,6 +4,8 @@ import { script } from "../models.mjs";
 
 const model = script([
   { when: "^propose", text: 'Here it is:\n\nSCHEMA_PROPOSAL: {"proposed_changes": {"stream_name": "Night shifts"}, "reasoning": "It says what it is about."}\n\nShall I?' },
+  { when: "their program reported", text: "The model knows that it was done." },
+  { when: "suggest$", text: 'SUGGESTED_ACTIONS: [{"label": "Apply it", "type": "apply_schema_proposal", "metadata": {"stream": 7}}]\n\nShall the page do it?' },
   { when: "", text: "An **answer** from afar." },
 ]);
 
@@ -26,6 +28,11 @@ document.querySelector("fettle-chat").payloadHandlers = {
     onAccept(data) { document.querySelector("#accepted").textContent = "accepted " + data.proposed_changes.stream_name; },
   },
 };
+window.actions = [];
+document.querySelector("fettle-chat").addEventListener("fettle-action", ({ detail }) => {
+  window.actions.push([detail.action, detail.data]);
+  detail.acknowledge(Promise.resolve(true));
+});
 registerPayloadHandler("note_of_host", { render: () => "a note" });
 window.known = typeof getPayloadHandler("note_of_host")?.render;
 </script></html>`;
@@ -61,6 +68,12 @@ export default async function embed(t) {
   await own.click();
   await page.getByText("accepted Night shifts").waitFor();
   await t.axe(page, "the component on another page");
+  // Accepting asks the page for the action of the payload's type, and so does a suggestion.
+  await t.until("the action of the accepted payload", () => page.evaluate(() => window.actions), (all) => all.length === 1 && all[0][0] === "apply_schema_proposal");
+  await ui.ask("suggest");
+  await page.getByRole("button", { name: "Apply it" }).click();
+  await page.getByText("The model knows that it was done.").waitFor();
+  t.equal((await page.evaluate(() => window.actions)).at(-1), ["apply_schema_proposal", { stream: 7 }], "the action that the host was given");
   const chats = (await server.api("/api/chats")).chats;
   t.equal(chats.length, 1, "chats");
 

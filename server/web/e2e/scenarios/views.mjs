@@ -8,7 +8,7 @@ import { chat } from "../kit.mjs";
 import { call, script } from "../models.mjs";
 
 // By a tool: type, title, content, data, and what is seen of it.
-const given = [
+export const given = [
   ["draft", "Letter to the bakery", "# Dear bakers\n\nYour rye bread is *very* good.", null, /Dear bakers/],
   ["summary", "What was said", "Two points:\n\n- the first point\n- the second point", null, /the second point/],
   ["data", "Numbers", "", { orders: 23, customers: ["Łukasz Wójcik", "佐藤 遥"] }, /佐藤 遥/],
@@ -23,7 +23,7 @@ const given = [
 ];
 
 // By the model, in its text, on a page that takes them.
-const marked = [
+export const marked = [
   ["schema_proposal", "SCHEMA_PROPOSAL:", { proposed_changes: { stream_name: "Sleep and shifts" }, reasoning: "It is about shifts, too." }, /Sleep and shifts/],
   ["validation_results", "VALIDATION_RESULTS:", { valid: false, issues: [{ field: "topics", problem: "There is only one topic", suggestion: "Add the cost" }] }, /There is only one topic/],
   ["presentation_categories", "PRESENTATION_CATEGORIES:", { categories: [{ name: "Interventions", topics: ["naps", "light"] }] }, /Interventions/],
@@ -44,7 +44,7 @@ const real = [
   ["profile_table", { filename: "sales.csv" }, /sales\.csv/],
 ];
 
-function shower(dir) {
+export function shower(dir) {
   mkdirSync(join(dir, "tools"), { recursive: true });
   writeFileSync(join(dir, "tools/show.py"), 'import json\n\nfrom fettle import ToolResult\n\n\ndef run(workspace, kind, title, content, data):\n    return ToolResult(text=f"shown {kind}", workspace_payload={"type": kind, "title": title, "content": content, "data": json.loads(data)})\n');
   const string = { type: "string" };

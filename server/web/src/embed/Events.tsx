@@ -1,5 +1,6 @@
 import { useEffect } from "react";
 import { useChatStore } from "@/hooks/useGeneralChat";
+import { performBy } from "@/lib/clientAction";
 import { textOf, type LiveTurn } from "@/lib/turn";
 import { useUI } from "@/lib/ui";
 
@@ -24,6 +25,17 @@ export function Events({ host }: { host: HTMLElement }) {
       }
     });
   }, [store, host]);
+  // An action of the page is the host's: it acknowledges the event where it carries the action out.
+  useEffect(
+    () =>
+      performBy(async (action) => {
+        let answer: unknown = false;
+        const acknowledge = (outcome: unknown = true) => (answer = outcome);
+        host.dispatchEvent(new CustomEvent("fettle-action", { detail: { ...action, acknowledge }, bubbles: true, composed: true }));
+        return (await answer) !== false;
+      }),
+    [host],
+  );
   // The chat that it made or that a person opened is told, so that a page can keep it.
   useEffect(
     () =>

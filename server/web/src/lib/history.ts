@@ -8,7 +8,7 @@ import { textOf, type LiveTurn } from "@/lib/turn";
 import type { Attachment, CustomPayload, GeneralChatMessage, ShownPayload, SuggestedAction, SuggestedValue, ThoughtStep, ToldOfCall, ToolCall, WorkspacePayload } from "@/types/chat";
 
 /** CallOfPage is what list_messages tells of a call beyond its message's parts. */
-type CallOfPage = Pick<Schemas["CallView"], "id" | "message_id" | "tool_use_id" | "tool_id" | "index" | "status"> & Partial<Pick<Schemas["CallView"], "app_of" | "app_calls" | "args" | "result" | "workspace_payload">> & ToldOfCall;
+type CallOfPage = Pick<Schemas["CallView"], "id" | "message_id" | "tool_use_id" | "tool_id" | "index" | "status"> & Partial<Pick<Schemas["CallView"], "app_of" | "app_calls" | "args" | "result" | "workspace_payload" | "workspace_plan">> & ToldOfCall;
 
 /** messagesOf gives a page's messages. */
 export function messagesOf(messages: Message[], calls: CallOfPage[] = [], siblings: Record<string, Schemas["siblings"]> = {}): GeneralChatMessage[] {
@@ -40,7 +40,7 @@ function outputOf(call: CallOfPage): string {
 function told(call: CallOfPage) {
   return {
     call_id: call.id, error: call.error, duration_ms: call.duration_ms, render_plan: call.render_plan, renderer: call.renderer,
-    workspace_payload: workspacePayload(call.workspace_payload) ?? undefined, payload_id: call.payload_id,
+    workspace_payload: workspacePayload(call.workspace_payload, call.workspace_plan) ?? undefined, payload_id: call.payload_id,
     pre_manifest_id: call.pre_manifest_id, post_manifest_id: call.post_manifest_id, changes: call.changes, changed: call.changed,
   };
 }

@@ -4,7 +4,8 @@ import type { TurnEvent } from "@/lib/api/client";
 import { argument } from "@/lib/argument";
 import { joinMarkers, type Segment } from "@/lib/markers";
 import { record } from "@/lib/record";
-import type { ActiveToolProgress, Approval, ApprovalForm, Attachment, ChatFault, ShownPayload, ThoughtStep, ToolCall, ToolProgressEvent, Usage, WorkspacePayload } from "@/types/chat";
+import { workspacePayload } from "@/lib/workspace/payload";
+import type { ActiveToolProgress, Approval, ApprovalForm, Attachment, ChatFault, ShownPayload, ThoughtStep, ToolCall, ToolProgressEvent, Usage } from "@/types/chat";
 
 /** LiveTurn is what is known of the answer so far. */
 export interface LiveTurn {
@@ -146,7 +147,7 @@ function completed(turn: LiveTurn, event: Extract<TurnEvent, { type: "tool_compl
   tools[event.index] = {
     tool_name: event.tool, input: was?.input ?? {}, output: event.result, tool_id: event.tool_id, call_id: event.tool_call_id, tool_use_id: event.tool_use_id,
     status: event.status === "success" ? "success" : "error", error: event.error, duration_ms: event.duration_ms,
-    workspace_payload: (event.workspace_payload ?? undefined) as WorkspacePayload | undefined,
+    workspace_payload: workspacePayload(event.workspace_payload, event.workspace_plan) ?? undefined,
     payload: event.payload, render_plan: event.render_plan,
     pre_manifest_id: event.pre_manifest_id, post_manifest_id: event.post_manifest_id,
     changes: event.changes, changed: event.changes?.length ?? 0,

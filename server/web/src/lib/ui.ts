@@ -32,6 +32,8 @@ interface UI {
   chat: string | null;
   /** null: the workspace panel follows the answer */
   selection: Selection | null;
+  /** the width in pixels that the shown result would have of the workspace panel */
+  panelWish: number | null;
   shortcuts: boolean;
   toolsets: boolean;
   setTheme(theme: Theme): void;
@@ -61,6 +63,7 @@ export const useUI = create<UI>()(
       narrow: "chat",
       chat: chatOfAddress(),
       selection: null,
+      panelWish: null,
       shortcuts: false,
       toolsets: false,
       setTheme: (theme) => set({ theme }),

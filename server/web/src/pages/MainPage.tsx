@@ -1,6 +1,6 @@
 import { MessageSquare, PanelLeft, PanelRight, SlidersHorizontal, SquareStack } from "lucide-react";
 import { lazy, Suspense, useEffect, type ReactNode } from "react";
-import { Group, Panel, Separator, useDefaultLayout } from "react-resizable-panels";
+import { Group, Panel, Separator, useDefaultLayout, usePanelRef } from "react-resizable-panels";
 import ChatPanel from "@/components/panels/ChatPanel";
 import Sidebar from "@/components/panels/Sidebar";
 import { Guard } from "@/components/panels/workspace/Guard";
@@ -31,7 +31,7 @@ export function MainPage() {
 }
 
 function FourPanels() {
-  const { sidebar, workspace, context, toggle } = useUI();
+  const { sidebar, workspace, context, panelWish, toggle } = useUI();
   const layout = useDefaultLayout({ id: "fettle_panels", panelIds: ["chat", ...(workspace ? ["workspace"] : []), ...(context ? ["context"] : [])] });
   return (
     <div className="flex h-full">
@@ -64,7 +64,7 @@ function FourPanels() {
             </main>
           </Panel>
           {workspace && (
-            <Side id="workspace" label="Workspace" size="42%">
+            <Side id="workspace" label="Workspace" size="42%" wish={panelWish}>
               <WorkspacePanel />
             </Side>
           )}
@@ -79,11 +79,26 @@ function FourPanels() {
   );
 }
 
-function Side({ id, label, size, children }: { id: string; label: string; size: string; children: ReactNode }) {
+/** Side is a panel that can be resized. While it has a wish for a width, it is that wide where there is room. */
+function Side({ id, label, size, wish = null, children }: { id: string; label: string; size: string; wish?: number | null; children: ReactNode }) {
+  const panel = usePanelRef();
+  useEffect(() => {
+    const { current } = panel;
+    const was = current?.getSize().inPixels ?? 0;
+    if (!current || wish === null || was >= wish) return;
+    current.resize(`${wish}px`);
+    let grown: number | null = null; // once the layout has it
+    const frame = requestAnimationFrame(() => (grown = current.getSize().inPixels));
+    return () => {
+      cancelAnimationFrame(frame);
+      // A width that the user dragged stays.
+      if (grown === null || Math.abs(current.getSize().inPixels - grown) < 2) current.resize(`${was}px`);
+    };
+  }, [panel, wish]);
   return (
     <>
       <Separator aria-label={`Width of ${label.toLowerCase()}`} className="w-px bg-border outline-offset-0 hover:bg-accent data-[separator=active]:bg-accent" />
-      <Panel id={id} defaultSize={size} minSize="240px" className="min-w-0">
+      <Panel id={id} panelRef={panel} defaultSize={size} minSize="240px" className="min-w-0">
         <aside aria-label={label} className="h-full">
           {/* A panel that breaks leaves the others as they are. */}
           <Guard what={`${label} can't be shown`}>

@@ -6,6 +6,8 @@ export type InteractionType = "text_input" | "value_selected" | "action_executed
 export interface ActionMetadata {
   action_identifier?: string;
   action_data?: unknown;
+  // Added: the program around the chat reported that it carried the action out.
+  acknowledged?: boolean;
 }
 
 export interface SuggestedValue {
@@ -53,6 +55,8 @@ export interface WorkspacePayload {
   agent_data?: unknown;
   table_data?: unknown;
   research_data?: unknown;
+  // Added: how it is shown, where a toolset defines its type.
+  render_plan?: unknown;
 }
 
 /** ToldOfCall is what both the events and a chat's messages tell of a call. */

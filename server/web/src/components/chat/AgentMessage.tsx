@@ -1,16 +1,17 @@
-import { PanelRight, TriangleAlert } from "lucide-react";
+import { TriangleAlert } from "lucide-react";
 import { memo, useMemo } from "react";
 import { Button } from "@/components/ui/Button";
 import { Words } from "@/components/ui/Words";
 import { useChat } from "@/hooks/useGeneralChat";
 import { splitMarkers, type Segment } from "@/lib/markers";
 import type { LiveTurn } from "@/lib/turn";
-import { useUI } from "@/lib/ui";
 import { callPayloadId } from "@/lib/workspace/follow";
-import type { GeneralChatMessage, ShownPayload, ToolCall, WorkspacePayload } from "@/types/chat";
+import { shownAsWorkspace } from "@/lib/workspace/payload";
+import type { GeneralChatMessage, ShownPayload, ToolCall } from "@/types/chat";
 import { Approvals } from "./ApprovalCard";
 import { Blocks } from "./Blocks";
 import { MessageActions } from "./MessageActions";
+import { PayloadCard } from "./PayloadCard";
 import { QuestionCard } from "./QuestionCard";
 import { Suggestions } from "./Suggestions";
 import { ThoughtProcess } from "./ThoughtProcess";
@@ -105,28 +106,12 @@ function Payloads({ payloads, tools, messageId }: { payloads: ShownPayload[]; to
   return (
     <ul aria-label="What was made" className="flex flex-wrap gap-2">
       {payloads.map((p) => (
-        <PayloadCard key={p.payload_id} type={p.type} title={p.title ?? ""} payload={{ type: p.type, title: p.title ?? "", content: "", data: p.data }} payloadId={p.payload_id} chatId={chatId} />
+        <PayloadCard key={p.payload_id} payload={shownAsWorkspace(p)} payloadId={p.payload_id} chatId={chatId} />
       ))}
       {fromTools.map(({ payload, id }, i) => (
-        <PayloadCard key={i} type={payload.type} title={payload.title} payload={payload} payloadId={id} chatId={chatId} />
+        <PayloadCard key={i} payload={payload} payloadId={id} chatId={chatId} />
       ))}
     </ul>
-  );
-}
-
-function PayloadCard({ type, title, payload, payloadId, chatId }: { type: string; title: string; payload: WorkspacePayload; payloadId?: string; chatId: string | null }) {
-  const name = type.replace(/_/g, " ");
-  return (
-    <li className="flex max-w-full items-center gap-3 rounded-lg border border-border bg-surface py-1 pr-1 pl-3 text-[13px]">
-      <span className="min-w-0">
-        <span className="block truncate font-medium">{title || name}</span>
-        {title && <span className="block truncate text-xs text-muted">{name}</span>}
-      </span>
-      <Button size="small" look="quiet" onClick={() => useUI.getState().select({ kind: "payload", payload, chatId: chatId ?? "", payloadId })}>
-        <PanelRight className="size-4" aria-hidden="true" />
-        Open in workspace
-      </Button>
-    </li>
   );
 }
 

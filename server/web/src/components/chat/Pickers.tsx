@@ -1,13 +1,15 @@
 import { useQuery } from "@tanstack/react-query";
 import { SlidersHorizontal } from "lucide-react";
-import { useState } from "react";
+import { use, useState } from "react";
 import { api, unwrap } from "@/lib/api/client";
 import { useChoices } from "@/lib/chat/choices";
 import { cn } from "@/lib/cn";
 import { usePage } from "@/lib/page";
-import { ModelParams, paramsText } from "./ModelParams";
+import { useClientPages, usePageTabs } from "@/components/panels/workspace/usePayloadTypes";
 import { Tooltip } from "@/components/ui/Tooltip";
 import { useChat } from "@/hooks/useGeneralChat";
+import { PayloadPageContext } from "@/lib/payloadHandlers";
+import { ModelParams, paramsText } from "./ModelParams";
 
 const look = "h-8 max-w-40 min-w-0 truncate rounded-md bg-transparent px-1 text-[13px] text-muted hover:bg-raised hover:text-ink";
 
@@ -46,6 +48,7 @@ export function Pickers() {
           ))}
         </select>
       )}
+      <PagePicker />
       <Tooltip text={paramsText(params) || "Reasoning effort, temperature and length of answers"}>
         <button type="button" aria-label="Model parameters" onClick={() => setOpened(true)} className={cn("flex h-8 min-w-8 shrink-0 items-center justify-center gap-1 rounded-md px-1 text-[13px] hover:bg-raised", paramsText(params) ? "text-accent-ink" : "text-muted")}>
           <SlidersHorizontal className="size-4" aria-hidden="true" />
@@ -54,6 +57,41 @@ export function Pickers() {
       </Tooltip>
       {opened && <ModelParams efforts={known.find((m) => m.model === (model || chat?.model || page?.model))?.efforts} params={params} onChange={(params) => choose({ params })} onClose={() => setOpened(false)} />}
     </div>
+  );
+}
+
+/** PagePicker chooses the page and the tab whose context, payload types and actions the next questions have. */
+function PagePicker() {
+  const context = useChat((s) => s.context);
+  const updateContext = useChat((s) => ({ set: s.updateContext })).set;
+  const pages = useClientPages();
+  const page = typeof context.page === "string" ? context.page : "";
+  const tab = typeof context.tab === "string" ? context.tab : "";
+  const tabs = usePageTabs(page);
+  const { handlers } = use(PayloadPageContext);
+  if (handlers || (pages.length === 0 && !page)) return null; // the page around <fettle-chat> is its own
+  return (
+    <>
+      <select aria-label="Page" className={look} value={page} onChange={(e) => updateContext({ page: e.target.value || undefined, tab: undefined })}>
+        <option value="">No page</option>
+        {page && !pages.some((p) => p.id === page) && <option value={page}>{page}</option>}
+        {pages.map((p) => (
+          <option key={p.id} value={p.id}>
+            {p.name}
+          </option>
+        ))}
+      </select>
+      {tabs.length > 0 && (
+        <select aria-label="Tab" className={look} value={tab} onChange={(e) => updateContext({ tab: e.target.value || undefined })}>
+          <option value="">All tabs</option>
+          {tabs.map((name) => (
+            <option key={name} value={name}>
+              {name}
+            </option>
+          ))}
+        </select>
+      )}
+    </>
   );
 }
 

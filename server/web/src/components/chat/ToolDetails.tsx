@@ -14,23 +14,25 @@ import { ToolCard } from "./ToolCard";
 
 const View = lazy(() => import("@/components/renderers/ToolCallView").then((m) => ({ default: m.ToolCallView })));
 
-type Part = "input" | "output" | "view";
-const names: Record<Part, string> = { input: "Input", output: "Output", view: "View" };
+type Part = "view" | "output" | "input";
+const names: Record<Part, string> = { view: "View", output: "Output", input: "Input" };
 
 // More than this of an output is for the workspace panel, which shows it whole.
 const maxOutput = 20_000;
 
-/** ToolDetails is an open card: input, output, what the renderer shows, and the way back. */
+/** ToolDetails is an open card: what the renderer shows, output, input, and the way back. */
 export function ToolDetails({ call, chatId }: { call: ToolCall; chatId: string | null }) {
-  const parts: Part[] = ["input", "output", ...(call.call_id && call.status !== "running" && (call.render_plan || call.renderer) ? (["view"] as const) : [])];
-  const [part, setPart] = useState<Part>(call.status === "running" ? "input" : "output");
+  // What the result looks like comes first, the raw arguments last.
+  const parts: Part[] = [...(call.call_id && call.status !== "running" && (call.render_plan || call.renderer) ? (["view"] as const) : []), "output", "input"];
+  const [chosen, setChosen] = useState<Part | null>(null);
+  const part = chosen ?? (call.status === "running" ? "input" : (parts[0] ?? "output"));
   const { select } = useUI.getState();
   const callId = call.call_id;
   const changed = call.changes?.length ?? 0;
   return (
     <div className="border-t border-border">
       <div className="flex flex-wrap items-center gap-1 px-2 py-1">
-        <Choice label="What of the call is shown" className="flex-1" options={parts.map((id) => ({ id, label: names[id] }))} value={part} onChange={setPart} />
+        <Choice label="What of the call is shown" className="flex-1" options={parts.map((id) => ({ id, label: names[id] }))} value={part} onChange={setChosen} />
         {callId && (
           <Button size="small" look="quiet" onClick={() => select({ kind: "call", callId })}>
             <PanelRight className="size-4" aria-hidden="true" />
@@ -42,7 +44,7 @@ export function ToolDetails({ call, chatId }: { call: ToolCall; chatId: string |
       {part === "view" && callId ? (
         <div className="h-80 overflow-auto border-t border-border">
           <Suspense fallback={<Skeleton lines={6} />}>
-            <View callId={callId} />
+            <View callId={callId} compact />
           </Suspense>
         </div>
       ) : (

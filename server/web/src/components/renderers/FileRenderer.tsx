@@ -11,7 +11,8 @@ import { isMissing } from "./callApi";
 
 interface FileRendererProps {
   chatId: string;
-  callId: string;
+  /** the call that left the file so; without one the file is shown as it is now */
+  callId?: string;
   path: string;
   editable: boolean;
   language?: string;
@@ -36,7 +37,7 @@ export function FileRenderer({ chatId, callId, path, editable, language, documen
     queryKey: ["workspace", chatId, "digests", callId, path],
     queryFn: async ({ signal }) => ({
       now: await digestAt(chatId, path, {}, signal),
-      then: await digestAt(chatId, path, { tool_call_id: callId }, signal),
+      then: callId ? await digestAt(chatId, path, { tool_call_id: callId }, signal) : "",
     }),
   });
   if (digests.isError && !digests.data) return <Failed what={`${path} could not be read`} error={digests.error} onRetry={() => void digests.refetch()} />;

@@ -3,11 +3,11 @@ import { useEffect, useState } from "react";
 import { Button, IconButton } from "@/components/ui/Button";
 import { Empty, Skeleton } from "@/components/ui/States";
 import { Outside } from "./Sandbox";
-import type { CallView } from "./callApi";
+import type { CallRef } from "./callApi";
 import { frameOf, useService, type ServiceArtifact } from "./serviceApi";
 
 /** ServiceView is the page of a tool that lives on after its call, or what has become of it. */
-export function ServiceView({ call, shown, fill, onReload }: { call: CallView; shown: ServiceArtifact; fill: boolean; onReload(): void }) {
+export function ServiceView({ call, shown, fill, onReload }: { call: CallRef; shown: ServiceArtifact; fill: boolean; onReload(): void }) {
   const { state, stop, again } = useService(call, shown.service);
   const name = call.tool_id.split(":").pop() ?? call.tool_id;
   if (state.state !== "running") {

@@ -1,30 +1,26 @@
-import { FolderOpen, Hourglass } from "lucide-react";
+import { Hourglass } from "lucide-react";
 import { lazy, Suspense, useState } from "react";
-import { MarkdownFile } from "@/components/files/TextFile";
-import { Button } from "@/components/ui/Button";
 import { Empty, Failed, Skeleton } from "@/components/ui/States";
 import { Tabs, type Tab } from "@/components/ui/Tabs";
-import { useUI } from "@/lib/ui";
 import { ArtifactRenderer } from "./ArtifactRenderer";
 import { isMissing, useCall, type CallResult, type CallView } from "./callApi";
-import { Code } from "./code";
 import { ErrorView } from "./ErrorView";
-import { FileRenderer } from "./FileRenderer";
 import { PlainOutput } from "./PlainOutput";
 import { readPlan } from "./plan";
+import { PlanView } from "./PlanView";
 
 const DiffView = lazy(() => import("@/components/files/DiffView"));
 
 export interface ToolCallViewProps {
   callId: string;
-  /** in a card of the chat: the rendered view alone, of a height that is kept */
+  /** in a card of the chat, which has tabs of its own: the rendered view alone */
   compact?: boolean;
 }
 
 /** ToolCallView shows a tool call in the way that its render plan says. */
 export function ToolCallView({ callId, compact = false }: ToolCallViewProps) {
   const call = useCall(callId);
-  if (call.data) return compact ? <Compact call={call.data} /> : <Whole key={callId} call={call.data} />;
+  if (call.data) return compact ? <Rendered call={call.data} fill /> : <Whole key={callId} call={call.data} />;
   if (isMissing(call.error)) {
     return (
       <Empty icon={<Hourglass />} title="Not recorded yet">
@@ -44,27 +40,6 @@ function resultOf(call: CallView): CallResult {
 
 function nameOf(call: CallView): string {
   return call.tool_id.split(":").pop() ?? call.tool_id;
-}
-
-function Compact({ call }: { call: CallView }) {
-  const select = useUI((s) => s.select);
-  const { plan } = readPlan(call.render_plan);
-  const bound = (plan.renderer === "code" || plan.renderer === "document") && plan.file;
-  return (
-    <div className="flex flex-col overflow-hidden rounded-md border border-border">
-      <div className="h-80 min-h-0">
-        <Rendered call={call} fill />
-      </div>
-      {!bound && (
-        <div className="flex justify-end border-t border-border px-1 py-0.5">
-          <Button size="small" look="quiet" onClick={() => select({ kind: "call", callId: call.id })}>
-            <FolderOpen className="size-4" aria-hidden="true" />
-            Open in workspace
-          </Button>
-        </div>
-      )}
-    </div>
-  );
 }
 
 type TabName = "view" | "output" | "input" | "changes";
@@ -119,18 +94,6 @@ function Dispatch({ call, fill }: { call: CallView; fill: boolean }) {
   const name = nameOf(call);
   if (error) return <ErrorView message={error.message} traceback={error.traceback} />;
   if (call.status === "error") return <ErrorView message={call.error || text || "The call failed without a word."} />;
-  if (call.renderer === "mcp_app") return <ArtifactRenderer call={call} fill={fill} />;
-  switch (plan.renderer) {
-    case "code":
-      if (plan.file) return <FileRenderer chatId={call.chat_id} callId={call.id} path={plan.file} editable={plan.editable} language={plan.language} />;
-      return plan.content ? <Code value={plan.content} label={`Output of ${name}`} language={plan.language} readOnly wrap={plan.language === "text"} /> : <PlainOutput fill={fill} text={text} name={name} />;
-    case "document":
-      if (plan.file) return <FileRenderer chatId={call.chat_id} callId={call.id} path={plan.file} editable={plan.editable} document />;
-      return <MarkdownFile text={plan.content ?? ""} readOnly />;
-    case "html":
-    case "frame":
-      return <ArtifactRenderer call={call} fill={fill} />;
-    case "none":
-      return <PlainOutput fill={fill} text={text} name={name} />;
-  }
+  if (call.renderer === "mcp_app") return <ArtifactRenderer of={{ callId: call.id }} name={name} call={call} fill={fill} />;
+  return <PlanView plan={plan} of={{ callId: call.id }} chatId={call.chat_id} name={name} text={text} call={call} fill={fill} />;
 }

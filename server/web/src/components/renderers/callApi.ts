@@ -3,6 +3,8 @@ import { api, unwrap, type Schemas } from "@/lib/api/client";
 import { ApiFault } from "@/lib/api/fault";
 
 export type CallView = Schemas["CallView"];
+/** CallRef names a call. */
+export type CallRef = Pick<CallView, "id" | "chat_id" | "tool_id">;
 export type App = Schemas["app"];
 export type AppApproval = Schemas["appApproval"];
 
@@ -27,11 +29,17 @@ export function isMissing(error: unknown): boolean {
   return error instanceof ApiFault && error.status === 404;
 }
 
-/** useArtifact asks for the page of a call, under an address that lasts some minutes. */
-export function useArtifact(callId: string) {
+/** ArtifactOf names what has a page of its own: a call, or a payload of a chat. */
+export type ArtifactOf = { callId: string } | { chatId: string; payloadId: string };
+
+/** useArtifact requests the page of a call or a payload, at an address that lasts some minutes. */
+export function useArtifact(of: ArtifactOf) {
   return useQuery({
-    queryKey: ["artifact", callId],
-    queryFn: async () => unwrap(await api.POST("/api/tool-calls/{call}/artifact", { params: { path: { call: callId } } })),
+    queryKey: ["artifact", of],
+    queryFn: async () =>
+      "callId" in of
+        ? unwrap(await api.POST("/api/tool-calls/{call}/artifact", { params: { path: { call: of.callId } } }))
+        : unwrap(await api.POST("/api/chats/{chat}/payloads/{payload}/artifact", { params: { path: { chat: of.chatId, payload: of.payloadId } } })),
     // An address that has expired would show an error inside of the frame.
     staleTime: 4 * 60_000,
     gcTime: 0,

@@ -5,7 +5,7 @@ import { tellFault } from "@/components/ui/Toasts";
 import { useChat } from "@/hooks/useGeneralChat";
 import { api, unwrap, type Schemas } from "@/lib/api/client";
 import { useUI } from "@/lib/ui";
-import type { CallView } from "./callApi";
+import type { CallRef } from "./callApi";
 
 export type Service = Schemas["service"];
 export type ServiceArtifact = Schemas["artifact"] & { service: Service };
@@ -29,7 +29,7 @@ export function frameOf(shown: { url?: string; sandbox?: string }, own = locatio
 }
 
 /** useService is the state of a call's service, and what a person can do with it. */
-export function useService(call: CallView, first: Service) {
+export function useService(call: CallRef, first: Service) {
   const client = useQueryClient();
   const follow = useFollowTurn();
   const key = ["service", call.id];
@@ -61,7 +61,7 @@ export function useService(call: CallView, first: Service) {
 }
 
 /** useShowOfTurn shows the same tool's call of a turn in the place of an older one, once it is there. */
-function useShowOfTurn(turn: string, old: CallView) {
+function useShowOfTurn(turn: string, old: CallRef) {
   const made = useChat((s) => (turn ? s.messages.find((m) => m.turn_id === turn && m.role === "assistant")?.tool_history.find((t) => t.tool_id === old.tool_id)?.call_id : undefined));
   useEffect(() => {
     const { selection, select } = useUI.getState();

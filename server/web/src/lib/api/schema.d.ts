@@ -2225,6 +2225,7 @@ export interface components {
             value: unknown;
         };
         ShownPayload: {
+            call_id?: string;
             data: unknown;
             decision?: components["schemas"]["PayloadDecision"];
             edit?: components["schemas"]["PayloadEdit"];

@@ -298,7 +298,7 @@ export function createChatStore(client: QueryClient, onStarted: (chatId: string)
         else cancelTurn(turn.turnId).catch((error: unknown) => tellFault("The answer can't be stopped", error));
       },
 
-      updateContext: (updates) => set((s) => ({ context: { ...s.context, ...updates } })),
+      updateContext: (updates) => set((s) => ({ context: Object.fromEntries(Object.entries({ ...s.context, ...updates }).filter(([, value]) => value !== undefined)) })),
       setChat: (chat) => {
         if (chat.id === get().chatId) set({ chat });
       },

@@ -25,7 +25,7 @@ const keys = new WeakMap<WorkspacePayload, string>();
 export function payloadKey(payload: WorkspacePayload): string {
   let key = keys.get(payload);
   if (key === undefined) {
-    key = `${payload.type} ${digest(JSON.stringify(payload))}`;
+    key = `${payload.type} ${digest(JSON.stringify({ ...payload, render_plan: undefined }))}`;
     keys.set(payload, key);
   }
   return key;

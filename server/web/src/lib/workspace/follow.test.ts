@@ -44,7 +44,10 @@ test("a type that only its toolset knows shows as its toolset shows it", () => {
   const own = call({ workspace_payload: { type: "data_profile", title: "sales.csv", content: "" }, render_plan: { renderer: "html" } });
   expect(follow([answer({ tool_history: [own] })], null, known)).toEqual({ kind: "call", call: own });
   expect(follow([answer({ tool_history: [{ ...own, render_plan: undefined }] })], null, known)).toMatchObject({ kind: "payload" });
-  expect(follow([answer({ tool_history: [call({ render_plan: { renderer: "code" } })] })], null, known)).toBeNull();
+  const code = call({ render_plan: { renderer: "code" } });
+  expect(follow([answer({ tool_history: [own, code] })], null, known)).toEqual({ kind: "call", call: own });
+  expect(follow([answer({ tool_history: [code] })], null, known)).toEqual({ kind: "call", call: code });
+  expect(follow([answer({ tool_history: [{ ...code, status: "error" }] })], null, known)).toBeNull();
 });
 
 test("calls that run side by side may leave places open", () => {

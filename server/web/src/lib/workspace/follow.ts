@@ -2,6 +2,7 @@ import type { Schemas } from "@/lib/api/client";
 import type { LiveTurn } from "@/hooks/useGeneralChat";
 import type { GeneralChatMessage, ShownPayload, ToolCall, WorkspacePayload } from "@/types/chat";
 import { shownAsWorkspace } from "./payload";
+import { ownRenderer } from "./ownView";
 import { fields, text } from "./read";
 
 /** Followed is what the panel shows by itself: the newest result of the answers. */
@@ -23,7 +24,8 @@ interface Answer {
 /** follow chooses among the running answer and those before it, the newest first. */
 export function follow(messages: GeneralChatMessage[], turn: Running | null, known: (type: string) => boolean): Followed | null {
   if (turn?.workflow?.instance) return { kind: "workflow", instance: turn.workflow.instance };
-  const live = turn && ofAnswer({ tools: turn.tools, payloads: turn.payloads }, known);
+  // The files of a chat can't be read while its first turn runs, so texts wait for the end.
+  const live = turn && ofAnswer({ tools: turn.tools.filter((c) => c.workspace_payload || !texts.includes(rendererOf(c))), payloads: turn.payloads }, known);
   if (live) return live;
   for (let i = messages.length - 1; i >= 0; i--) {
     const m = messages[i];
@@ -44,8 +46,8 @@ function ofAnswer(answer: Answer, known: (type: string) => boolean): Followed | 
   const call = last(answer.tools, (c) => c.workspace_payload !== undefined && c.workspace_payload !== null);
   const payload = call?.workspace_payload ?? answer.workspace_payload;
   if (payload) {
-    // A type that only its toolset knows is shown as the toolset shows it.
-    if (call && !known(payload.type) && isPage(call)) return { kind: "call", call };
+    // A type that nobody has a view for is shown as its call is.
+    if (call && !known(payload.type) && ownRenderer(payload.render_plan) === "" && isPage(call)) return { kind: "call", call };
     return { kind: "payload", payload, call, payloadId: callPayloadId(answer.id, call) };
   }
   const shown = last(answer.payloads, () => true);
@@ -68,9 +70,14 @@ function last<T>(all: T[], is: (entry: T) => boolean): T | undefined {
   return undefined;
 }
 
-/** isPage is whether a call has something to look at, beyond its text. */
+const pages = ["html", "frame", "mcp_app", "table"];
+const texts = ["code", "document"];
+
+/** isPage reports whether a call has something to look at, beyond its text. A failed call has its error alone. */
 function isPage(call: ToolCall): boolean {
-  return call.call_id !== undefined && call.status !== "running" && ["html", "frame", "mcp_app"].includes(rendererOf(call));
+  if (call.call_id === undefined || call.status === "running") return false;
+  const renderer = rendererOf(call);
+  return pages.includes(renderer) || (texts.includes(renderer) && call.status === "success");
 }
 
 function rendererOf(call: ToolCall): string {

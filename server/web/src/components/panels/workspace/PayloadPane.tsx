@@ -1,21 +1,25 @@
-import { createElement, Suspense } from "react";
+import { createElement, lazy, Suspense, useEffect, type ReactNode } from "react";
 import { Skeleton } from "@/components/ui/States";
 import { useChat } from "@/hooks/useGeneralChat";
 import { usePayloadHandler } from "@/lib/payloadHandlers";
 import { dataOf } from "@/lib/workspace/payload";
+import { useUI } from "@/lib/ui";
+import { ownRenderer } from "@/lib/workspace/ownView";
 import { getPayloadView } from "@/lib/workspace/workspaceRegistry";
 import type { WorkspacePayload } from "@/types/chat";
 import { DecisionBar } from "./DecisionBar";
 import { Guard } from "./Guard";
 import StandardPayloadView from "./StandardPayloadView";
-import { configOf } from "./types";
+import { configOf, servedFor } from "./types";
 import { useDecision } from "./useDecision";
 import { usePayloadTypes } from "./usePayloadTypes";
 import { WithData } from "./WithData";
 
+const OwnView = lazy(() => import("@/components/renderers/OwnView").then((m) => ({ default: m.OwnView })));
+
 /**
- * PayloadPane shows a payload: by the page's handler, by everybody's, or by the view
- * of its type; and below it what a person says to it.
+ * PayloadPane shows a payload: by the page's handler, by the renderer of its toolset, by
+ * everybody's handler, or by the view of its type; and below it the user's decision.
  */
 export function PayloadPane({ payload, payloadId }: { payload: WorkspacePayload; payloadId?: string }) {
   const running = useChat((s) => s.turn !== null);
@@ -23,23 +27,36 @@ export function PayloadPane({ payload, payloadId }: { payload: WorkspacePayload;
   const handler = usePayloadHandler(payload.type);
   const { shown, decision, decide } = useDecision(payloadId, handler);
   const data = dataOf(payload);
+  const served = servedFor(payload, types);
+  const config = configOf(payload.type, served);
   const View = getPayloadView(payload.type);
   const say = (accept: boolean, remark = "") => decide.mutate({ accept, remark, data });
   // One that the server doesn't list can't be decided there: the page's own handler hears of it.
   const callbacks = payloadId
     ? { onAccept: () => say(true), onReject: () => say(false) }
     : { onAccept: handler?.onAccept && (() => handler.onAccept?.(data)), onReject: handler?.onReject && (() => handler.onReject?.(data)) };
-  const offers = configOf(payload.type, types?.get(payload.type)).decided || handler?.onAccept !== undefined || handler?.onReject !== undefined;
+  const offers = config.decided || handler?.onAccept !== undefined || handler?.onReject !== undefined;
   const asks = payloadId !== undefined && (decision !== undefined || (offers && handler?.from !== "page"));
-  const width = widthOf(types?.get(payload.type)?.render_options?.panelWidth ?? handler?.renderOptions?.panelWidth);
+  const width = widthOf(served?.render_options?.panelWidth ?? handler?.renderOptions?.panelWidth);
+  useEffect(() => {
+    useUI.setState({ panelWish: width ?? null });
+    return () => void useUI.setState({ panelWish: null });
+  }, [width]);
+  let view: ReactNode = null;
+  if (handler?.from === "page") view = handler.render(data, callbacks);
+  else if (ownRenderer(payload.render_plan) !== "") view = <OwnView payload={payload} payloadId={payloadId} name={payload.title || config.label} fill />;
+  else if (handler) view = handler.render(data, callbacks);
+  else if (View !== StandardPayloadView) view = createElement(View, { payload, payloadId });
   return (
     <div className="flex h-full min-h-0 flex-col">
       <div className="scroll-y min-h-0 flex-1">
         <div className="mx-auto h-full" style={{ maxWidth: width }}>
           <Guard what="This view can't show it" instead={<StandardPayloadView payload={payload} payloadId={payloadId} />}>
             <Suspense fallback={<Skeleton lines={8} />}>
-              {handler || View !== StandardPayloadView ? (
-                <WithData data={data ?? payload}>{handler ? handler.render(data, callbacks) : createElement(View, { payload, payloadId })}</WithData>
+              {view ? (
+                <WithData data={data ?? { ...payload, render_plan: undefined }} text={config.editable && payload.content !== "" ? <StandardPayloadView payload={payload} payloadId={payloadId} /> : undefined}>
+                  {view}
+                </WithData>
               ) : (
                 <StandardPayloadView payload={payload} payloadId={payloadId} />
               )}

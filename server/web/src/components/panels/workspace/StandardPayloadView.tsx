@@ -12,7 +12,7 @@ import { JsonView } from "./JsonView";
 import { LongText, Prose } from "./LongText";
 import { SaveAs } from "./SaveAs";
 import { useEdit, type EditState } from "./useEdit";
-import { configOf } from "./types";
+import { configOf, servedFor } from "./types";
 import { usePayloadTypes } from "./usePayloadTypes";
 
 type Form = "read" | "source" | "data";
@@ -45,7 +45,7 @@ export default function StandardPayloadView({ payload, payloadId }: { payload: W
           <Choice label="Form" options={forms.map((id) => ({ id, label: names[id] }))} value={form} onChange={setChosen} />
         )}
         <span role="status" className="flex-1 text-xs text-muted">{words[state]}</span>
-        {configOf(payload.type, types?.get(payload.type)).editable && form !== "data" && whole !== "" && whole.length < 1_000_000 && (
+        {configOf(payload.type, servedFor(payload, types)).editable && form !== "data" && whole !== "" && whole.length < 1_000_000 && (
           <Button size="small" look="quiet" aria-pressed={editing} onClick={() => setEditing(!editing)}>
             <Pencil className="size-3.5" aria-hidden="true" />
             {editing ? "Done" : "Edit"}

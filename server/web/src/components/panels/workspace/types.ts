@@ -1,6 +1,8 @@
 import type { LucideIcon } from "lucide-react";
 import type { RenderOptions } from "@/lib/payloadHandlers";
+import { lookOf } from "@/lib/workspace/ownView";
 import { cut, own, words } from "@/lib/workspace/read";
+import type { WorkspacePayload } from "@/types/chat";
 import { iconOf } from "./icons";
 
 /** PayloadTypeConfig is how a type of payload looks (document 000). */
@@ -69,6 +71,7 @@ export interface PayloadType {
   renderer?: { type?: string } | string;
   render_options?: RenderOptions;
   style?: { icon?: string; color?: string; colour?: string; label?: string; editable?: boolean };
+  relevant_tabs?: string[];
   on_accept?: unknown;
   on_reject?: unknown;
 }
@@ -91,4 +94,13 @@ export function configOf(type: string, served?: PayloadType): PayloadTypeConfig 
     editable: style?.editable ?? base.editable,
     decided: Boolean(served?.on_accept || served?.on_reject) || base.decided,
   };
+}
+
+/** servedFor is what the server knows of a payload's type, with the look that the payload came with. */
+export function servedFor(payload: WorkspacePayload, types: Map<string, PayloadType> | undefined): PayloadType | undefined {
+  const served = types?.get(payload.type);
+  const look = lookOf(payload.render_plan);
+  if (!look) return served;
+  const { headerTitle, headerIcon, panelWidth } = look;
+  return { ...served, type: payload.type, style: look, render_options: { headerTitle, headerIcon, panelWidth } };
 }

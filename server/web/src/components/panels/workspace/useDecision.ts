@@ -1,6 +1,8 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { tell, tellFault } from "@/components/ui/Toasts";
 import { useChat } from "@/hooks/useGeneralChat";
+import { perform } from "@/lib/clientAction";
+import { words } from "@/lib/workspace/read";
 import { api, unwrap } from "@/lib/api/client";
 import { ApiFault } from "@/lib/api/fault";
 import type { FoundHandler } from "@/lib/payloadHandlers";
@@ -34,7 +36,7 @@ export function useDecision(payloadId: string | undefined, handler?: FoundHandle
         : await api.POST("/api/chats/{chat}/payloads/{payload}/reject", { params, body });
       return { ...unwrap(answer), accept, given: data };
     },
-    onSuccess: ({ accept, again, turn, given }) => {
+    onSuccess: ({ accept, again, turn, given, payload: decided }) => {
       void client.invalidateQueries({ queryKey: ["payloads", chatId] });
       if (again) {
         tell(accept ? "It was accepted before" : "It was rejected before");
@@ -44,6 +46,8 @@ export function useDecision(payloadId: string | undefined, handler?: FoundHandle
       if (accept) handler?.onAccept?.(given);
       else handler?.onReject?.(given);
       if (turn) follow(turn);
+      const action = decided.decision?.reaction?.action;
+      if (action) void perform({ action, data: given, chat: chatId, payload_id: payloadId }).then((acknowledged) => acknowledged && tell(`The page carried out “${words(action)}”.`));
     },
     onError: (error) => {
       if (error instanceof ApiFault && error.status === 409) void client.invalidateQueries({ queryKey: ["payloads", chatId] });

@@ -5,7 +5,7 @@ import { usePayloadHandler } from "@/lib/payloadHandlers";
 import { words } from "@/lib/workspace/read";
 import { nameOf } from "@/lib/workspace/workflow";
 import { iconOf } from "./icons";
-import { configOf } from "./types";
+import { configOf, servedFor } from "./types";
 import { usePayloadTypes } from "./usePayloadTypes";
 import type { Shown } from "./useShown";
 
@@ -32,7 +32,7 @@ export function useTitle({ mode }: Shown, tab: "result" | "files" | "timeline"):
     case "tool_history":
       return plain(List, `${mode.history.length} tool ${mode.history.length === 1 ? "call" : "calls"}`, "of an answer");
     case "payload": {
-      const served = types?.get(type);
+      const served = servedFor(mode.payload, types);
       const look = configOf(type, served);
       const options = served?.render_options ?? handler?.renderOptions;
       const title = mode.payload.title || options?.headerTitle || look.label;

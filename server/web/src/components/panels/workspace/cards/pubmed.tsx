@@ -1,5 +1,9 @@
+import { ArrowDown, ArrowUp } from "lucide-react";
+import { useMemo, useState } from "react";
+import { Button } from "@/components/ui/Button";
+import { sortRows, type Sorting, type Table } from "@/lib/workspace/table";
 import { address, fields, number, records, text, texts, type Fields } from "@/lib/workspace/read";
-import { Badge, Capped, Facts, Listed, Nothing, Outside, Section, View, Words } from "../parts";
+import { Badge, Facts, Listed, Nothing, Outside, Section, View, Words } from "../parts";
 
 const SAMPLE = "Sample data: these articles are invented";
 
@@ -49,29 +53,84 @@ export function PubMedSearchResultsCard({ data }: { data: unknown }) {
         ].filter((f) => f.name === "Asked" || text(d.understood_as) !== "")}
       />
       <Section title="Articles" aside={total === undefined ? undefined : `${articles.length} of ${total.toLocaleString()}`}>
-        {articles.length === 0 ? <Nothing>No article matches.</Nothing> : <Capped items={articles} className="gap-4" step={20} render={(a) => <Found article={a} />} />}
+        {articles.length === 0 ? <Nothing>No article matches.</Nothing> : <ArticleTable articles={articles} />}
       </Section>
     </View>
   );
 }
 
-function Found({ article }: { article: Fields }) {
+const columns = [
+  { label: "Title", key: (a: Fields) => text(a.title) },
+  { label: "Authors", key: (a: Fields) => text(a.authors) },
+  { label: "Journal", key: (a: Fields) => text(a.journal, 300) },
+  { label: "Published", key: (a: Fields) => text(a.publication_date ?? a.year, 60) },
+  { label: "PMID", key: (a: Fields) => text(a.pmid, 40) },
+];
+const shownAtOnce = 50;
+
+/** ArticleTable is a table of articles that a click on a header sorts. */
+function ArticleTable({ articles }: { articles: Fields[] }) {
+  const [by, setBy] = useState<Sorting | null>(null);
+  const [most, setMost] = useState(shownAtOnce);
+  const sorted = useMemo(() => sortRows(tableOf(articles), tableOf(articles).rows, by), [articles, by]);
+  const next = (column: number): Sorting | null => (by?.column !== column ? { column, descending: false } : by.descending ? null : { column, descending: true });
+  return (
+    <div className="overflow-x-auto">
+      <table aria-label="Articles" className="w-full min-w-[560px] border-collapse text-[13px]">
+        <thead>
+          <tr className="border-b border-border text-left">
+            {columns.map((c, i) => (
+              <th key={c.label} scope="col" aria-sort={by?.column === i ? (by.descending ? "descending" : "ascending") : "none"} className="p-0 font-medium">
+                <button type="button" className="flex min-h-8 w-full items-center gap-1 px-2 text-left -outline-offset-2 hover:bg-raised" onClick={() => setBy(next(i))}>
+                  {c.label}
+                  {by?.column === i && (by.descending ? <ArrowDown aria-hidden="true" className="size-3.5 shrink-0" /> : <ArrowUp aria-hidden="true" className="size-3.5 shrink-0" />)}
+                </button>
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {sorted.slice(0, most).map(({ index }) => (
+            <Article key={index} article={articles[index] ?? {}} />
+          ))}
+        </tbody>
+      </table>
+      {sorted.length > most && (
+        <Button size="small" className="mt-2" onClick={() => setMost(most + shownAtOnce)}>
+          {`Show ${Math.min(shownAtOnce, sorted.length - most)} more`}
+        </Button>
+      )}
+    </div>
+  );
+}
+
+/** tableOf has the articles' columns for sorting. */
+function tableOf(articles: Fields[]): Table {
+  return {
+    columns: columns.map(({ label }) => ({ key: label, label, numeric: label === "PMID" })),
+    rows: articles.map((a, index) => ({ index, cells: columns.map((c) => c.key(a)) })),
+    more: 0,
+  };
+}
+
+function Article({ article }: { article: Fields }) {
   const abstract = text(article.abstract, 40_000);
   return (
-    <article className="border-b border-border pb-4">
-      <h4 className="font-medium break-words">
+    <tr className="border-b border-border/60 align-top">
+      <td className="min-w-48 px-2 py-2 break-words">
         <Outside href={address(article.url)}>{text(article.title) || "Without a title"}</Outside>
-      </h4>
-      <p dir="auto" className="mt-1 text-[13px] break-words text-muted">
-        {[firstOf(text(article.authors)), text(article.journal, 300), text(article.publication_date ?? article.year, 60), text(article.pmid, 40) && `PMID ${text(article.pmid, 40)}`].filter(Boolean).join(" · ")}
-      </p>
-      {abstract && (
-        <details className="mt-1">
-          <summary className="cursor-pointer rounded text-[13px] text-accent-ink">Abstract</summary>
-          <Words className="mt-1">{abstract}</Words>
-        </details>
-      )}
-    </article>
+        {abstract && (
+          <details className="mt-1">
+            <summary className="cursor-pointer rounded text-accent-ink">Abstract</summary>
+            <Words className="mt-1">{abstract}</Words>
+          </details>
+        )}
+      </td>
+      <td dir="auto" className="px-2 py-2 break-words">{firstOf(text(article.authors))}</td>
+      <td dir="auto" className="px-2 py-2 break-words">{text(article.journal, 300)}</td>
+      <td className="px-2 py-2 whitespace-nowrap tabular-nums">{text(article.publication_date ?? article.year, 60)}</td>
+      <td className="px-2 py-2 font-mono">{text(article.pmid, 40)}</td>
+    </tr>
   );
 }
 

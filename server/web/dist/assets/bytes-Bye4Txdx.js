@@ -1,1 +1,0 @@
-import{O as e}from"./index-DXKt5iJB.js";function t(t){return t<1e3?t===1?`1 byte`:`${t} bytes`:e(t)}export{t};
