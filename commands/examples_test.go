@@ -22,6 +22,8 @@ responses:
   - {when: "a shell loop", text: "~~~sh\nfind . -type f\n~~~"}
   - {when: "write notes", step: 0, calls: [{name: write_file, args: {path: notes/todo.md, content: "- one\n"}}]}
   - {when: "add a line", step: 0, calls: [{name: write_file, args: {path: notes/todo.md, content: "- one\n- two\n"}}]}
+  - {when: agent planner, step: 0, calls: [{name: propose, args: {id: planner}}]}
+  - {when: agent reviewer, step: 0, calls: [{name: propose, args: {id: reviewer}}]}
   - {when: card, text: 'So: SUM: {"a": 1}'}
   - {when: topics, text: 'Naps. SUGGESTED_ACTIONS: [{"label": "Open the tab", "type": "open_tab"}]'}
   - {when: "", text: An answer.}
@@ -108,6 +110,7 @@ func TestExamplesRun(t *testing.T) {
 			}
 			if group.name == "agents" {
 				w.Run(0, "toolset", "import", commandtest.Toolset(t, "chaoscontext"), "--yes")
+				w.ownAgents("planner", "reviewer")
 			}
 			if group.name == "workflows" {
 				w.Run(0, "toolset", "import", commandtest.Toolset(t, "reviews"), "--yes")
@@ -144,6 +147,35 @@ func TestExamplesRun(t *testing.T) {
 	}
 	for line, why := range skipped {
 		t.Errorf("no page has the example %q (%s)", line, why)
+	}
+}
+
+// ownAgents creates agents of the user, as a toolset proposes them.
+func (w *world) ownAgents(ids ...string) {
+	w.T.Helper()
+	dir := filepath.Join(w.project(), "maker")
+	commandtest.Put(w.T, filepath.Join(dir, "toolset.yaml"), `manifest_version: "1"
+id: maker
+name: Maker
+version: "1.0.0"
+description: Proposes agents
+tools:
+  - id: propose
+    description: Proposes an agent
+    entrypoint: propose:run
+    input_schema: {type: object, properties: {id: {type: string}}}
+`)
+	commandtest.Put(w.T, filepath.Join(dir, "tools", "propose.py"), `from fettle import ToolResult
+
+
+def run(workspace, id):
+    agent = {"id": id, "name": id.title(), "purpose": "Shows examples", "prompt": "You help."}
+    return ToolResult(text="proposed", workspace_payload={"type": "agent_create", "title": "An agent", "agent_data": agent})
+`)
+	w.Run(0, "toolset", "import", dir, "--yes")
+	for _, id := range ids {
+		w.Run(0, "ask", "--no-stdin", "--yes", "agent "+id)
+		w.Run(0, "payloads", "accept")
 	}
 }
 
@@ -343,7 +375,8 @@ func (w *world) example(e example) {
 	w.T.Helper()
 	// The examples that ask a real model are run on the script.
 	command := strings.NewReplacer("-m ollama/qwen3", "-m script/m.yaml", "--model ollama/qwen3", "--model script/m.yaml").Replace(e.line)
-	if strings.HasPrefix(command, "fettle chats rm ") && !strings.Contains(command, "--yes") {
+	asks := strings.HasPrefix(command, "fettle chats rm ") || strings.HasPrefix(command, "fettle toolset import gallery:")
+	if asks && !strings.Contains(command, "--yes") {
 		command += " --yes" // nobody can be asked here
 	}
 	cmd := exec.CommandContext(w.T.Context(), "sh", "-c", command)

@@ -203,7 +203,7 @@ func TestModelsShow(t *testing.T) {
 	}
 	for ref, want := range map[string]string{
 		"ollama/qwen4":    "fettle: ollama has no model qwen4 (did you mean qwen3:8b?)\n  try   fettle models show ollama/qwen3:8b\n   or   fettle models list --provider ollama\n",
-		"qwen4":           "fettle: no model is called qwen4\n  try   fettle ask -m ollama/qwen3:8b …\n   or   fettle models list   what there is to ask\n",
+		"qwen4":           "fettle: no model is called qwen4\n  try   fettle ask -m ollama/qwen3:8b …\n   or   fettle models list   lists the models\n",
 		"olama/qwen3:8b":  "fettle: no provider is called olama (did you mean ollama?)\n  try   fettle models show ollama/qwen3:8b\n   or   fettle models list\n",
 		"ollama/zzzzzzzz": "fettle: ollama has no model zzzzzzzz\n  try   fettle models list --provider ollama\n",
 	} {

@@ -71,7 +71,7 @@ func newRm(rt *workbench.Runtime) *cli.Command {
 		ArgsUsage: "AGENT",
 		Description: `Chats keep what it said. One that continues with it has to be asked with another
 agent, or with --agent none.`,
-		UsageText: "fettle agents rm planner --yes",
+		UsageText: "fettle agents rm reviewer --yes",
 		Flags:     []cli.Flag{cmdline.YesFlag()},
 		Action: func(c *cli.Context) error {
 			if c.NArg() != 1 {
