@@ -25,7 +25,7 @@ func (d *demo) filesScene(ctx context.Context) error {
 	d.says("A model looks at a small file and writes down what it finds. " + d.who("the tools, the folder and the store"))
 	d.asks(filesQuestion)
 	chat, err := d.ask(ctx, engine.TurnRequest{
-		Parts: question(filesQuestion), Uploads: []engine.Upload{{Name: ordersFile, Data: csv}},
+		Agent: engine.NoAgent, Parts: question(filesQuestion), Uploads: []engine.Upload{{Name: ordersFile, Data: csv}},
 	}, filesModel)
 	if err != nil || d.lost() {
 		return err
