@@ -49,7 +49,7 @@ test.each([
   ["entity_verification", ["Several may be meant", "Northside Movers", "Careful Hands Movers"]],
   ["research_result", ["planned naps", "melatonin", "nothing found"]],
   ["research", ["What lowers errors and fatigue on night shifts?", "forward rotation"]],
-  ["pubmed_search_results", ["PMID 99000006"]],
+  ["pubmed_search_results", ["99000006"]],
   ["pubmed_article", ["99000006"]],
   ["schema_proposal", ["Sleep and memory in shift workers", "Exclusion criteria"]],
   ["validation_results", ["Queries", "Ask for the words in title or abstract, with [tiab]."]],
@@ -61,6 +61,30 @@ test.each([
 ])("%s shows what its tool gave", async (type, says) => {
   const { container } = draw(real(type));
   for (const text of says) await vi.waitFor(() => expect(container.textContent).toContain(text), 10_000);
+});
+
+test("articles are sorted by the header that is clicked", async () => {
+  const articles = [
+    { title: "Beta", pmid: "9", authors: ["Quist A", "Roe B"] },
+    { title: "alpha", pmid: "10", authors: "Adler C" },
+  ];
+  draw({ type: "pubmed_search_results", title: "", content: "", data: { query: "naps", articles } });
+  const titles = () => screen.getAllByRole("row").slice(1).map((row) => row.querySelector("td")?.textContent);
+  await vi.waitFor(() => expect(titles()).toEqual(["Beta", "alpha"]));
+  const header = (name: string) => screen.getByRole("columnheader", { name });
+  const click = (name: string) => fireEvent.click(screen.getByRole("button", { name }));
+  expect(screen.getByText(/Quist A/)).toBeTruthy();
+  click("Title");
+  expect(titles()).toEqual(["alpha", "Beta"]);
+  expect(header("Title").getAttribute("aria-sort")).toBe("ascending");
+  click("PMID"); // by number, not by letters
+  expect(titles()).toEqual(["Beta", "alpha"]);
+  click("PMID");
+  expect(titles()).toEqual(["alpha", "Beta"]);
+  expect(header("PMID").getAttribute("aria-sort")).toBe("descending");
+  expect(header("Title").getAttribute("aria-sort")).toBe("none");
+  click("PMID");
+  expect(titles()).toEqual(["Beta", "alpha"]);
 });
 
 const odd: unknown[] = [

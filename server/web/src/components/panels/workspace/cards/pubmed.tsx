@@ -7,6 +7,11 @@ import { Badge, Facts, Listed, Nothing, Outside, Section, View, Words } from "..
 
 const SAMPLE = "Sample data: these articles are invented";
 
+/** authorsOf are the names of an article's authors, which some servers give as a list. */
+function authorsOf(article: Fields): string {
+  return text(article.authors) || texts(article.authors).join(", ");
+}
+
 function doiAddress(doi: string): string {
   return doi ? `https://doi.org/${doi.split("/").map(encodeURIComponent).join("/")}` : "";
 }
@@ -22,7 +27,7 @@ export function PubMedArticleCard({ data }: { data: unknown }) {
       </h3>
       <Facts
         facts={[
-          { name: "Authors", value: text(a.authors) || texts(a.authors).join(", ") },
+          { name: "Authors", value: authorsOf(a) },
           { name: "Journal", value: text(a.journal) },
           { name: "Published", value: text(a.publication_date ?? a.year, 60) },
           { name: "PMID", value: <span className="font-mono">{text(a.pmid, 40)}</span> },
@@ -61,7 +66,7 @@ export function PubMedSearchResultsCard({ data }: { data: unknown }) {
 
 const columns = [
   { label: "Title", key: (a: Fields) => text(a.title) },
-  { label: "Authors", key: (a: Fields) => text(a.authors) },
+  { label: "Authors", key: authorsOf },
   { label: "Journal", key: (a: Fields) => text(a.journal, 300) },
   { label: "Published", key: (a: Fields) => text(a.publication_date ?? a.year, 60) },
   { label: "PMID", key: (a: Fields) => text(a.pmid, 40) },
@@ -126,7 +131,7 @@ function Article({ article }: { article: Fields }) {
           </details>
         )}
       </td>
-      <td dir="auto" className="px-2 py-2 break-words">{firstOf(text(article.authors))}</td>
+      <td dir="auto" className="px-2 py-2 break-words">{firstOf(authorsOf(article))}</td>
       <td dir="auto" className="px-2 py-2 break-words">{text(article.journal, 300)}</td>
       <td className="px-2 py-2 whitespace-nowrap tabular-nums">{text(article.publication_date ?? article.year, 60)}</td>
       <td className="px-2 py-2 font-mono">{text(article.pmid, 40)}</td>
