@@ -1,8 +1,6 @@
 // The page and the tab that the user chooses on fettle's own page have their context, their
 // payload types and their actions; suggestions are buttons, and an action that no program
 // carried out is told to the model as that.
-import { join } from "node:path";
-import { project } from "../server.mjs";
 import { chat } from "../kit.mjs";
 import { script } from "../models.mjs";
 
@@ -16,7 +14,7 @@ export const model = script([
 ]);
 
 export default async function pages(t) {
-  const server = await t.serve({ args: ["--model", "script/model.yaml"], models: { "model.yaml": model }, toolsets: [join(project, "testdata/toolsets/research-streams")] });
+  const server = await t.serve({ args: ["--model", "script/model.yaml"], models: { "model.yaml": model }, toolsets: ["gallery:research-streams"] });
   const page = await t.open(server);
   const ui = chat(page);
   const cards = page.getByRole("list", { name: "What was made" }).getByRole("listitem");

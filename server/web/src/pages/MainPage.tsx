@@ -83,16 +83,21 @@ function FourPanels() {
 function Side({ id, label, size, wish = null, children }: { id: string; label: string; size: string; wish?: number | null; children: ReactNode }) {
   const panel = usePanelRef();
   useEffect(() => {
-    const { current } = panel;
-    const was = current?.getSize().inPixels ?? 0;
-    if (!current || wish === null || was >= wish) return;
-    current.resize(`${wish}px`);
-    let grown: number | null = null; // once the layout has it
-    const frame = requestAnimationFrame(() => (grown = current.getSize().inPixels));
+    if (wish === null) return;
+    let was = wish;
+    let grown: number | null = null;
+    // The layout has a new panel, and a new width, one frame later.
+    let frame = requestAnimationFrame(() => {
+      was = panel.current?.getSize().inPixels ?? wish;
+      if (was >= wish) return;
+      panel.current?.resize(`${wish}px`);
+      frame = requestAnimationFrame(() => (grown = panel.current?.getSize().inPixels ?? null));
+    });
     return () => {
       cancelAnimationFrame(frame);
+      if (was >= wish || !panel.current) return;
       // A width that the user dragged stays.
-      if (grown === null || Math.abs(current.getSize().inPixels - grown) < 2) current.resize(`${was}px`);
+      if (grown === null || Math.abs(panel.current.getSize().inPixels - grown) < 2) panel.current.resize(`${was}px`);
     };
   }, [panel, wish]);
   return (
