@@ -95,9 +95,10 @@ function Side({ id, label, size, wish = null, children }: { id: string; label: s
     });
     return () => {
       cancelAnimationFrame(frame);
-      if (was >= wish || !panel.current) return;
+      const { current } = panel; // null once the panel is closed
+      if (was >= wish || !current) return;
       // A width that the user dragged stays.
-      if (grown === null || Math.abs(panel.current.getSize().inPixels - grown) < 2) panel.current.resize(`${was}px`);
+      if (grown === null || Math.abs(current.getSize().inPixels - grown) < 2) current.resize(`${was}px`);
     };
   }, [panel, wish]);
   return (
