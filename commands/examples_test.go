@@ -174,7 +174,7 @@ def run(workspace, id):
 `)
 	w.Run(0, "toolset", "import", dir, "--yes")
 	for _, id := range ids {
-		w.Run(0, "ask", "--no-stdin", "--yes", "agent "+id)
+		w.Run(0, "ask", "--no-stdin", "--yes", "--agent", "none", "agent "+id)
 		w.Run(0, "payloads", "accept")
 	}
 }

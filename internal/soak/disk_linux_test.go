@@ -72,7 +72,7 @@ func (s *soak) diskRound(round int) {
 		s.t.Fatal(noMount + ": " + err.Error())
 	}
 	w := newWorld(s.t, s.bin, dir, s.model, s.seed+uint64(round))
-	w.data = filepath.Join(disk, "data")
+	w.data, w.fills = filepath.Join(disk, "data"), true
 	w.env = append(w.env, "FETTLE_DATA="+w.data)
 	ctx, cancel := context.WithTimeout(context.Background(), loadTime)
 	defer cancel()

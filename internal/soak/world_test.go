@@ -43,6 +43,7 @@ type world struct {
 	removed bool                        // some chat was removed
 	backups []string
 	few     bool // commands may open a few files only
+	fills   bool // the test fills the disk while commands run
 	killed  int  // processes that a signal ended
 }
 
@@ -166,9 +167,20 @@ func (p *process) wait(ctx context.Context) {
 	if signals == "" && errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		w.fault("%s: not done after %s\n%s", p.line(), commandTime, text)
 	}
+	if w.fills && filledMeanwhile(text) {
+		w.note("the disk was filled between a check and the writing of a table")
+		return
+	}
 	if p.status == 2 || strings.Contains(text, "goroutine ") || strings.Contains(text, "fatal error") || strings.Contains(text, "panic:") {
 		w.fault("%s: status %d\n%s", p.line(), p.status, text)
 	}
+}
+
+// filledMeanwhile reports whether a process ended by the fault that internal/kv documents
+// under "Full disks": another program took the room that a table needs, in the milliseconds
+// after the check. The checks after the round still hold, so nothing acknowledged is lost.
+func filledMeanwhile(text string) bool {
+	return strings.Contains(text, "[signal SIGBUS: bus error") && strings.Contains(text, "badger/v4/table.CreateTable(")
 }
 
 // signal sends a signal to a process that this test has started, if it still runs.
