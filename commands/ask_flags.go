@@ -102,7 +102,7 @@ func askFlags(rt *workbench.Runtime) []cli.Flag {
 
 		&cli.IntFlag{Name: "max-turns", Category: limits, Usage: "let the model respond at most `N` times; it does so again after each round of tools"},
 		&cli.DurationFlag{Name: "timeout", Category: limits, Usage: "stop after `TIME`, such as 90s or 5m"},
-	}, slices.Concat(paramFlags("model"), pageFlags("page"), serverFlags("server"))...)
+	}, slices.Concat(paramFlags(question), pageFlags("page"), serverFlags("server"))...)
 }
 
 func readAsk(c *cli.Context) (askOptions, error) {

@@ -2,6 +2,7 @@ package commands
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -23,16 +24,34 @@ func paramFlags(category string) []cli.Flag {
 // flagOf is the flag of a parameter, without its dashes.
 func flagOf(param string) string { return strings.ReplaceAll(param, "_", "-") }
 
+func paramFlagNames() []string {
+	names := provider.ParamNames()
+	for i, name := range names {
+		names[i] = flagOf(name)
+	}
+	return names
+}
+
+// exampleOf is a value that a parameter can have.
+func exampleOf(param string) string {
+	switch param {
+	case provider.EffortParam:
+		return "high"
+	case provider.TemperatureParam:
+		return "0.2"
+	}
+	return "4000"
+}
+
 // readParams reads the flags of paramFlags.
 func readParams(c *cli.Context, command string) (p provider.Params, err error) {
-	examples := map[string]string{provider.EffortParam: "high", provider.TemperatureParam: "0.2", provider.MaxTokensParam: "4000"}
 	for _, name := range provider.ParamNames() {
 		flag := flagOf(name)
 		if !c.IsSet(flag) {
 			continue
 		}
 		if err := p.Set(name, c.String(flag)); err != nil {
-			return p, cmdline.Usagef(command+" --"+flag+" "+examples[name], "--%s: %s", flag, err)
+			return p, cmdline.Usagef(command+" --"+flag+" "+exampleOf(name), "--%s: %s", flag, err)
 		}
 	}
 	return p, nil
@@ -68,11 +87,14 @@ func (t *talk) doSet(_ context.Context, arg string) error {
 	param, value := strings.ReplaceAll(name, "-", "_"), strings.TrimSpace(value)
 	switch {
 	case arg == "":
+	case !slices.Contains(provider.ParamNames(), param):
+		return fault.New(fault.Usage, "the model has no parameter "+name+"; there are "+strings.Join(paramFlagNames(), ", "), "/set temperature 0.2")
 	case value == "default":
 		t.ask.params.Clear(param)
 	default:
 		if err := t.ask.params.Set(param, value); err != nil {
-			return fault.New(fault.Usage, "/set "+name+": "+err.Error(), "/set temperature 0.2", "/set "+name+" default   leaves it to the configuration and the model")
+			return fault.New(fault.Usage, "/set "+name+": "+err.Error(),
+				"/set "+name+" "+exampleOf(param), "/set "+name+" default   leaves it to the configuration and the model")
 		}
 	}
 	t.say(paramsText(t.ask.params))

@@ -42,11 +42,10 @@ func newChat(rt *workbench.Runtime) *cli.Command {
 	return &cli.Command{
 		Name: "chat", Usage: "talk with a model", ArgsUsage: "[CHAT | first message…]",
 		Description: chatDescription, UsageText: chatExamples,
-		Flags: []cli.Flag{
+		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "model", Aliases: []string{"m"}, Category: question, Usage: "ask the model `PROVIDER/NAME`"},
 			&cli.StringFlag{Name: "system", Aliases: []string{"s"}, Category: question, Usage: "tell the model `TEXT` first: the system prompt"},
 			rt.InProfile(question),
-			paramFlags(question)[0], paramFlags(question)[1], paramFlags(question)[2],
 
 			&cli.BoolFlag{Name: "continue", Aliases: []string{"c"}, Category: chat, Usage: "go on with the last chat"},
 			&cli.Int64Flag{Name: "chat", Category: chat, Usage: "go on with chat `N`"},
@@ -64,7 +63,7 @@ func newChat(rt *workbench.Runtime) *cli.Command {
 			&cli.BoolFlag{Name: "plain", Category: look, Usage: "read lines and print text, nothing else: for screen readers and logs"},
 			&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Category: look, Usage: "show reasoning as it comes"},
 			&cli.StringFlag{Name: "color", Value: "auto", Category: look, Usage: "use colour `WHEN`: auto, always or never"},
-		},
+		}, paramFlags(question)...),
 		Action: func(c *cli.Context) error {
 			o, err := readTalk(c)
 			if err != nil {

@@ -20,10 +20,61 @@ const (
 	agentUpdate = "agent_update"
 )
 
-// AgentFields are the fields of an agent that a proposal sets; nil leaves one as it is.
+// AgentFields are the fields of an agent that a proposal or a command sets; nil leaves one
+// as it is.
 type AgentFields struct {
 	Name, Purpose, Prompt, Model, History *string
 	Tools, Handoffs                       *[]string
+}
+
+// AgentFieldNames returns the names of the fields, as commands and proposals spell them.
+func AgentFieldNames() []string {
+	return []string{"name", "purpose", "prompt", "model", "tools", "handoffs", "history"}
+}
+
+// Text returns the field of this name that is one text; nil where there is none.
+func (f *AgentFields) Text(name string) **string {
+	switch name {
+	case "name":
+		return &f.Name
+	case "purpose":
+		return &f.Purpose
+	case "prompt":
+		return &f.Prompt
+	case "model":
+		return &f.Model
+	case "history":
+		return &f.History
+	}
+	return nil
+}
+
+// List returns the field of this name that is a list; nil where there is none.
+func (f *AgentFields) List(name string) **[]string {
+	switch name {
+	case "tools":
+		return &f.Tools
+	case "handoffs":
+		return &f.Handoffs
+	}
+	return nil
+}
+
+// checkSize refuses a field that is too long.
+func (f *AgentFields) checkSize() error {
+	for _, name := range AgentFieldNames() {
+		most := maxOwnLine
+		if name == "purpose" || name == "prompt" {
+			most = maxOwnPrompt
+		}
+		if t := f.Text(name); t != nil && *t != nil && len(**t) > most {
+			return fault.New(fault.Usage, fmt.Sprintf("the agent's %s has %d bytes; the limit is %d", name, len(**t), most))
+		}
+		if l := f.List(name); l != nil && *l != nil && len(**l) > maxOwnList {
+			return fault.New(fault.Usage, fmt.Sprintf("the agent's %s are %d; the limit is %d", name, len(**l), maxOwnList))
+		}
+	}
+	return nil
 }
 
 const (
@@ -117,6 +168,9 @@ func (f AgentFields) apply(a *Agent) {
 // checkFields refuses what no agent can have: tools and agents that do not exist, a model that
 // is a file, texts that are too long.
 func (e *Engine) checkFields(ctx context.Context, f AgentFields) error {
+	if err := f.checkSize(); err != nil {
+		return err
+	}
 	if m := f.Model; m != nil && *m != "" {
 		providerName, name, ok := strings.Cut(*m, "/")
 		if !ok || providerName == "" || name == "" || providerName == "script" {
@@ -127,7 +181,7 @@ func (e *Engine) checkFields(ctx context.Context, f AgentFields) error {
 		return fault.New(fault.Usage, fmt.Sprintf("history %q: an agent sees full (the conversation) or turn (the question alone)", cleanLine(*h)))
 	}
 	if f.Prompt != nil && strings.TrimSpace(*f.Prompt) == "" {
-		return fault.New(fault.Usage, "the agent has an empty prompt, which says what it does")
+		return fault.New(fault.Usage, "the prompt is empty; it says what the agent does")
 	}
 	box, err := e.toolbox(ctx)
 	if err != nil {
@@ -136,13 +190,13 @@ func (e *Engine) checkFields(ctx context.Context, f AgentFields) error {
 	if f.Tools != nil {
 		a := Agent{Tools: *f.Tools}
 		if none := a.EmptyGlobs(box.tools); len(none) > 0 {
-			return fault.New(fault.Usage, "there is no tool "+strings.Join(cleanLines(none), ", "))
+			return fault.New(fault.Usage, "the agent's tools match nothing: "+strings.Join(cleanLines(none), ", "))
 		}
 	}
 	if f.Handoffs != nil {
 		for _, to := range *f.Handoffs {
 			if box.agents.get(to) == nil {
-				return fault.New(fault.Usage, "there is no agent "+cleanLine(to)+" to hand over to")
+				return fault.New(fault.Usage, "the agent to hand over to does not exist: "+cleanLine(to))
 			}
 		}
 	}
@@ -192,10 +246,10 @@ func readProposal(data json.RawMessage) (p agentProposal, err error) {
 			continue
 		}
 		if field == "" {
-			return p, fmt.Errorf("an agent has no field %s; it has id, name, purpose, prompt, model, tools, handoffs and history", cleanLine(name))
+			return p, fmt.Errorf("an agent has no field %s; it has id, %s", cleanLine(name), strings.Join(AgentFieldNames(), ", "))
 		}
 		if _, twice := given[field]; twice {
-			return p, fmt.Errorf("%s is given twice, once as %s", field, name)
+			return p, fmt.Errorf("%s is given twice, once as %s", field, cleanLine(name))
 		}
 		given[field] = all[name]
 	}
@@ -204,28 +258,24 @@ func readProposal(data json.RawMessage) (p agentProposal, err error) {
 
 func proposalOf(given map[string]json.RawMessage) (p agentProposal, err error) {
 	id := new(string)
-	texts := map[string]struct {
-		to   **string
-		most int
-	}{
-		"id": {&id, maxOwnLine}, "name": {&p.fields.Name, maxOwnLine}, "purpose": {&p.fields.Purpose, maxOwnPrompt}, "prompt": {&p.fields.Prompt, maxOwnPrompt},
-		"model": {&p.fields.Model, maxOwnLine}, "history": {&p.fields.History, maxOwnLine},
-	}
-	lists := map[string]**[]string{"tools": &p.fields.Tools, "handoffs": &p.fields.Handoffs}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
-		if t, ok := texts[name]; ok {
+		text, list := p.fields.Text(name), p.fields.List(name)
+		if name == "id" {
+			text = &id
+		}
+		if text != nil {
 			var s string
-			if json.Unmarshal(given[name], &s) != nil || len(s) > t.most {
-				return p, fmt.Errorf("%s is not a text of up to %d bytes", name, t.most)
+			if json.Unmarshal(given[name], &s) != nil {
+				return p, fmt.Errorf("%s is not a text", name)
 			}
-			*t.to = &s
+			*text = &s
 			continue
 		}
-		var list []string
-		if json.Unmarshal(given[name], &list) != nil || len(list) > maxOwnList {
-			return p, fmt.Errorf("%s is not a list of up to %d names", name, maxOwnList)
+		var all []string
+		if json.Unmarshal(given[name], &all) != nil {
+			return p, fmt.Errorf("%s is not a list of names", name)
 		}
-		*lists[name] = &list
+		*list = &all
 	}
 	if p.id = *id; p.id == "" && p.fields.Name != nil {
 		p.id = idOfName(*p.fields.Name)

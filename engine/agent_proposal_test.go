@@ -81,10 +81,10 @@ func TestRejectingCreatesNoAgent(t *testing.T) {
 func TestProposalsThatAreRefused(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ kind, data, want string }{
-		"unknown tool":     {"agent_create", `{"id":"a","prompt":"p","tools":["no_such_tool"]}`, "there is no tool no_such_tool"},
-		"unknown handoff":  {"agent_create", `{"id":"a","prompt":"p","handoffs":["nobody"]}`, "there is no agent nobody"},
+		"unknown tool":     {"agent_create", `{"id":"a","prompt":"p","tools":["no_such_tool"]}`, "match nothing: no_such_tool"},
+		"unknown handoff":  {"agent_create", `{"id":"a","prompt":"p","handoffs":["nobody"]}`, "does not exist: nobody"},
 		"no prompt":        {"agent_create", `{"id":"a","name":"A"}`, "the agent a has no prompt"},
-		"empty prompt":     {"agent_create", `{"id":"a","prompt":" "}`, "an empty prompt"},
+		"empty prompt":     {"agent_create", `{"id":"a","prompt":" "}`, "the prompt is empty"},
 		"no name":          {"agent_create", `{"prompt":"p"}`, "is not an agent's id"},
 		"id of none":       {"agent_create", `{"id":"none","prompt":"p"}`, `"none" is not an agent's id`},
 		"toolset's id":     {"agent_create", `{"id":"x:a","prompt":"p"}`, `"x:a" is not an agent's id`},
@@ -95,7 +95,9 @@ func TestProposalsThatAreRefused(t *testing.T) {
 		"given twice":      {"agent_create", `{"id":"a","prompt":"p","instructions":"q"}`, "prompt is given twice"},
 		"model is a file":  {"agent_create", `{"id":"a","prompt":"p","model":"script/x.yaml"}`, "named as provider/model"},
 		"history":          {"agent_create", `{"id":"a","prompt":"p","history":"some"}`, `history "some"`},
-		"update of none":   {"agent_update", `{"id":"nobody","prompt":"p"}`, "none of the agents that you made has the id nobody"},
+		"long prompt":      {"agent_create", `{"id":"a","prompt":"` + strings.Repeat("p", maxOwnPrompt+1) + `"}`, "prompt has 65537 bytes; the limit is 65536"},
+		"many tools":       {"agent_create", `{"id":"a","prompt":"p","tools":["x"` + strings.Repeat(`,"x"`, maxOwnList) + `]}`, "tools are 101; the limit is 100"},
+		"update of none":   {"agent_update", `{"id":"nobody","prompt":"p"}`, "you have made no agent with the id nobody"},
 		"update of no one": {"agent_update", `{"id":"x:a","prompt":"p"}`, "is not an agent's id"},
 		"nothing changes":  {"agent_update", `{"id":"a"}`, "names no field"},
 		"configured":       {"agent_update", `{"id":"host","prompt":"p"}`, "described in the configuration"},

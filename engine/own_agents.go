@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -21,7 +20,7 @@ type OwnAgent struct {
 }
 
 // errNotOwn is returned within a transaction; notOwn is the fault that the caller gets.
-var errNotOwn = errors.New("no agent of the user's has this id")
+var errNotOwn = errors.New("the user has made no agent with this id")
 
 // ownSource is the source of the agents that the user made.
 const ownSource = "yours"
@@ -70,14 +69,14 @@ func (e *Engine) withOwn(ctx context.Context, box *toolbox) (*toolbox, error) {
 		merged.unusable[id] = why
 	}
 	for _, id := range clashing {
-		merged.unusable[id] = "another agent of that id is in force; the one of yours is stored"
+		merged.unusable[id] = "the configuration has an agent of that id, which takes precedence; yours is kept"
 	}
 	out := *box
 	out.agents = merged
 	return &out, nil
 }
 
-// changeOwn changes a record of the user's agents. edit gets nil where there is none, and
+// changeOwn changes a record of the user's agents. edit gets nil if there is none, and
 // returns nil to remove it. It is called in the transaction, and its error changes nothing.
 type changeOwn struct {
 	id   string
@@ -154,11 +153,11 @@ func (e *Engine) notOwn(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	msg := "none of the agents that you made has the id " + id
+	msg := "you have made no agent with the id " + id
 	if len(own) > 0 {
 		ids := idsOf(own, func(a Agent) string { return a.ID })
 		slices.Sort(ids)
-		msg += fmt.Sprintf("; they are %s", strings.Join(ids, ", "))
+		msg += "; you have made " + strings.Join(ids, ", ")
 	}
 	return fault.New(fault.NotFound, msg)
 }

@@ -49,7 +49,7 @@ type PayloadDecision struct {
 	// Reaction is who is told: a client action of the page, which the client
 	// carries out, or a tool. Nil where nobody is.
 	Reaction *manifest.Reaction `json:"reaction,omitempty"`
-	// AgentID is the agent of the user's that accepting the payload created or changed.
+	// AgentID is the id of the user's agent that accepting the payload created or changed.
 	AgentID string `json:"agent_id,omitempty"`
 	// TurnID is the turn in which the tool runs. With a tool and without a turn
 	// it is not known whether that began.
@@ -293,7 +293,7 @@ func lastPayload(all []ShownPayload) int {
 
 // keepDecision writes a decision, unless there is one, together with the change of an agent
 // that it makes (nil for none): both are stored or neither is. It returns the decision that
-// is in force then.
+// is stored afterwards.
 func (e *Engine) keepDecision(ctx context.Context, wanted PayloadDecision, change *changeOwn) (held *PayloadDecision, again bool, err error) {
 	release, err := e.shareData(ctx, nil)
 	if err != nil {

@@ -105,10 +105,10 @@ func (m Message) tookAction() string {
 	if m.InteractionType != actionExecuted {
 		return did + "]"
 	}
-	var told struct {
+	var sent struct {
 		Acknowledged bool `json:"acknowledged"`
 	}
-	if json.Unmarshal(m.ActionMetadata, &told) == nil && told.Acknowledged {
+	if json.Unmarshal(m.ActionMetadata, &sent) == nil && sent.Acknowledged {
 		return did + "; their program reported that it carried the action out]"
 	}
 	return did + "; no program has reported that it carried the action out]"

@@ -81,11 +81,12 @@ func (e *Engine) prepare(ctx context.Context, req TurnRequest) (*turn, *conversa
 	for _, w := range t.warnings {
 		e.o.Notice(w) // also if the turn does not begin
 	}
-	err := e.enterByDefault(ctx, &t.req)
+	index, err := e.toolsetIndex(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	if t.box, err = e.toolboxFor(ctx, needOf(&t.req)); err != nil {
+	t.req.enterByDefault(index)
+	if t.box, err = e.toolboxFor(ctx, index, needOf(&t.req)); err != nil {
 		return nil, nil, err
 	}
 	if err := t.sessionTools(ctx); err != nil {

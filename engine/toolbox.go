@@ -32,13 +32,17 @@ type toolbox struct {
 
 // toolbox returns all tools and agents that there are now.
 func (e *Engine) toolbox(ctx context.Context) (*toolbox, error) {
-	return e.toolboxFor(ctx, toolNeed{all: true})
+	index, err := e.toolsetIndex(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return e.toolboxFor(ctx, index, toolNeed{all: true})
 }
 
-// toolboxFor returns the tools and agents that there are now, or at least those
-// that are needed. The agents that the user made are among them where all are needed.
-func (e *Engine) toolboxFor(ctx context.Context, need toolNeed) (*toolbox, error) {
-	box, err := e.installedBox(ctx, need)
+// toolboxFor returns the tools and agents of an index of toolsets, or at least those that
+// are needed. The agents that the user made are among them where all are needed.
+func (e *Engine) toolboxFor(ctx context.Context, index *registry.Index, need toolNeed) (*toolbox, error) {
+	box, err := e.installedBox(ctx, index, need)
 	if err != nil || !need.all {
 		return box, err
 	}
@@ -46,15 +50,11 @@ func (e *Engine) toolboxFor(ctx context.Context, need toolNeed) (*toolbox, error
 }
 
 // installedBox returns the tools and agents of the program, of the configuration and of the
-// toolsets. Each turn looks, so that one engine serves toolsets that are
-// imported while it lives. Only a change costs more than the reading of the index.
-func (e *Engine) installedBox(ctx context.Context, need toolNeed) (*toolbox, error) {
+// toolsets. Each turn reads the index, so that one engine serves toolsets that are imported
+// while it lives. Only a change costs more than that.
+func (e *Engine) installedBox(ctx context.Context, x *registry.Index, need toolNeed) (*toolbox, error) {
 	if e.o.Runner == nil {
 		return &toolbox{tools: e.o.Tools, agents: e.o.Agents, shows: e.newShowcase(nil)}, nil
-	}
-	x, err := e.toolsetIndex(ctx)
-	if err != nil {
-		return nil, err
 	}
 	if box := e.keptBox(x.Generation, need); box != nil {
 		return box, nil

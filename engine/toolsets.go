@@ -227,7 +227,9 @@ func (e *Engine) bundleFault(ref string, err error) error {
 // noGallerySet returns the fault of an id that the gallery does not have.
 func noGallerySet(id string) error {
 	msg := "the gallery has no toolset " + bundle.Printable(id)
-	if near := nearest.Of(id, gallery.IDs()); near != "" {
+	if id == "" {
+		msg = gallery.Ref("") + " names no toolset"
+	} else if near := nearest.Of(id, gallery.IDs()); near != "" {
 		msg += "; did you mean " + gallery.Ref(near) + "?"
 	}
 	return fault.New(fault.NotFound, msg, "choose one of "+strings.Join(gallery.IDs(), ", "))

@@ -2,8 +2,8 @@ package agents
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -40,22 +40,19 @@ accepted in a chat; those of the configuration are changed by fettle config set.
 			if err != nil {
 				return err
 			}
-			return eng.SetAgent(c.Context, c.Args().First(), fields)
+			return withList(eng.SetAgent(c.Context, c.Args().First(), fields))
 		},
 	}
 }
 
 // fieldsOf returns one field with its value.
 func fieldsOf(name string, values []string) (f engine.AgentFields, err error) {
-	texts := map[string]**string{"name": &f.Name, "purpose": &f.Purpose, "prompt": &f.Prompt, "model": &f.Model, "history": &f.History}
-	lists := map[string]**[]string{"tools": &f.Tools, "handoffs": &f.Handoffs}
-	text, list := texts[name], lists[name]
+	text, list := f.Text(name), f.List(name)
 	switch {
 	case list != nil:
 		*list = &values
 	case text == nil:
-		known := append(slices.Sorted(maps.Keys(texts)), "tools", "handoffs")
-		return f, cmdline.Usagef("fettle agents set AGENT prompt TEXT", "an agent has no field %s; it has %s", name, strings.Join(known, ", "))
+		return f, cmdline.Usagef("fettle agents set AGENT prompt TEXT", "an agent has no field %s; it has %s", name, strings.Join(engine.AgentFieldNames(), ", "))
 	case len(values) != 1:
 		return f, cmdline.Usagef("fettle agents set AGENT "+name+" TEXT", "%s is one text", name)
 	default:
@@ -93,7 +90,18 @@ func runRm(ctx context.Context, rt *workbench.Runtime, id string, yes bool) erro
 			return err
 		}
 	}
-	return eng.RemoveAgent(ctx, id)
+	return withList(eng.RemoveAgent(ctx, id))
+}
+
+// withList adds to the error of an agent that is not found where the agents are listed.
+func withList(err error) error {
+	var f *fault.Fault
+	if fault.CodeOf(err) != fault.NotFound || !errors.As(err, &f) {
+		return err
+	}
+	out := *f
+	out.Hints = append(slices.Clone(f.Hints), "fettle agents list")
+	return &out
 }
 
 func newExport(rt *workbench.Runtime) *cli.Command {

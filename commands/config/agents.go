@@ -285,7 +285,7 @@ func (l *loader) checkAgents(all map[string]Agent) {
 }
 
 // EntryAgent returns the id of the agent that new chats begin with: the setting agent, or
-// else the agent that has entry: true. It is none where the setting leaves agents out, and
+// else the agent that has entry: true. It is none if the setting leaves agents out, and
 // empty where the configuration names no agent.
 func (c *Config) EntryAgent() string {
 	if c.Agent != "" {

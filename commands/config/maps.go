@@ -226,7 +226,11 @@ func (d *decoder) additions(f field, out map[string]Secret) {
 	within, k := f.name, additionKind(f.name)
 	d.mapping(f, nil, func(f field) {
 		if !validAddition(within, f.name) {
-			d.at(f, "a header's name is of letters, digits and dashes")
+			want := "a header's name is of letters, digits and dashes"
+			if within != "headers" {
+				want = "a name in " + within + " is one line"
+			}
+			d.at(f, want)
 			return
 		}
 		v, ok := d.addition(within, f, k)

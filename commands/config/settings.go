@@ -64,7 +64,7 @@ var table = sync.OnceValue(func() []setting {
 			Meaning: "what every model is told first"}, kind: textKind(),
 			refused: "it would tell your models what to do", grants: grantsSystem},
 		{Setting: Setting{Key: "agent", Flag: "--agent", Trust: true, Env: []string{"FETTLE_AGENT"},
-			Meaning: "the agent that new chats begin with; none is no agent, also where a toolset has one for them"}, kind: agentIDKind(),
+			Meaning: "the agent that new chats begin with; none begins them without one, even if a toolset has an entry agent"}, kind: agentIDKind(),
 			refused: "it would choose who answers you", grants: grantsAgent},
 		{Setting: Setting{Key: "profile", Flag: "--profile", Trust: true, Env: []string{"FETTLE_PROFILE"},
 			Meaning: "the profile that overlays the rest of the files"},

@@ -18,7 +18,7 @@ func payloadShapes() []shape {
 			{"message_id, shown_at", "the answer that it is in, and when"},
 			{"call_id", "the call that gave it for the workspace panel; left out for others"},
 			{"edit", "the text that the user made of it: text, edited_at"},
-			{"decision", "what the person did with it: decision (accepted or rejected), remark, decided_at, reaction (the action or the tool that is told), agent_id (the agent that it created or changed), turn_id (in which the tool ran), payload_id, payload_type, chat_id, message_id, toolset_id"},
+			{"decision", "how the person decided: decision (accepted or rejected), remark, decided_at, reaction (the client action or the tool that the type names), agent_id (the agent that it created or changed), turn_id (in which the tool ran), payload_id, payload_type, chat_id, message_id, toolset_id"},
 		}},
 		{"fettle payloads accept or reject -o json", []field{
 			{"schema_version", "1"},

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/fettle-cli/fettle/commands/commandtest"
+	"github.com/fettle-cli/fettle/internal/needtest"
 )
 
 // rulesScript tries what the rules of the test deny or do not allow, by other spellings,
@@ -58,7 +59,7 @@ func rulesWorld(t *testing.T) (w *world, project string) {
 		commandtest.Put(t, filepath.Join(project, filepath.FromSlash(name)), "secret of "+name+"\n")
 	}
 	if err := os.Symlink("../.env", filepath.Join(project, "notes", "link")); err != nil {
-		t.Skip("links can't be made here: " + err.Error())
+		needtest.Lacking(t, "symbolic links: "+err.Error())
 	}
 	w.Run(0, "ask", "-w", project, "hello")
 	return w, project

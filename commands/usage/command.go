@@ -20,7 +20,7 @@ type usageOptions struct {
 	output string
 }
 
-const usageDescription = `Tokens are those that the providers told, never an estimate. Cached tokens are a
+const usageDescription = `Tokens are the counts that providers report, never an estimate. Cached tokens are a
 part of the input, reasoning tokens of the output. The cost follows the
 setting prices, else the table of models (fettle models update). Models without a
 price are left out, and a note names them:

@@ -119,8 +119,8 @@ func (e Effort) Within(levels Levels) Effort {
 	return best
 }
 
-// Params are what a request asks of a model beside the question. Zero fields leave it to
-// the model.
+// Params are the settings of a model for a request. A zero field leaves the setting to the
+// model.
 type Params struct {
 	Effort      Effort
 	Temperature *float64
@@ -163,7 +163,7 @@ func (p *Params) Set(name, text string) error {
 		}
 		p.MaxTokens = n
 	default:
-		return fmt.Errorf("there is no parameter %q; there are %s", name, strings.Join(ParamNames(), ", "))
+		return fmt.Errorf("unknown parameter %q; known are %s", name, strings.Join(ParamNames(), ", "))
 	}
 	return nil
 }

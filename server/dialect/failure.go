@@ -75,7 +75,7 @@ func openAICode(c fault.Code) string {
 	return string(c)
 }
 
-// FaultOf is the fault that an error event tells of.
+// FaultOf returns the fault that an error event reports.
 func FaultOf(e event.Error) *fault.Fault {
 	code := fault.Code(e.Code)
 	if code == "" {

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/fettle-cli/fettle/toolset/manifest"
 )
@@ -51,8 +52,12 @@ func Files(id string) (fs.FS, error) {
 	return fs.Sub(files, id)
 }
 
-// All returns the toolsets with their manifests, sorted by id.
-func All() ([]Set, error) {
+// All returns the toolsets with their manifests, sorted by id. The manifests are shared and
+// must not be changed.
+func All() ([]Set, error) { return all() }
+
+// all parses the manifests once, since a page of the server lists them each time it opens.
+var all = sync.OnceValues(func() ([]Set, error) {
 	var out []Set
 	for _, id := range IDs() {
 		data, err := files.ReadFile(id + "/" + manifest.FileName)
@@ -66,4 +71,4 @@ func All() ([]Set, error) {
 		out = append(out, Set{Ref: Ref(id), Manifest: d.Manifest})
 	}
 	return out, nil
-}
+})

@@ -171,7 +171,7 @@ func (m *maker) check(renderer string, config json.RawMessage, fields map[string
 		m.confine(fields, "url", func(s string) (string, error) { return frameURL(s, config) })
 	case toolset.RenderTable:
 	default:
-		m.problem("there is no renderer %s; there are code, document, html, table and frame", strconv.Quote(renderer))
+		m.problem("unknown renderer %s; known are code, document, html, table and frame", strconv.Quote(renderer))
 	}
 }
 

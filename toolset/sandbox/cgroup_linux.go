@@ -43,7 +43,7 @@ type group struct {
 	dir string
 }
 
-// folder returns the folder in which groups are made; empty where none is delegated.
+// folder returns the folder in which groups are made; empty if none is delegated.
 func (c *cgroups) folder() string {
 	c.find.Do(func() {
 		if c.dir != "" {

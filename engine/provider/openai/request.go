@@ -157,7 +157,7 @@ func (b *built) think(req *provider.Request, q quirks) {
 		}
 	case req.Think == nil:
 	case q.noEffort:
-		b.notes = append(b.notes, "how much to reason was left to "+req.Model+": it can't be told at this address")
+		b.notes = append(b.notes, "the effort was left out: "+req.Model+" takes none at this address")
 	default:
 		asked := provider.EffortNone
 		if *req.Think {

@@ -1,6 +1,6 @@
 // The page and the tab that the user chooses on fettle's own page have their context, their
-// payload types and their actions; suggestions are buttons, and an action that no program
-// carried out is told to the model as that.
+// payload types and their actions; suggestions are buttons, and the model reads that no
+// program has carried out an action, unless one has acknowledged it.
 import { chat } from "../kit.mjs";
 import { script } from "../models.mjs";
 

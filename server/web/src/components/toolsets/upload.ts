@@ -2,7 +2,7 @@ import { ApiFault, Unreachable } from "@/lib/api/fault";
 import { token } from "@/lib/api/token";
 import { mediaType, type ImportPlan } from "./consent";
 
-/** Bundle is a file of the user's, or a toolset of the gallery, which the server has. */
+/** Bundle is a file that the user chose, or a toolset of the gallery, which is on the server. */
 export type Bundle = File | { name: string; size: number; gallery: string };
 
 /**

@@ -46,7 +46,7 @@ function ofAnswer(answer: Answer, known: (type: string) => boolean): Followed | 
   const call = last(answer.tools, (c) => c.workspace_payload !== undefined && c.workspace_payload !== null);
   const payload = call?.workspace_payload ?? answer.workspace_payload;
   if (payload) {
-    // A type that nobody has a view for is shown as its call is.
+    // A type without a view is shown in the same way as its call.
     if (call && !known(payload.type) && ownRenderer(payload.render_plan) === "" && isPage(call)) return { kind: "call", call };
     return { kind: "payload", payload, call, payloadId: callPayloadId(answer.id, call) };
   }

@@ -82,6 +82,12 @@ export interface Sorting {
   descending: boolean;
 }
 
+/** nextSorting is the sorting after a click on a column's header: one direction, the other one, then none. */
+export function nextSorting(now: Sorting | null, column: number, descendingFirst = false): Sorting | null {
+  if (now?.column !== column) return { column, descending: descendingFirst };
+  return now.descending === descendingFirst ? { column, descending: !descendingFirst } : null;
+}
+
 const collator = new Intl.Collator(undefined, { numeric: true, sensitivity: "base" });
 
 /** sortRows orders rows by a column; empty cells come last, equal ones stay in their order. */

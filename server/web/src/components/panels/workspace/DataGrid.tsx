@@ -1,8 +1,8 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { ArrowDown, ArrowUp } from "lucide-react";
 import { useMemo, useRef, useState, type KeyboardEvent } from "react";
 import { cn } from "@/lib/cn";
 import { cellText, widths, type Row, type Sorting, type Table } from "@/lib/workspace/table";
+import { ariaSort, SortButton } from "./SortButton";
 
 const height = 32;
 
@@ -62,22 +62,11 @@ export function DataGrid({
     >
       <div role="rowgroup" className="sticky top-0 z-10 min-w-max border-b border-border bg-surface">
         <div role="row" aria-rowindex={1} className="grid" style={{ gridTemplateColumns: template }}>
-          {table.columns.map((c, i) => {
-            const sorted = sorting?.column === i ? sorting : null;
-            return (
-              <div key={i} role="columnheader" aria-sort={sorted ? (sorted.descending ? "descending" : "ascending") : "none"} className="min-w-0">
-                <button
-                  type="button"
-                  title={c.label}
-                  onClick={() => onSort(!sorted ? { column: i, descending: c.numeric } : sorted.descending === c.numeric ? { column: i, descending: !c.numeric } : null)}
-                  className={cn("flex h-8 w-full items-center gap-1 px-2 font-medium -outline-offset-2 hover:bg-raised", c.numeric && "justify-end")}
-                >
-                  <span dir="auto" className="truncate">{c.label}</span>
-                  {sorted && (sorted.descending ? <ArrowDown aria-hidden="true" className="size-3.5 shrink-0" /> : <ArrowUp aria-hidden="true" className="size-3.5 shrink-0" />)}
-                </button>
-              </div>
-            );
-          })}
+          {table.columns.map((c, i) => (
+            <div key={i} role="columnheader" aria-sort={ariaSort(sorting, i)} className="min-w-0">
+              <SortButton label={c.label} column={i} sorting={sorting} onSort={onSort} descendingFirst={c.numeric} className={c.numeric ? "justify-end" : ""} />
+            </div>
+          ))}
         </div>
       </div>
       <div role="rowgroup" className="relative min-w-max" style={{ height: virtual.getTotalSize() }}>

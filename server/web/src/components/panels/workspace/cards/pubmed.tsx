@@ -1,8 +1,8 @@
-import { ArrowDown, ArrowUp } from "lucide-react";
 import { useMemo, useState } from "react";
 import { Button } from "@/components/ui/Button";
 import { sortRows, type Sorting, type Table } from "@/lib/workspace/table";
 import { address, fields, number, records, text, texts, type Fields } from "@/lib/workspace/read";
+import { ariaSort, SortButton } from "../SortButton";
 import { Badge, Facts, Listed, Nothing, Outside, Section, View, Words } from "../parts";
 
 const SAMPLE = "Sample data: these articles are invented";
@@ -77,19 +77,16 @@ const shownAtOnce = 50;
 function ArticleTable({ articles }: { articles: Fields[] }) {
   const [by, setBy] = useState<Sorting | null>(null);
   const [most, setMost] = useState(shownAtOnce);
-  const sorted = useMemo(() => sortRows(tableOf(articles), tableOf(articles).rows, by), [articles, by]);
-  const next = (column: number): Sorting | null => (by?.column !== column ? { column, descending: false } : by.descending ? null : { column, descending: true });
+  const table = useMemo(() => tableOf(articles), [articles]);
+  const sorted = useMemo(() => sortRows(table, table.rows, by), [table, by]);
   return (
     <div className="overflow-x-auto">
       <table aria-label="Articles" className="w-full min-w-[560px] border-collapse text-[13px]">
         <thead>
           <tr className="border-b border-border text-left">
             {columns.map((c, i) => (
-              <th key={c.label} scope="col" aria-sort={by?.column === i ? (by.descending ? "descending" : "ascending") : "none"} className="p-0 font-medium">
-                <button type="button" className="flex min-h-8 w-full items-center gap-1 px-2 text-left -outline-offset-2 hover:bg-raised" onClick={() => setBy(next(i))}>
-                  {c.label}
-                  {by?.column === i && (by.descending ? <ArrowDown aria-hidden="true" className="size-3.5 shrink-0" /> : <ArrowUp aria-hidden="true" className="size-3.5 shrink-0" />)}
-                </button>
+              <th key={c.label} scope="col" aria-sort={ariaSort(by, i)} className="p-0">
+                <SortButton label={c.label} column={i} sorting={by} onSort={setBy} />
               </th>
             ))}
           </tr>
