@@ -16,6 +16,7 @@ type Config struct {
 	System   string
 	// Agent is the agent that new chats begin with, or none; empty is not set.
 	Agent     string
+	Embedding string
 	Color     string // auto, always or never; never for auto where NO_COLOR is set
 	Ollama    Ollama
 	Providers map[string]Provider // by name; openai, anthropic and mistral are always there

@@ -132,6 +132,8 @@ func (c *Config) setting(key string) any {
 		return c.System
 	case "agent":
 		return c.Agent
+	case "embedding":
+		return c.Embedding
 	case "profile":
 		return c.Profile
 	case "color":

@@ -88,6 +88,8 @@ type decoderOptions struct {
 	newID  func() string      // nil is wire.NewCallID
 	// thoughtEnd is provider.Request.ThoughtEnd.
 	thoughtEnd string
+	// verbatim passes text on as it is: it has no reasoning in it.
+	verbatim bool
 }
 
 // decoder reads one response.
@@ -123,7 +125,9 @@ func newDecoder(body io.Reader, o decoderOptions) *decoder {
 	d := &decoder{o: o, events: wire.NewEvents(body, wire.EventsOptions{
 		Source: o.source, Page: "is the address right, up to its /v1?",
 	})}
-	d.think.Begin(o.thoughtEnd)
+	if d.think.Begin(o.thoughtEnd); o.verbatim {
+		d.think.Off()
+	}
 	return d
 }
 
