@@ -74,7 +74,7 @@ func TestEncode(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got, err := encode(c.req, c.q, adaption{})
+			got, err := encode(c.req, APIChat, c.q, adaption{})
 			if err != nil {
 				t.Fatal(err)
 			}

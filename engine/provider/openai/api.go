@@ -1,0 +1,90 @@
+package openai
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/fettle-cli/fettle/engine/provider"
+)
+
+// The APIs that a model may be asked by.
+const (
+	APIChat      = "chat"      // chat completions
+	APIResponses = "responses" // the Responses API
+)
+
+// APIs returns the names of all APIs.
+func APIs() []string { return []string{APIChat, APIResponses} }
+
+// OneDeployment reports whether an address is that of one deployment at Azure, which has no
+// Responses API.
+func OneDeployment(address string) bool {
+	u, err := url.Parse(address)
+	return err == nil && deployment(u)
+}
+
+// api returns the API that a model is asked by: the configured one, the one that a refusal
+// has named, or the usual one.
+func (p *Provider) api(model string, q quirks) string {
+	switch {
+	case p.o.API != "":
+		return p.o.API
+	case q.api != "":
+		return q.api
+	case p.base.Hostname() == "api.openai.com" && reasons(model):
+		return APIResponses
+	}
+	return APIChat
+}
+
+// reasons reports whether a model of OpenAI's reasons, or is served by the Responses API
+// alone. Over chat completions the newer ones take no tools unless they are told not to
+// reason, and all of them lose their reasoning from one response to the next.
+func reasons(model string) bool {
+	m := families().FindStringSubmatch(strings.TrimPrefix(model, "ft:"))
+	return m != nil && m[1] == ""
+}
+
+// families matches the names of such models. The models for chats among them do not reason.
+var families = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:o\d|codex-|computer-use|gpt-(?:[5-9]|\d\d)(?:\.\d+)?(-chat)?(?:$|[-:]))`)
+})
+
+// plain matches OpenAI's models that do not reason.
+var plain = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:ft:)?(?:gpt-[34]|chatgpt|gpt-(?:[5-9]|\d\d)(?:\.\d+)?-chat)`)
+})
+
+// learnAPI reports whether a refusal is about the API and names or leaves the other one. An
+// address is moved from one to the other once in each direction.
+func (p *Provider) learnAPI(err error, used string, q *quirks) bool {
+	var e *provider.Error
+	if p.o.API != "" || q.onlyAPI || !errors.As(err, &e) || e.Kind == provider.ContextFull || e.Kind == provider.Unauthorised {
+		return false
+	}
+	text := strings.ToLower(e.Message)
+	says := func(words ...string) bool {
+		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
+	}
+	switch used {
+	case APIChat:
+		pointed := says("v1/responses", "responses api", "/responses instead", "use /responses")
+		if e.Status < 400 || e.Status >= 500 || e.Status == http.StatusTooManyRequests || !pointed || deployment(p.base) {
+			return false
+		}
+		q.api = APIResponses
+	case APIResponses:
+		missing := e.Status == http.StatusNotFound && e.Kind == provider.Rejected ||
+			e.Status == http.StatusMethodNotAllowed || e.Status == http.StatusNotImplemented
+		if !missing && !(e.Status >= 400 && e.Status < 500 && says("v1/chat/completions", "chat completions")) {
+			return false
+		}
+		q.api, q.onlyAPI = APIChat, true
+	}
+	return true
+}

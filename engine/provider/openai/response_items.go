@@ -1,0 +1,426 @@
+package openai
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/provider/wire"
+)
+
+// maxItems bounds the items of one response; a stream with more is broken.
+const maxItems = 1024
+
+// outputItem is an item of a response of which not all may have come.
+type outputItem struct {
+	kind  string
+	index wire.Int
+	id    string // of the item, which some servers change from event to event
+	added bool   // by an event of its own
+	done  bool
+
+	text    strings.Builder // that was handed on
+	part    int64           // the part of the reasoning that came last
+	summary bool            // the reasoning that is handed on is its summary
+
+	callID string
+	given  string // the call's id as the server gave it
+	name   string
+	args   bytes.Buffer
+	extra  json.RawMessage // of a call
+}
+
+// itemData is an item as an event has it.
+type itemData struct {
+	Type      wire.String                            `json:"type"`
+	ID        wire.String                            `json:"id"`
+	CallID    wire.String                            `json:"call_id"`
+	Name      wire.String                            `json:"name"`
+	Arguments json.RawMessage                        `json:"arguments"`
+	Content   wire.Maybe[wire.List[json.RawMessage]] `json:"content"`
+	Summary   wire.Maybe[wire.Content]               `json:"summary"`
+	Encrypted wire.Maybe[string]                     `json:"encrypted_content"`
+}
+
+// thoughtPiece is a piece of reasoning.
+type thoughtPiece struct {
+	text    string
+	part    int64
+	summary bool
+}
+
+func joinText(pieces wire.Content) string {
+	if len(pieces) == 1 { // as nearly always
+		return pieces[0].Text
+	}
+	var b strings.Builder
+	for _, p := range pieces {
+		b.WriteString(p.Text)
+	}
+	return b.String()
+}
+
+// open begins an item. A piece of it may have come before.
+func (d *responseDecoder) open(ev *responseEvent) {
+	var in itemData
+	if !wire.Lenient(ev.Item, &in) {
+		return
+	}
+	it := d.find(ev, func(it *outputItem) bool {
+		return !it.added && !it.done && (it.kind == "" || it.kind == string(in.Type))
+	})
+	if it == nil {
+		it = d.begin(ev.Index)
+	}
+	it.kind, it.id, it.added = string(in.Type), string(in.ID), true
+	it.callID, it.given, it.name = string(in.CallID), string(in.CallID), string(in.Name)
+	// Reasoning may go on for minutes without a sign of life, so that its beginning is none.
+	d.progress = d.progress || it.kind != itemReasoning
+}
+
+// begin adds an item.
+func (d *responseDecoder) begin(index wire.Int) *outputItem {
+	it := &outputItem{index: index}
+	d.items = append(d.items, it)
+	return it
+}
+
+// find returns the latest item of an event for which ok holds: by its place in the response,
+// since some servers change ids from event to event. Among items of one place, and where the
+// event has no place, the id decides. Nil is none.
+func (d *responseDecoder) find(ev *responseEvent, ok func(*outputItem) bool) *outputItem {
+	var found *outputItem
+	for _, it := range slices.Backward(d.items) {
+		sameID := it.id == string(ev.ItemID)
+		if !ok(it) || it.index != ev.Index && (ev.Index.Set || !sameID) {
+			continue
+		}
+		if found == nil || sameID && ev.ItemID != "" {
+			found = it
+		}
+		if sameID {
+			break
+		}
+	}
+	return found
+}
+
+// at returns the item that a piece of a kind belongs to: without a place and with an unknown
+// id, the open item of that kind; where there is none, a new one.
+func (d *responseDecoder) at(ev *responseEvent, kind string) *outputItem {
+	fits := func(it *outputItem) bool { return it.kind == kind && !it.done }
+	if it := d.find(ev, fits); it != nil {
+		return it
+	}
+	for _, it := range slices.Backward(d.items) {
+		if fits(it) && !(ev.Index.Set && it.index.Set) {
+			return it
+		}
+	}
+	it := d.begin(ev.Index)
+	it.kind, it.id = kind, string(ev.ItemID)
+	return it
+}
+
+// closing returns the item that an event ends; nil if it has ended already.
+func (d *responseDecoder) closing(ev *responseEvent) *outputItem {
+	var in itemData
+	if !wire.Lenient(ev.Item, &in) {
+		return nil
+	}
+	if ev.ItemID == "" {
+		ev.ItemID = in.ID
+	}
+	open := func(it *outputItem) bool { return !it.done && it.kind == string(in.Type) }
+	if it := d.find(ev, open); it != nil {
+		return it
+	}
+	if it := d.unmatched(&in, open); it != nil {
+		return it
+	}
+	again := func(it *outputItem) bool {
+		return it.kind == string(in.Type) && it.given == string(in.CallID) && it.id == string(ev.ItemID)
+	}
+	if d.find(ev, again) != nil {
+		return nil
+	}
+	it := d.begin(ev.Index)
+	it.id = string(in.ID)
+	return it
+}
+
+// unmatched returns the first item for which ok holds that an item of the response may be.
+func (d *responseDecoder) unmatched(in *itemData, ok func(*outputItem) bool) *outputItem {
+	for _, it := range d.items {
+		if ok(it) && (in.CallID == "" || it.given == "" || it.given == string(in.CallID)) {
+			return it
+		}
+	}
+	return nil
+}
+
+// text hands on a piece of a message.
+func (d *responseDecoder) text(dst []provider.Delta, it *outputItem, pieces wire.Content) []provider.Delta {
+	text := joinText(pieces)
+	if text == "" {
+		return dst
+	}
+	d.progress = true
+	if it.text.Len() == 0 {
+		if d.texts++; d.texts > 1 {
+			if !slices.ContainsFunc(d.entries, func(e itemEntry) bool { return e.Type != typeCall }) {
+				d.keep(it, itemEntry{Type: typeMessage}) // where one message ends and the next begins
+			}
+			dst = d.content(dst, messageBreak)
+		}
+	}
+	it.text.WriteString(text)
+	return d.content(dst, text)
+}
+
+func (d *responseDecoder) content(dst []provider.Delta, text string) []provider.Delta {
+	d.said = true
+	dst = d.release(dst)
+	if d.think.Over() {
+		return append(dst, provider.Delta{Kind: provider.Content, Text: text})
+	}
+	return d.think.Add(dst, text)
+}
+
+// rest hands on what was not streamed of a message's text.
+func (d *responseDecoder) rest(dst []provider.Delta, it *outputItem, all wire.Content) []provider.Delta {
+	text := joinText(all)
+	if had := it.text.String(); strings.HasPrefix(text, had) && len(text) > len(had) {
+		return d.text(dst, it, wire.Content{{Text: text[len(had):]}})
+	}
+	return dst
+}
+
+// reason hands on a piece of reasoning: of the summary, or of the reasoning itself from a
+// server that shows it. Where both come, it is the one that comes first.
+func (d *responseDecoder) reason(dst []provider.Delta, it *outputItem, p thoughtPiece) []provider.Delta {
+	if p.text == "" || it.text.Len() > 0 && it.summary != p.summary {
+		return dst
+	}
+	d.progress = true
+	d.think.Off()
+	if d.thought && (it.text.Len() == 0 || it.part != p.part) {
+		dst = append(dst, provider.Delta{Kind: provider.Reasoning, Text: messageBreak})
+	}
+	it.part, it.summary, d.thought = p.part, p.summary, true
+	it.text.WriteString(p.text)
+	return append(dst, provider.Delta{Kind: provider.Reasoning, Text: p.text})
+}
+
+// arguments adds a piece of a call's arguments.
+func (it *outputItem) arguments(ev *responseEvent, text string) error {
+	it.args.WriteString(text)
+	if it.name == "" {
+		it.name = string(ev.Name)
+	}
+	if it.args.Len() > wire.MaxBody {
+		return &wire.FormatError{Err: errors.New("a tool call is longer than 16 MiB")}
+	}
+	return nil
+}
+
+// allArguments takes the arguments as they came at the end, which count more than the pieces.
+// Some servers send an object instead of its text.
+func (it *outputItem) allArguments(raw json.RawMessage, name string) error {
+	if it.name == "" {
+		it.name = name
+	}
+	var text string
+	switch {
+	case len(raw) == 0 || string(raw) == "null" || string(raw) == `""`:
+		return nil
+	case raw[0] != '"':
+		text = string(raw)
+	default:
+		if err := json.Unmarshal(raw, &text); err != nil {
+			return &wire.FormatError{Chunk: raw, Err: err}
+		}
+	}
+	if had, ok := wire.Args(it.args.Bytes()); ok && string(had) != "{}" {
+		if given, ok := wire.Args([]byte(text)); !ok || string(given) == "{}" {
+			return nil // a place holder
+		}
+	}
+	it.args.Reset()
+	it.args.WriteString(text)
+	return nil
+}
+
+// close ends an item with what the server says of all of it.
+func (d *responseDecoder) close(dst []provider.Delta, it *outputItem, raw json.RawMessage) ([]provider.Delta, error) {
+	var in itemData
+	if it == nil || !wire.Lenient(raw, &in) {
+		return dst, nil
+	}
+	it.kind, it.done, d.progress = string(in.Type), true, true
+	switch it.kind {
+	case itemMessage:
+		return d.closeMessage(dst, it, &in, raw), nil
+	case itemReasoning:
+		return d.closeReasoning(dst, it, &in, raw), nil
+	case itemCall:
+		return dst, d.closeCall(it, &in, raw)
+	case "":
+	case "custom_tool_call", "computer_call", "local_shell_call", "shell_call", "apply_patch_call", "mcp_approval_request":
+		// The server waits for a result that only a client with such tools has. Sent back
+		// without one, it is refused.
+		d.o.notes = append(slices.Clip(d.o.notes), "a "+it.kind+" was left out: fettle did not offer such a tool")
+	default:
+		d.keep(it, itemEntry{Type: typeItem, Item: bytes.Clone(raw), Before: d.overtaken(it)})
+	}
+	return dst, nil
+}
+
+// overtaken reports whether text of a later item was handed on.
+func (d *responseDecoder) overtaken(it *outputItem) bool {
+	later := d.items[slices.Index(d.items, it)+1:]
+	return slices.ContainsFunc(later, func(o *outputItem) bool { return o.kind == itemMessage && o.text.Len() > 0 })
+}
+
+func (d *responseDecoder) closeMessage(dst []provider.Delta, it *outputItem, in *itemData, raw json.RawMessage) []provider.Delta {
+	var all wire.Content
+	for _, part := range in.Content.V {
+		var c wire.Content
+		var about struct {
+			Refusal wire.Maybe[wire.Content] `json:"refusal"`
+		}
+		if wire.Lenient(part, &c) {
+			all = append(all, c...)
+		}
+		d.refused = d.refused || wire.Lenient(part, &about) && len(about.Refusal.V) > 0
+	}
+	dst = d.rest(dst, it, all)
+	if fields := wire.Siblings(raw, "type", "id", "role", "status", "content"); fields != nil && it.text.Len() > 0 {
+		d.keep(it, itemEntry{Type: typeMessage, Fields: fields})
+	}
+	return dst
+}
+
+func (d *responseDecoder) closeReasoning(dst []provider.Delta, it *outputItem, in *itemData, raw json.RawMessage) []provider.Delta {
+	if it.text.Len() == 0 {
+		for i, piece := range in.Summary.V {
+			dst = d.reason(dst, it, thoughtPiece{text: piece.Text, part: int64(i), summary: true})
+		}
+	}
+	open := false
+	for i, part := range in.Content.V {
+		var c wire.Content
+		if wire.Lenient(part, &c) && joinText(c) != "" {
+			dst = d.reason(dst, it, thoughtPiece{text: d.unshown(it, joinText(c)), part: int64(i)})
+			open = true
+		}
+	}
+	if in.Encrypted.V != "" || open {
+		d.keep(it, itemEntry{Type: typeItem, Item: bytes.Clone(raw), Before: d.overtaken(it)})
+	}
+	return dst
+}
+
+// unshown returns a text of the reasoning's if nothing of it was handed on.
+func (d *responseDecoder) unshown(it *outputItem, text string) string {
+	if strings.Contains(it.text.String(), text) || strings.HasPrefix(text, it.text.String()) && it.text.Len() > 0 {
+		return ""
+	}
+	return text
+}
+
+func (d *responseDecoder) closeCall(it *outputItem, in *itemData, raw json.RawMessage) error {
+	if in.CallID != "" {
+		it.callID, it.given = string(in.CallID), string(in.CallID)
+	}
+	if in.Name != "" {
+		it.name = string(in.Name)
+	}
+	it.extra = wire.Siblings(raw, "type", "id", "call_id", "name", "arguments", "status")
+	if err := it.allArguments(in.Arguments, it.name); err != nil {
+		return err
+	}
+	d.place(it)
+	return nil
+}
+
+// place gives a call an id that no other call of the response has, and keeps its place.
+func (d *responseDecoder) place(it *outputItem) {
+	taken := func(other *outputItem) bool {
+		return other != it && other.kind == itemCall && other.callID == it.callID
+	}
+	if it.callID == "" || slices.ContainsFunc(d.items, taken) {
+		it.callID = d.o.newID()
+	}
+	d.keep(it, itemEntry{Type: typeCall, Call: it.callID})
+}
+
+// remaining takes the items of a whole response. Those that came before are recognised by
+// their order among the items of their type, since places and ids may differ.
+func (d *responseDecoder) remaining(dst []provider.Delta, output []json.RawMessage) (_ []provider.Delta, err error) {
+	matched := map[*outputItem]bool{}
+	for _, raw := range output {
+		var in itemData
+		if !wire.Lenient(raw, &in) {
+			continue
+		}
+		it := d.unmatched(&in, func(it *outputItem) bool { return !matched[it] && it.kind == string(in.Type) })
+		if it == nil {
+			it = d.begin(wire.Int{})
+		}
+		if matched[it] = true; it.done {
+			continue
+		}
+		if dst, err = d.close(dst, it, raw); err != nil {
+			return dst, err
+		}
+	}
+	for _, it := range d.items {
+		if it.kind == itemCall && !it.done {
+			d.place(it)
+		}
+	}
+	return dst, nil
+}
+
+// calls returns the calls of a response that has ended.
+func (d *responseDecoder) calls() (calls []wire.Call, extra []json.RawMessage) {
+	for _, it := range d.items {
+		if it.kind == itemCall {
+			calls = append(calls, wire.Call{ID: it.callID, Name: it.name, Args: it.args.Bytes()})
+			extra = append(extra, it.extra)
+		}
+	}
+	return calls, extra
+}
+
+// keep keeps an entry until something else of the answer follows: a response that breaks before
+// can be asked for again. Entries that are too large are left out.
+func (d *responseDecoder) keep(it *outputItem, e itemEntry) {
+	e.order = slices.Index(d.items, it)
+	if d.kept += len(e.Item) + len(e.Fields); d.kept <= wire.MaxBody {
+		d.entries = append(d.entries, e)
+	}
+}
+
+// release hands on the entries in the order of their items.
+func (d *responseDecoder) release(dst []provider.Delta) []provider.Delta {
+	if len(d.entries) == 0 {
+		return dst
+	}
+	d.sort()
+	raw, err := wire.Marshal(d.entries)
+	d.entries = nil
+	if err != nil { // valid JSON always encodes
+		return dst
+	}
+	return append(dst, provider.Delta{Kind: provider.ReasoningDetails, Details: bytes.TrimSpace(raw)})
+}
+
+func (d *responseDecoder) sort() {
+	slices.SortStableFunc(d.entries, func(a, b itemEntry) int { return cmp.Compare(a.order, b.order) })
+}
