@@ -57,6 +57,8 @@ type responseDecoder struct {
 	events *wire.Events
 	halves wire.Halves
 	think  wire.Thinking
+	same   wire.Template // events that are like the last one, a piece of an item
+	piece  itemPiece     // what the last one was
 
 	items    []*outputItem
 	texts    int          // messages that have text
@@ -92,7 +94,16 @@ func (d *responseDecoder) State() (progress, finished bool) { return d.progress,
 
 // Take takes one event; see wire.Format.
 func (d *responseDecoder) Take(dst []provider.Delta, e wire.Event) (_ []provider.Delta, done bool, err error) {
-	data := bytes.TrimSpace(d.halves.Join(e.Data))
+	e.Data = d.halves.Join(e.Data)
+	if !e.Open && !e.Whole && e.Name != "error" {
+		if text, ok := d.same.Match(e.Data); ok {
+			d.piece.text = text
+			dst, err = d.add(dst, d.piece)
+			return dst, false, err
+		}
+	}
+	d.same = wire.Template{}
+	data := bytes.TrimSpace(e.Data)
 	switch {
 	case len(data) == 0 || data[0] == ':':
 		return dst, false, nil // a keep-alive that should have been a comment
@@ -122,7 +133,16 @@ func (d *responseDecoder) Take(dst []provider.Delta, e wire.Event) (_ []provider
 	case e.Whole && kind == "":
 		return d.whole(dst, data)
 	}
-	if dst, done, err = d.take(dst, kind, &ev); err == nil && len(d.items) > maxItems {
+	if p, ok := d.pieceOf(kind, &ev); ok {
+		dst, err = d.add(dst, p)
+		if !e.Whole {
+			d.piece = p
+			d.same.Learn(data, "delta", p.text, "sequence_number", "obfuscation")
+		}
+	} else {
+		dst, done, err = d.take(dst, kind, &ev)
+	}
+	if err == nil && len(d.items) > maxItems {
 		err = &wire.FormatError{Err: errors.New("its items have no end")}
 	}
 	return dst, done, err
@@ -158,29 +178,48 @@ func (d *responseDecoder) whole(dst []provider.Delta, data []byte) (_ []provider
 	return d.ended(dst, string(r.Status), &r)
 }
 
+// pieceOf returns the piece of an item that an event of a kind is; ok is false for other kinds.
+func (d *responseDecoder) pieceOf(kind string, ev *responseEvent) (p itemPiece, ok bool) {
+	switch kind {
+	case "response.refusal.delta", "response.output_text.delta":
+		d.refused = d.refused || kind == "response.refusal.delta"
+		p.of = d.at(ev, itemMessage)
+	case "response.reasoning_summary_text.delta":
+		p = itemPiece{of: d.at(ev, itemReasoning), part: ev.Summary.N, summary: true}
+	case "response.reasoning_text.delta", "response.reasoning.delta":
+		p = itemPiece{of: d.at(ev, itemReasoning), part: ev.Part.N}
+	case "response.function_call_arguments.delta":
+		p.of = d.at(ev, itemCall)
+	default:
+		return p, false
+	}
+	p.text = joinText(ev.Delta.V)
+	return p, true
+}
+
+// add adds a piece to its item, and hands on what can be shown of it.
+func (d *responseDecoder) add(dst []provider.Delta, p itemPiece) ([]provider.Delta, error) {
+	switch p.of.kind {
+	case itemMessage:
+		return d.text(dst, p.of, p.text), nil
+	case itemReasoning:
+		return d.reason(dst, p), nil
+	}
+	d.progress = true
+	return dst, p.of.addArguments(p.text)
+}
+
 // take takes an event of a kind. Other kinds are about tools that run at the server, or are
 // newer than this reader.
 func (d *responseDecoder) take(dst []provider.Delta, kind string, ev *responseEvent) (_ []provider.Delta, done bool, err error) {
 	switch kind {
 	case "response.output_item.added":
 		d.open(ev)
-	case "response.output_text.delta":
-		dst = d.text(dst, d.at(ev, itemMessage), ev.Delta.V)
 	case "response.output_text.done":
 		dst = d.rest(dst, d.at(ev, itemMessage), ev.Text.V)
-	case "response.refusal.delta":
-		d.refused = true
-		dst = d.text(dst, d.at(ev, itemMessage), ev.Delta.V)
 	case "response.refusal.done":
 		d.refused = true
 		dst = d.rest(dst, d.at(ev, itemMessage), ev.Refusal.V)
-	case "response.reasoning_summary_text.delta":
-		dst = d.reason(dst, d.at(ev, itemReasoning), thoughtPiece{text: joinText(ev.Delta.V), part: ev.Summary.N, summary: true})
-	case "response.reasoning_text.delta", "response.reasoning.delta":
-		dst = d.reason(dst, d.at(ev, itemReasoning), thoughtPiece{text: joinText(ev.Delta.V), part: ev.Part.N})
-	case "response.function_call_arguments.delta":
-		err = d.at(ev, itemCall).arguments(ev, joinText(ev.Delta.V))
-		d.progress = true
 	case "response.function_call_arguments.done":
 		err = d.at(ev, itemCall).allArguments(ev.Arguments, string(ev.Name))
 		d.progress = true
@@ -210,7 +249,7 @@ func (d *responseDecoder) ended(dst []provider.Delta, status string, r *response
 	}
 	switch {
 	case status == "failed" || status == "cancelled" || wire.Says(r.Error):
-		return dst, false, d.failed(status, r.Error)
+		return dst, false, d.failed(r.Error)
 	case status == "queued" || status == "in_progress":
 		return dst, false, d.o.source.InStream([]byte(`{"message":"the server sent a response that it has not finished"}`))
 	case status == "incomplete":
@@ -229,9 +268,9 @@ func (d *responseDecoder) ended(dst []provider.Delta, status string, r *response
 
 // failed is the error of a response that the server has given up. A code that is about the
 // request itself is an error that no retry mends.
-func (d *responseDecoder) failed(status string, raw json.RawMessage) error {
+func (d *responseDecoder) failed(raw json.RawMessage) error {
 	if !wire.Says(raw) {
-		raw, _ = wire.Marshal(map[string]string{"message": "the response is " + status})
+		raw = []byte(`{"message":"the response has failed, and the server gives no reason"}`)
 	}
 	e := d.o.source.InStream(raw)
 	var about struct {

@@ -46,8 +46,9 @@ type itemData struct {
 	Encrypted wire.Maybe[string]                     `json:"encrypted_content"`
 }
 
-// thoughtPiece is a piece of reasoning.
-type thoughtPiece struct {
+// itemPiece is a piece of an item. Reasoning consists of parts, of its summary or of its own.
+type itemPiece struct {
+	of      *outputItem
 	text    string
 	part    int64
 	summary bool
@@ -164,8 +165,7 @@ func (d *responseDecoder) unmatched(in *itemData, ok func(*outputItem) bool) *ou
 }
 
 // text hands on a piece of a message.
-func (d *responseDecoder) text(dst []provider.Delta, it *outputItem, pieces wire.Content) []provider.Delta {
-	text := joinText(pieces)
+func (d *responseDecoder) text(dst []provider.Delta, it *outputItem, text string) []provider.Delta {
 	if text == "" {
 		return dst
 	}
@@ -195,14 +195,15 @@ func (d *responseDecoder) content(dst []provider.Delta, text string) []provider.
 func (d *responseDecoder) rest(dst []provider.Delta, it *outputItem, all wire.Content) []provider.Delta {
 	text := joinText(all)
 	if had := it.text.String(); strings.HasPrefix(text, had) && len(text) > len(had) {
-		return d.text(dst, it, wire.Content{{Text: text[len(had):]}})
+		return d.text(dst, it, text[len(had):])
 	}
 	return dst
 }
 
 // reason hands on a piece of reasoning: of the summary, or of the reasoning itself from a
 // server that shows it. Where both come, it is the one that comes first.
-func (d *responseDecoder) reason(dst []provider.Delta, it *outputItem, p thoughtPiece) []provider.Delta {
+func (d *responseDecoder) reason(dst []provider.Delta, p itemPiece) []provider.Delta {
+	it := p.of
 	if p.text == "" || it.text.Len() > 0 && it.summary != p.summary {
 		return dst
 	}
@@ -216,12 +217,9 @@ func (d *responseDecoder) reason(dst []provider.Delta, it *outputItem, p thought
 	return append(dst, provider.Delta{Kind: provider.Reasoning, Text: p.text})
 }
 
-// arguments adds a piece of a call's arguments.
-func (it *outputItem) arguments(ev *responseEvent, text string) error {
+// addArguments adds a piece of a call's arguments.
+func (it *outputItem) addArguments(text string) error {
 	it.args.WriteString(text)
-	if it.name == "" {
-		it.name = string(ev.Name)
-	}
 	if it.args.Len() > wire.MaxBody {
 		return &wire.FormatError{Err: errors.New("a tool call is longer than 16 MiB")}
 	}
@@ -308,14 +306,14 @@ func (d *responseDecoder) closeMessage(dst []provider.Delta, it *outputItem, in 
 func (d *responseDecoder) closeReasoning(dst []provider.Delta, it *outputItem, in *itemData, raw json.RawMessage) []provider.Delta {
 	if it.text.Len() == 0 {
 		for i, piece := range in.Summary.V {
-			dst = d.reason(dst, it, thoughtPiece{text: piece.Text, part: int64(i), summary: true})
+			dst = d.reason(dst, itemPiece{of: it, text: piece.Text, part: int64(i), summary: true})
 		}
 	}
 	open := false
 	for i, part := range in.Content.V {
 		var c wire.Content
 		if wire.Lenient(part, &c) && joinText(c) != "" {
-			dst = d.reason(dst, it, thoughtPiece{text: d.unshown(it, joinText(c)), part: int64(i)})
+			dst = d.reason(dst, itemPiece{of: it, text: d.unshown(it, joinText(c)), part: int64(i)})
 			open = true
 		}
 	}
