@@ -3,7 +3,6 @@ package openai
 import (
 	"errors"
 	"net/http"
-	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -18,15 +17,8 @@ const (
 	APIResponses = "responses" // the Responses API
 )
 
-// APIs returns the names of all APIs.
-func APIs() []string { return []string{APIChat, APIResponses} }
-
-// OneDeployment reports whether an address is that of one deployment at Azure, which has no
-// Responses API.
-func OneDeployment(address string) bool {
-	u, err := url.Parse(address)
-	return err == nil && deployment(u)
-}
+// API returns the API that a model is asked by.
+func (p *Provider) API(model string) string { return p.api(model, p.quirks(model)) }
 
 // api returns the API that a model is asked by: the configured one, the one that a refusal
 // has named, or the usual one.

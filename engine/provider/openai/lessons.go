@@ -24,6 +24,7 @@ const (
 	lessonNoEncrypted = "no-encrypted-reasoning"
 	lessonNoSummary   = "no-reasoning-summary"
 	lessonNoStore     = "no-store"
+	lessonNoStream    = "no-stream"
 	lessonItemIDs     = "item-ids"
 	lessonMediaApart  = "media-beside-results"
 )
@@ -40,7 +41,7 @@ func (p *Provider) Lessons(model string) []string {
 		{q.alternate, lessonAlternate}, {q.noSystem, lessonNoSystem}, {q.mediaInTool, lessonMediaInTool},
 		{q.api != "" && !q.onlyAPI, lessonAPI + q.api}, {q.api != "" && q.onlyAPI, lessonOnlyAPI + q.api},
 		{q.noEncrypted, lessonNoEncrypted}, {q.noSummary, lessonNoSummary}, {q.noStore, lessonNoStore}, {q.itemIDs, lessonItemIDs},
-		{q.mediaApart, lessonMediaApart},
+		{q.mediaApart, lessonMediaApart}, {q.noStream, lessonNoStream},
 	} {
 		if l.holds {
 			out = append(out, l.name)
@@ -95,6 +96,8 @@ func (q *quirks) recallAPI(lesson string) {
 		q.noSummary = true
 	case lesson == lessonNoStore:
 		q.noStore = true
+	case lesson == lessonNoStream:
+		q.noStream = true
 	case lesson == lessonItemIDs:
 		q.itemIDs = true
 	case lesson == lessonMediaApart:

@@ -45,6 +45,7 @@ type quirks struct {
 	noEncrypted bool // encrypted reasoning is neither asked for nor sent back
 	noSummary   bool // summaries of the reasoning are refused
 	noStore     bool // the field store is refused
+	noStream    bool // a stream is refused, to organisations that are not verified
 	itemIDs     bool // items must have ids
 	mediaApart  bool // images within a result are refused
 }
@@ -146,6 +147,8 @@ func learn(err error, req *provider.Request, b *built, q *quirks, now *adaption)
 		return ofThis
 	}
 	switch {
+	case !q.noStream && says("verified to stream", "streaming is not supported", "stream is not supported"):
+		q.noStream = true
 	case b.forced && says("tool_choice", "tool choice"): // first: it isn't tools that are refused
 		q.noForced = true
 	case b.api == APIChat && len(b.tools) > 0 && q.beside != effortNone && says("reasoning_effort") && says("tools"):

@@ -76,8 +76,8 @@ func encode(req *provider.Request, api string, q quirks, now adaption) (*built, 
 
 // chat makes the body of a chat completion.
 func (b *built) chat(req *provider.Request, q quirks, now adaption) error {
-	out := chatRequest{Model: req.Model, Stream: true, Temperature: b.temperature(req, q)}
-	if !q.noStreamOptions {
+	out := chatRequest{Model: req.Model, Stream: !q.noStream, Temperature: b.temperature(req, q)}
+	if out.Stream && !q.noStreamOptions {
 		out.StreamOptions = &streamOptions{IncludeUsage: true}
 	}
 	if !q.noSampling {

@@ -52,7 +52,7 @@ const encryptedReasoning = "reasoning.encrypted_content"
 // nothing, so that each request contains the whole history.
 func (b *built) responses(req *provider.Request, q quirks, now adaption) error {
 	out := responseRequest{
-		Model: req.Model, MaxTokens: req.MaxTokens, Temperature: b.temperature(req, q), Stream: true,
+		Model: req.Model, MaxTokens: req.MaxTokens, Temperature: b.temperature(req, q), Stream: !q.noStream,
 		Instructions: b.schema(req, q, now),
 	}
 	if b.format {

@@ -293,6 +293,31 @@ func TestWhatResponsesRefuse(t *testing.T) {
 	}
 }
 
+// A server that refuses to stream is asked for the whole answer, by either API.
+func TestARefusedStream(t *testing.T) {
+	t.Parallel()
+	for api, whole := range map[string]string{
+		APIChat:      `{"choices":[{"message":{"content":"hi"},"finish_reason":"stop"}]}`,
+		APIResponses: `{"object":"response","status":"completed","output":[{"type":"message","content":[{"type":"output_text","text":"hi"}]}]}`,
+	} {
+		p, bodies := serve(t, Options{API: api}, func(w http.ResponseWriter, body string) {
+			if strings.Contains(body, `"stream":true`) {
+				refuse(w, "Your organization must be verified to stream this model. Please go to: https://platform.openai.com/settings", "stream")
+				return
+			}
+			fmt.Fprint(w, whole)
+		})
+		for range 2 {
+			if text, _, err := listen(p, t.Context(), &provider.Request{Model: "m", Messages: []provider.Message{user(words("hi"))}}); text != "hi" || err != nil {
+				t.Errorf("%s: it said %q, %v", api, text, err)
+			}
+		}
+		if got := bodies(); len(got) != 3 || strings.Contains(got[2], "stream_options") || !slices.Contains(p.Lessons("m"), "no-stream") {
+			t.Errorf("%s: it sent %q", api, got)
+		}
+	}
+}
+
 // The level of the effort is one that the model has.
 func TestEffortOverResponses(t *testing.T) {
 	t.Parallel()
