@@ -55,6 +55,7 @@ type inputPart struct {
 // The types of the entries among a part's details that hold what the history of this API needs
 // beside text and calls. They are fettle's own and are not sent as they are.
 const (
+	ownEntries = "openai." // how these types begin
 	// typeItem is an item that is sent back as it came: reasoning, or one of a type that
 	// only the server understands.
 	typeItem = "openai.item"
@@ -86,7 +87,7 @@ func itemEntries(details json.RawMessage) []itemEntry {
 	var out []itemEntry
 	for _, raw := range list {
 		var e itemEntry
-		if wire.Lenient(raw, &e) && strings.HasPrefix(e.Type, "openai.") {
+		if wire.Lenient(raw, &e) && strings.HasPrefix(e.Type, ownEntries) {
 			out = append(out, e)
 		}
 	}

@@ -220,7 +220,7 @@ func TestIdsOfNineAreLearnt(t *testing.T) {
 func TestDetailsOfOthersAreLeftOut(t *testing.T) {
 	t.Parallel()
 	req := everything()
-	req.Messages[1].Parts[0].Details = json.RawMessage(`[{"type":"thinking","thinking":"secret","signature":"s"},{"type":"redacted_thinking","data":"d"},{"type":"tool_use","id":"c"}]`)
+	req.Messages[1].Parts[0].Details = json.RawMessage(`[{"type":"thinking","thinking":"secret","signature":"s"},{"type":"redacted_thinking","data":"d"},{"type":"tool_use","id":"c"},{"type":"openai.item","item":{"type":"reasoning","encrypted_content":"secret"}},{"type":"openai.call","call":"c"}]`)
 	b, err := encode(req, APIChat, quirks{}, adaption{})
 	if err != nil || strings.Contains(string(b.body), "secret") || strings.Contains(string(b.body), "reasoning_details") {
 		t.Errorf("it sent %s, %v", b.body, err)

@@ -388,12 +388,45 @@ func (d *responseDecoder) remaining(dst []provider.Delta, output []json.RawMessa
 // calls returns the calls of a response that has ended.
 func (d *responseDecoder) calls() (calls []wire.Call, extra []json.RawMessage) {
 	for _, it := range d.items {
-		if it.kind == itemCall {
-			calls = append(calls, wire.Call{ID: it.callID, Name: it.name, Args: it.args.Bytes()})
+		if it.kind != itemCall {
+			continue
+		}
+		several := d.unpacked(it)
+		if len(several) == 0 {
+			several = []wire.Call{{ID: it.callID, Name: it.name, Args: it.args.Bytes()}}
+		}
+		calls = append(calls, several...)
+		for range several {
 			extra = append(extra, it.extra)
 		}
 	}
 	return calls, extra
+}
+
+// packedCalls is the name under which models of OpenAI's now and then make several calls in
+// one: a tool of OpenAI's own that no request offers.
+const packedCalls = "multi_tool_use.parallel"
+
+// unpacked returns the calls within a call of several; nil if it is a call of one.
+func (d *responseDecoder) unpacked(it *outputItem) []wire.Call {
+	var in struct {
+		Uses []struct {
+			Name string          `json:"recipient_name"`
+			Args json.RawMessage `json:"parameters"`
+		} `json:"tool_uses"`
+	}
+	if it.name != packedCalls || !wire.Lenient(it.args.Bytes(), &in) {
+		return nil
+	}
+	var out []wire.Call
+	for i, use := range in.Uses {
+		call := wire.Call{ID: it.callID, Name: strings.TrimPrefix(use.Name, "functions."), Args: use.Args}
+		if i > 0 {
+			call.ID = d.o.newID()
+		}
+		out = append(out, call)
+	}
+	return out
 }
 
 // keep keeps an entry until something else of the answer follows: a response that breaks before
