@@ -494,3 +494,41 @@ func TestTooLongOverResponses(t *testing.T) {
 		})
 	}
 }
+
+// The configuration and doctor tell which API a model is asked by.
+func TestWhichAPIAModelIsAskedBy(t *testing.T) {
+	t.Parallel()
+	s := startResponses(t)
+	w := responsesWorld(t, s)
+	if out, _ := w.Run(0, "config", "get", "providers.r.api"); strings.TrimSpace(out) != "responses" {
+		t.Errorf("config get printed %q", out)
+	}
+	if out, _ := w.Run(0, "config", "list"); !strings.Contains(out, "providers.r.api") {
+		t.Errorf("config list printed %s", out)
+	}
+	for model, want := range map[string]string{
+		"r/m": "asked by the Responses API", "openai/gpt-5.6": "asked by the Responses API", "openai/gpt-4o": "asked by chat completions",
+	} {
+		w.Env = append(w.Env, "FETTLE_MODEL="+model)
+		cmd := w.Command("doctor", "-o", "json") // whose status depends on the machine
+		out, _ := cmd.Output()
+		var got struct {
+			Checks []struct{ ID, Detail string }
+		}
+		if err := json.Unmarshal(out, &got); err != nil {
+			t.Fatalf("doctor printed %s: %v", out, err)
+		}
+		for _, c := range got.Checks {
+			if c.ID == "model" && !strings.HasSuffix(c.Detail, want) || c.ID == "provider.r" && !strings.HasSuffix(c.Detail, "asked by the Responses API") {
+				t.Errorf("%s: doctor says %q of %s", model, c.Detail, c.ID)
+			}
+		}
+	}
+	w.Run(0, "config", "set", "providers.r.api", "chat")
+	if out, errs := w.Run(1, "ask", "--no-stdin", "-m", "r/m", "hi"); strings.Contains(out, "answer") {
+		t.Errorf("it was asked by the Responses API all the same: %q, %s", out, errs)
+	}
+	if _, errs := w.Run(2, "config", "set", "providers.r.api", "both"); !strings.Contains(errs, "expected responses or chat") {
+		t.Errorf("config set took it: %s", errs)
+	}
+}
