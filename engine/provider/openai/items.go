@@ -3,6 +3,7 @@ package openai
 import (
 	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/fettle-cli/fettle/engine/provider"
@@ -50,6 +51,8 @@ type inputPart struct {
 	Text     string `json:"text,omitempty"`
 	ImageURL string `json:"image_url,omitempty"`
 	Detail   string `json:"detail,omitempty"`
+	// Annotations are empty where the parts of an answer must have them.
+	Annotations *[]struct{} `json:"annotations,omitempty"`
 }
 
 // The types of the entries among a part's details that hold what the history of this API needs
@@ -260,13 +263,13 @@ func (a *answer) message(fields json.RawMessage) {
 		return
 	}
 	a.said = true
-	item := inputItem{
-		Type: itemMessage, Role: "assistant", Content: []inputPart{{Type: "output_text", Text: text}},
-		extra: a.opaque(fields),
-	}
+	part := inputPart{Type: "output_text", Text: text}
+	item := inputItem{Type: itemMessage, Role: "assistant", extra: a.opaque(fields)}
 	if a.q.itemIDs {
-		item.ID, item.Status = "msg_"+wire.Digest(text), "completed"
+		item.ID, item.Status = "msg_"+strconv.Itoa(len(a.items)+len(a.own)), "completed"
+		part.Annotations = &[]struct{}{}
 	}
+	item.Content = []inputPart{part}
 	a.own = append(a.own, item)
 }
 

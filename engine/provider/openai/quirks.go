@@ -74,8 +74,11 @@ func (p *Provider) quirks(model string) quirks {
 	if q, ok := p.learnt[model]; ok {
 		return q
 	}
-	if p.base.Hostname() != "api.openai.com" {
-		return quirks{signed: strings.HasSuffix(p.base.Hostname(), ".googleapis.com") && signs().MatchString(model)}
+	if host := p.base.Hostname(); host != "api.openai.com" {
+		return quirks{
+			signed:  strings.HasSuffix(host, ".googleapis.com") && signs().MatchString(model),
+			itemIDs: host == "openrouter.ai", // as its documentation says
+		}
 	}
 	q := quirks{completionTokens: true}
 	if strings.HasPrefix(model, "gpt-5.6") { // which thinks unless told, and then takes no tools

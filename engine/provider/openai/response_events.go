@@ -38,6 +38,7 @@ type responseObject struct {
 	Incomplete wire.Maybe[incompleteDetails]          `json:"incomplete_details"`
 	Output     wire.Maybe[wire.List[json.RawMessage]] `json:"output"`
 	Usage      wire.Maybe[responseUsage]              `json:"usage"`
+	ErrorType  wire.Maybe[string]                     `json:"error_type"` // OpenRouter's
 }
 
 type incompleteDetails struct {
@@ -249,7 +250,7 @@ func (d *responseDecoder) ended(dst []provider.Delta, status string, r *response
 	}
 	switch {
 	case status == "failed" || status == "cancelled" || wire.Says(r.Error):
-		return dst, false, d.failed(r.Error)
+		return dst, false, d.failed(r)
 	case status == "queued" || status == "in_progress":
 		return dst, false, d.o.source.InStream([]byte(`{"message":"the server sent a response that it has not finished"}`))
 	case status == "incomplete":
@@ -268,11 +269,19 @@ func (d *responseDecoder) ended(dst []provider.Delta, status string, r *response
 
 // failed is the error of a response that the server has given up. A code that is about the
 // request itself is an error that no retry mends.
-func (d *responseDecoder) failed(raw json.RawMessage) error {
+func (d *responseDecoder) failed(r *responseObject) error {
+	raw := r.Error
 	if !wire.Says(raw) {
 		raw = []byte(`{"message":"the response has failed, and the server gives no reason"}`)
 	}
 	e := d.o.source.InStream(raw)
+	if r.ErrorType.V != "" { // which says more than the code
+		typed, _ := wire.Marshal(map[string]any{"error_type": r.ErrorType.V, "error": raw})
+		e = d.o.source.InStream(typed)
+		if r.ErrorType.V == "authentication" || r.ErrorType.V == "permission_denied" {
+			e.Kind = provider.Unauthorised
+		}
+	}
 	var about struct {
 		Code wire.String `json:"code"`
 	}

@@ -69,7 +69,7 @@ func learnItems(e *provider.Error, text string, s sent, q *quirks, now *adaption
 		q.noSummary = true
 	case s.store && !q.noStore && says("'store'", "`store`", "field store", "parameter store"):
 		q.noStore = true
-	case !q.itemIDs && missingID().MatchString(text):
+	case !q.itemIDs && (missingID().MatchString(text) || says("invalid responses api request")):
 		q.itemIDs = true
 	case s.media && !q.mediaApart && refusedOutput().MatchString(text):
 		q.mediaApart = true
