@@ -532,3 +532,78 @@ func TestWhichAPIAModelIsAskedBy(t *testing.T) {
 		t.Errorf("config set took it: %s", errs)
 	}
 }
+
+// What only the server understands goes back in its place, wherever in the stream it came: in
+// the turn, in a second process, in a fork, and after export and import.
+func TestOpaqueItemsGoBackOverResponses(t *testing.T) {
+	t.Parallel()
+	const look = `"type":"function_call","call_id":"call_1","name":"list_files","arguments":"{}"`
+	const thought = `{"type":"reasoning","id":"rs_1","summary":[{"type":"summary_text","text":"hm"}],"encrypted_content":"SECRET"}`
+	ended := func(output string) string {
+		return `{"type":"response.completed","response":{"status":"completed","output":[` + output + `]}}`
+	}
+	done := func(i int, item string) string {
+		return fmt.Sprintf(`{"type":"response.output_item.done","output_index":%d,"item":%s}`, i, item)
+	}
+	added := func(i int, item string) string {
+		return fmt.Sprintf(`{"type":"response.output_item.added","output_index":%d,"item":%s}`, i, item)
+	}
+	for name, c := range map[string]struct {
+		events []string
+		want   string
+	}{
+		"a signature with the call":          {[]string{done(0, `{`+look+`,"extra_content":{"google":{"thought_signature":"SIG-A"}}}`), ended("")}, `"extra_content":{"google":{"thought_signature":"SIG-A"}}`},
+		"a signature with its beginning":     {[]string{added(0, `{`+look+`,"thought_signature":"SIG-A"}`), done(0, `{`+look+`}`), ended("")}, `"thought_signature":"SIG-A"`},
+		"a signature in the last event":      {[]string{done(0, `{`+look+`}`), ended(`{` + look + `,"vendor":{"a":[1,{"b":"x"}]}}`)}, `"vendor":{"a":[1,{"b":"x"}]}`},
+		"a signature with a call never done": {[]string{added(0, `{`+look+`,"sig":"S"}`), ended("")}, `"sig":"S"`},
+		"a signature of a message":           {[]string{done(0, `{"type":"message","content":[{"type":"output_text","text":"I look."}],"phase":"commentary","sig":{"a":1}}`), done(1, `{`+look+`}`), ended("")}, `"phase":"commentary","sig":{"a":1}`},
+		"encrypted reasoning":                {[]string{done(0, thought), done(1, `{`+look+`}`), ended("")}, `{"type":"reasoning","summary":[{"type":"summary_text","text":"hm"}],"encrypted_content":"SECRET"},{"type":"function_call"`},
+		"reasoning in the last event":        {[]string{ended(thought + `,{` + look + `}`)}, `"encrypted_content":"SECRET"},{"type":"function_call"`},
+		"encrypted only in the last event":   {[]string{done(0, strings.Replace(thought, `"SECRET"`, "null", 1)), done(1, `{`+look+`}`), ended(thought + `,{` + look + `}`)}, `"encrypted_content":"SECRET"},{"type":"function_call"`},
+		"reasoning with further fields":      {[]string{done(0, thought[:len(thought)-1]+`,"format":"v1","status":"completed"}`), done(1, `{`+look+`}`), ended("")}, `"encrypted_content":"SECRET","format":"v1"},{"type":"function_call"`},
+		"reasoning of an open model":         {[]string{done(0, `{"type":"reasoning","id":"rs_1","summary":[],"content":[{"type":"reasoning_text","text":"hm"}],"encrypted_content":""}`), done(1, `{`+look+`}`), ended("")}, `"content":[{"type":"reasoning_text","text":"hm"}]`},
+		"a compaction of the server's":       {[]string{done(0, `{"type":"compaction","id":"cmp_1","encrypted_content":"SECRET"}`), done(1, `{`+look+`}`), ended("")}, `{"type":"compaction","id":"cmp_1","encrypted_content":"SECRET"},{"type":"function_call"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var mu sync.Mutex
+			last := ""
+			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				raw, _ := io.ReadAll(r.Body)
+				mu.Lock()
+				last = string(raw)
+				mu.Unlock()
+				w.Header().Set("Content-Type", "text/event-stream")
+				if !strings.Contains(string(raw), `"function_call_output"`) {
+					for _, e := range c.events {
+						fmt.Fprintf(w, "data: %s\n\n", e)
+					}
+					return
+				}
+				fmt.Fprint(w, "data: {\"type\":\"response.output_text.delta\",\"delta\":\"answered\"}\n\ndata: "+ended("")+"\n\n")
+			}))
+			t.Cleanup(srv.Close)
+			w := responsesWorld(t, &responsesServer{Server: srv})
+			check := func(when string) {
+				t.Helper()
+				mu.Lock()
+				defer mu.Unlock()
+				if !strings.Contains(last, c.want) || strings.Contains(last, `"openai.`) {
+					t.Errorf("%s it sent %s", when, last)
+				}
+			}
+			askTool(t, w, "r/m")
+			check("in the turn")
+			askTool(t, w, "r/m", "-c")
+			check("in a second process")
+			askTool(t, w, "r/m", "-c", "--fork")
+			check("in a fork")
+			doc, _ := w.Run(0, "chats", "export", "1", "-o", "json")
+			other := responsesWorld(t, &responsesServer{Server: srv})
+			commandtest.Put(t, filepath.Join(other.Dir, "chat.json"), doc)
+			other.Run(0, "chats", "import", "chat.json")
+			askTool(t, other, "r/m", "--chat", "1")
+			check("after an import")
+		})
+	}
+}

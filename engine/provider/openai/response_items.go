@@ -31,7 +31,8 @@ type outputItem struct {
 	given  string // the call's id as the server gave it
 	name   string
 	args   bytes.Buffer
-	extra  json.RawMessage // of a call
+	extra  json.RawMessage // further members of a call or a message
+	kept   bool            // an entry was kept for it
 }
 
 // itemData is an item as an event has it.
@@ -79,8 +80,24 @@ func (d *responseDecoder) open(ev *responseEvent) {
 	}
 	it.kind, it.id, it.added = string(in.Type), string(in.ID), true
 	it.callID, it.given, it.name = string(in.CallID), string(in.CallID), string(in.Name)
+	it.further(ev.Item)
 	// Reasoning may go on for minutes without a sign of life, so that its beginning is none.
 	d.progress = d.progress || it.kind != itemReasoning
+}
+
+// further takes the members of a call or a message that are not known. Some servers send them
+// with the beginning of the item alone, or with its end.
+func (it *outputItem) further(raw json.RawMessage) {
+	var more json.RawMessage
+	switch it.kind {
+	case itemMessage:
+		more = wire.Siblings(raw, "type", "id", "role", "status", "content")
+	case itemCall:
+		more = wire.Siblings(raw, "type", "id", "call_id", "name", "arguments", "status")
+	}
+	if more != nil {
+		it.extra = wire.JoinFields(it.extra, more)
+	}
 }
 
 // begin adds an item.
@@ -297,8 +314,9 @@ func (d *responseDecoder) closeMessage(dst []provider.Delta, it *outputItem, in 
 		d.refused = d.refused || wire.Lenient(part, &about) && len(about.Refusal.V) > 0
 	}
 	dst = d.rest(dst, it, all)
-	if fields := wire.Siblings(raw, "type", "id", "role", "status", "content"); fields != nil && it.text.Len() > 0 {
-		d.keep(it, itemEntry{Type: typeMessage, Fields: fields})
+	if it.further(raw); it.extra != nil && it.text.Len() > 0 && !it.kept {
+		d.keep(it, itemEntry{Type: typeMessage, Fields: it.extra})
+		it.kept = true
 	}
 	return dst
 }
@@ -317,7 +335,8 @@ func (d *responseDecoder) closeReasoning(dst []provider.Delta, it *outputItem, i
 			open = true
 		}
 	}
-	if in.Encrypted.V != "" || open {
+	if (in.Encrypted.V != "" || open) && !it.kept {
+		it.kept = true
 		d.keep(it, itemEntry{Type: typeItem, Item: bytes.Clone(raw), Before: d.overtaken(it)})
 	}
 	return dst
@@ -332,13 +351,13 @@ func (d *responseDecoder) unshown(it *outputItem, text string) string {
 }
 
 func (d *responseDecoder) closeCall(it *outputItem, in *itemData, raw json.RawMessage) error {
-	if in.CallID != "" {
+	if in.CallID != "" && !it.kept {
 		it.callID, it.given = string(in.CallID), string(in.CallID)
 	}
 	if in.Name != "" {
 		it.name = string(in.Name)
 	}
-	it.extra = wire.Siblings(raw, "type", "id", "call_id", "name", "arguments", "status")
+	it.further(raw)
 	if err := it.allArguments(in.Arguments, it.name); err != nil {
 		return err
 	}
@@ -348,6 +367,10 @@ func (d *responseDecoder) closeCall(it *outputItem, in *itemData, raw json.RawMe
 
 // place gives a call an id that no other call of the response has, and keeps its place.
 func (d *responseDecoder) place(it *outputItem) {
+	if it.kept {
+		return
+	}
+	it.kept = true
 	taken := func(other *outputItem) bool {
 		return other != it && other.kind == itemCall && other.callID == it.callID
 	}
@@ -370,11 +393,12 @@ func (d *responseDecoder) remaining(dst []provider.Delta, output []json.RawMessa
 		if it == nil {
 			it = d.begin(wire.Int{})
 		}
-		if matched[it] = true; it.done {
-			continue
-		}
-		if dst, err = d.close(dst, it, raw); err != nil {
-			return dst, err
+		matched[it] = true
+		switch { // what is done may lack what the whole response has
+		case !it.done, it.kind == itemMessage, it.kind == itemReasoning, it.kind == itemCall:
+			if dst, err = d.close(dst, it, raw); err != nil {
+				return dst, err
+			}
 		}
 	}
 	for _, it := range d.items {
