@@ -66,17 +66,6 @@ func (s *ruledServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, body)
 }
 
-// state returns the last accepted request, and the refusals so far.
-func (s *ruledServer) state(t *testing.T) (last string, refused []string) {
-	t.Helper()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.accepted) == 0 {
-		t.Fatalf("%s accepted no request; it refused %q", s.path, s.refused)
-	}
-	return s.accepted[len(s.accepted)-1], slices.Clone(s.refused)
-}
-
 // only reports a member of an object that is not among the known ones, as servers do that
 // refuse what they don't know.
 func only(where string, raw json.RawMessage, known string) error {
@@ -252,12 +241,26 @@ func ollamaCheck(body []byte) error {
 	return nil
 }
 
-// A chat moves from Anthropic to Gemini, OpenAI and Ollama and back, with a tool called at each
-// stop and each question asked by a process of its own. Each server gets its own signed
-// thoughts back and nothing that it would refuse. So it is in a fork, and after export and
-// import too.
-func TestAChatMovesThroughAllProviders(t *testing.T) {
-	t.Parallel()
+// movingChat is a chat that moves between servers which each have their own API.
+type movingChat struct {
+	ruled  map[string]*ruledServer // by the names of movingModels
+	openai *responsesServer
+	taught int // refusals by which Gemini has taught its rule for the calls of others
+}
+
+// movingModels are the models of the servers, and ownThoughts what each recognises as its own.
+func movingModels() map[string]string {
+	return map[string]string{"an": "an/claude-opus-5-5", "g": "g/gemini-3-pro", "r": "r/gpt-5.6", "o": "ollama/qwen3"}
+}
+
+func ownThoughts() map[string]*regexp.Regexp {
+	return map[string]*regexp.Regexp{
+		"an": regexp.MustCompile(`an-sig-\d+`), "g": regexp.MustCompile(`SIG-\d+`), "r": regexp.MustCompile(`enc-\d+a`), "o": regexp.MustCompile(`ol thought \d+`),
+	}
+}
+
+func startMovingChat(t *testing.T) *movingChat {
+	t.Helper()
 	anthropic := startRuled(t, "/v1/messages", anthropicCheck, func(n int, asked bool) (string, string) {
 		return "text/event-stream", labMessages(n, asked, false)
 	})
@@ -276,79 +279,88 @@ func TestAChatMovesThroughAllProviders(t *testing.T) {
 		return "application/x-ndjson", fmt.Sprintf(`{"message":{"role":"assistant","content":"","thinking":"ol thought %d"}}`, n) + "\n" + said + "\n" +
 			`{"message":{"role":"assistant","content":""},"done":true,"done_reason":"stop","prompt_eval_count":9,"eval_count":3}` + "\n"
 	})
-	openai := startResponses(t)
-	configured := func() *world {
-		w := newWorld(t, yesScript)
-		commandtest.Put(t, filepath.Join(w.Dir, "config", "config.yaml"), fmt.Sprintf(`
+	return &movingChat{ruled: map[string]*ruledServer{"an": anthropic, "g": gemini, "o": ollama}, openai: startResponses(t)}
+}
+
+// world is a world whose configuration has all servers.
+func (c *movingChat) world(t *testing.T) *world {
+	t.Helper()
+	w := newWorld(t, yesScript)
+	commandtest.Put(t, filepath.Join(w.Dir, "config", "config.yaml"), fmt.Sprintf(`
 providers:
   an: {type: anthropic, base_url: %q, key: k-0123456789}
   g: {type: openai, base_url: %q, key: k-0123456789}
   r: {type: openai, api: responses, base_url: %q, key: k-0123456789}
 ollama: {host: %q}
-`, anthropic.URL, gemini.URL+"/v1", openai.URL+"/v1", ollama.URL))
-		w.Env = append(w.Env, "NO_PROXY=127.0.0.1", "HTTP_PROXY=", "HTTPS_PROXY=", "OLLAMA_HOST=")
-		return w
+`, c.ruled["an"].URL, c.ruled["g"].URL+"/v1", c.openai.URL+"/v1", c.ruled["o"].URL))
+	w.Env = append(w.Env, "NO_PROXY=127.0.0.1", "HTTP_PROXY=", "HTTPS_PROXY=", "OLLAMA_HOST=")
+	return w
+}
+
+// hop asks a server's model in a process of its own. The last request has so many of the
+// server's own thoughts, none of another's, and no server has refused anything.
+func (c *movingChat) hop(t *testing.T, w *world, at string, thoughts int, args ...string) {
+	t.Helper()
+	if out := askTool(t, w, movingModels()[at], args...); !strings.Contains(out, "answer") {
+		t.Errorf("%s %q: it printed %q", at, args, out)
 	}
-	w := configured()
-	models := map[string]string{"an": "an/claude-opus-5-5", "g": "g/gemini-3-pro", "r": "r/gpt-5.6", "o": "ollama/qwen3"}
-	own := map[string]*regexp.Regexp{
-		"an": regexp.MustCompile(`an-sig-\d+`), "g": regexp.MustCompile(`SIG-\d+`), "r": regexp.MustCompile(`enc-\d+a`), "o": regexp.MustCompile(`ol thought \d+`),
+	var last string
+	r, refused := responsesRequest{}, []string(nil)
+	if c.openai.any() {
+		r, refused = c.openai.last(t)
 	}
-	taught := 0 // Gemini's rule for the calls of others is learnt from one refusal
-	hop := func(w *world, at string, thoughts int, args ...string) {
-		t.Helper()
-		if out := askTool(t, w, models[at], args...); !strings.Contains(out, "answer") {
-			t.Errorf("%s %q: it printed %q", at, args, out)
+	if last = r.Body; len(refused) > 0 {
+		t.Errorf("%s %q: OpenAI refused %q", at, args, refused)
+	}
+	for name, s := range c.ruled {
+		s.mu.Lock()
+		if refused := s.refused; len(refused) > 0 && (name != "g" || len(refused) > c.taught) {
+			t.Errorf("%s %q: %s refused %q", at, args, name, refused)
 		}
-		for name, s := range map[string]*ruledServer{"an": anthropic, "g": gemini, "o": ollama} {
-			if s.mu.Lock(); len(s.refused) > 0 && (name != "g" || len(s.refused) > taught) {
-				t.Errorf("%s %q: %s refused %q", at, args, name, s.refused)
-				s.refused = nil
-			}
-			s.mu.Unlock()
+		if name == at {
+			last = s.accepted[len(s.accepted)-1]
 		}
-		last := ""
-		switch at {
-		case "r":
-			r, refused := openai.last(t)
-			if last = r.Body; len(refused) > 0 {
-				t.Errorf("%s %q: OpenAI refused %q", at, args, refused)
-			}
-		default:
-			last, _ = map[string]*ruledServer{"an": anthropic, "g": gemini, "o": ollama}[at].state(t)
-		}
-		if got := own[at].FindAllString(last, -1); len(got) != thoughts {
-			t.Errorf("%s %q: it got %q back of its own, want %d", at, args, got, thoughts)
-		}
-		for name, re := range own {
-			if name != at && re.MatchString(last) {
-				t.Errorf("%s %q: it got %q of another model", at, args, re.FindString(last))
-			}
+		s.mu.Unlock()
+	}
+	for name, own := range ownThoughts() {
+		got := own.FindAllString(last, -1)
+		if name == at && len(got) != thoughts || name != at && len(got) > 0 {
+			t.Errorf("%s %q: it sent %q of %s, want %d of its own", at, args, got, name, thoughts)
 		}
 	}
-	hop(w, "an", 1)
-	taught = 1
-	hop(w, "g", 1, "-c")
-	hop(w, "r", 1, "-c")
-	hop(w, "o", 1, "-c") // Ollama has its thoughts in the turn alone
-	hop(w, "r", 3, "-c") // of the call, of its answer, and of the new call
-	hop(w, "g", 2, "-c")
-	hop(w, "an", 3, "-c")
-	hop(w, "o", 1, "-c")
-	hop(w, "an", 5, "-c", "--fork")
-	hop(w, "r", 5, "--chat", "1")
+}
+
+// A chat moves from Anthropic to Gemini, OpenAI and Ollama and back, with a tool called at each
+// stop and each question asked by a process of its own. Each server gets its own signed
+// thoughts back and nothing that it would refuse. So it is in a fork, and after export and
+// import too.
+func TestAChatMovesThroughAllProviders(t *testing.T) {
+	t.Parallel()
+	c := startMovingChat(t)
+	w := c.world(t)
+	c.hop(t, w, "an", 1)
+	c.taught = 1
+	c.hop(t, w, "g", 1, "-c")
+	c.hop(t, w, "r", 1, "-c")
+	c.hop(t, w, "o", 1, "-c") // Ollama has its thoughts in the turn alone
+	c.hop(t, w, "r", 3, "-c") // of the call, of its answer, and of the new call
+	c.hop(t, w, "g", 2, "-c")
+	c.hop(t, w, "an", 3, "-c")
+	c.hop(t, w, "o", 1, "-c")
+	c.hop(t, w, "an", 5, "-c", "--fork")
+	c.hop(t, w, "r", 5, "--chat", "1")
 	doc, _ := w.Run(0, "chats", "export", "1", "-o", "json")
-	other := configured()
+	other := c.world(t)
 	commandtest.Put(t, filepath.Join(other.Dir, "chat.json"), doc)
 	other.Run(0, "chats", "import", "chat.json")
-	taught = 2 // another machine learns it too
-	hop(other, "r", 7, "--chat", "1")
-	hop(other, "g", 3, "-c")
-	hop(other, "an", 5, "-c")
-	hop(other, "o", 1, "-c")
-	for _, at := range []string{"an", "g", "r", "o"} { // and with no tools offered
-		if out, _ := other.Run(0, "ask", "--no-stdin", "-m", models[at], "-c", "thanks"); !strings.Contains(out, "answer") {
-			t.Errorf("%s without tools: it printed %q", at, out)
+	c.taught = 2 // another machine learns it too
+	c.hop(t, other, "r", 7, "--chat", "1")
+	c.hop(t, other, "g", 3, "-c")
+	c.hop(t, other, "an", 5, "-c")
+	c.hop(t, other, "o", 1, "-c")
+	for _, model := range movingModels() { // and with no tools offered
+		if out, _ := other.Run(0, "ask", "--no-stdin", "-m", model, "-c", "thanks"); !strings.Contains(out, "answer") {
+			t.Errorf("%s without tools: it printed %q", model, out)
 		}
 	}
 }

@@ -57,3 +57,20 @@ func FuzzResponseDecoder(f *testing.F) {
 		providertest.CheckResponse(t, deltas, err)
 	})
 }
+
+// BenchmarkDecodeResponse reads 100,000 small deltas, numbered and padded as OpenAI's are.
+func BenchmarkDecodeResponse(b *testing.B) {
+	const n = 100_000
+	var body bytes.Buffer
+	for i := range n {
+		fmt.Fprintf(&body, "event: response.output_text.delta\ndata: {\"type\":\"response.output_text.delta\",\"sequence_number\":%d,\"item_id\":\"msg_1\",\"output_index\":0,\"content_index\":0,\"delta\":\" word\",\"logprobs\":[],\"obfuscation\":\"%s\"}\n\n", i, "abcdefgh"[:i%8])
+	}
+	body.WriteString("data: {\"type\":\"response.completed\",\"response\":{\"status\":\"completed\"}}\n\n")
+	b.ReportAllocs()
+	for b.Loop() {
+		deltas, err := readResponse(bytes.NewReader(body.Bytes()), "")
+		if err != nil || len(deltas) != n+1 {
+			b.Fatalf("%d deltas, %v", len(deltas), err)
+		}
+	}
+}
