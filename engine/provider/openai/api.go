@@ -38,18 +38,17 @@ func (p *Provider) api(model string, q quirks) string {
 // alone. Over chat completions the newer ones take no tools unless they are told not to
 // reason, and all of them lose their reasoning from one response to the next.
 func reasons(model string) bool {
-	m := families().FindStringSubmatch(strings.TrimPrefix(model, "ft:"))
-	return m != nil && m[1] == ""
+	return families().MatchString(model) && !plain().MatchString(model)
 }
 
-// families matches the names of such models. The models for chats among them do not reason.
+// families matches the names of models that reason, and of the first GPT-5 for chats.
 var families = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?:o\d|codex-|computer-use|gpt-(?:[5-9]|\d\d)(?:\.\d+)?(-chat)?(?:$|[-:]))`)
+	return regexp.MustCompile(`^(?:ft:)?(?:o\d|codex-|computer-use|gpt-(?:[5-9]|\d\d)(?:\.\d+)?(?:$|[-:]))`)
 })
 
 // plain matches OpenAI's models that do not reason.
 var plain = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?:ft:)?(?:gpt-[34]|chatgpt|gpt-(?:[5-9]|\d\d)(?:\.\d+)?-chat)`)
+	return regexp.MustCompile(`^(?:ft:)?(?:gpt-[34]|chatgpt|gpt-5-chat)`)
 })
 
 // learnAPI reports whether a refusal is about the API and names or leaves the other one. An

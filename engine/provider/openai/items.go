@@ -55,8 +55,8 @@ type inputPart struct {
 	Annotations *[]struct{} `json:"annotations,omitempty"`
 }
 
-// The types of the entries among a part's details that hold what the history of this API needs
-// beside text and calls. They are fettle's own and are not sent as they are.
+// The types of the entries in a part's details that hold what the history of this API needs
+// in addition to text and calls. They are fettle's own, and are not sent as they are.
 const (
 	ownEntries = "openai." // how these types begin
 	// typeItem is an item that is sent back as it came: reasoning, or one of a type that
@@ -231,7 +231,7 @@ func (a *answer) add(parts []provider.Part) {
 	a.items = append(a.items, a.own...)
 }
 
-// entry adds what an entry of the details stands for.
+// entry adds the item that an entry of the details describes.
 func (a *answer) entry(e itemEntry) {
 	switch e.Type {
 	case typeMessage:

@@ -149,8 +149,8 @@ func (d *responseDecoder) Take(dst []provider.Delta, e wire.Event) (_ []provider
 	return dst, done, err
 }
 
-// errorIn returns the error that an event is; nil if it is none. Items and responses have
-// fields for errors of their own, which are none of the stream.
+// errorIn returns the error that an event reports, or nil. Items and responses have error
+// fields of their own, which do not report an error of the stream.
 func (d *responseDecoder) errorIn(kind string, data []byte) json.RawMessage {
 	switch {
 	case kind == "error":
@@ -275,7 +275,7 @@ func (d *responseDecoder) failed(r *responseObject) error {
 		raw = []byte(`{"message":"the response has failed, and the server gives no reason"}`)
 	}
 	e := d.o.source.InStream(raw)
-	if r.ErrorType.V != "" { // which says more than the code
+	if r.ErrorType.V != "" { // which is more exact than the code
 		typed, _ := wire.Marshal(map[string]any{"error_type": r.ErrorType.V, "error": raw})
 		e = d.o.source.InStream(typed)
 		if r.ErrorType.V == "authentication" || r.ErrorType.V == "permission_denied" {

@@ -155,7 +155,7 @@ func (it *outputItem) allArguments(raw json.RawMessage, name string) error {
 	return nil
 }
 
-// close ends an item with what the server says of all of it.
+// close ends an item with the data that the server sends at its end.
 func (d *responseDecoder) close(dst []provider.Delta, it *outputItem, raw json.RawMessage) ([]provider.Delta, error) {
 	var in itemData
 	if it == nil || !wire.Lenient(raw, &in) {

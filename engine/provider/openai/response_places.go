@@ -22,7 +22,8 @@ func (d *responseDecoder) open(ev *responseEvent) {
 	it.kind, it.id, it.added = string(in.Type), string(in.ID), true
 	it.callID, it.given, it.name = string(in.CallID), string(in.CallID), string(in.Name)
 	it.further(ev.Item)
-	// Reasoning may go on for minutes without a sign of life, so that its beginning is none.
+	// A model may reason for minutes without an event, so that the beginning of the reasoning
+	// does not count as progress.
 	d.progress = d.progress || it.kind != itemReasoning
 }
 
@@ -50,7 +51,7 @@ func (d *responseDecoder) begin(index wire.Int) *outputItem {
 
 // find returns the latest item of an event for which ok holds: by its place in the response,
 // since some servers change ids from event to event. Among items of one place, and where the
-// event has no place, the id decides. Nil is none.
+// event has no place, the id decides. It returns nil if there is no such item.
 func (d *responseDecoder) find(ev *responseEvent, ok func(*outputItem) bool) *outputItem {
 	var found *outputItem
 	for _, it := range slices.Backward(d.items) {
@@ -69,7 +70,7 @@ func (d *responseDecoder) find(ev *responseEvent, ok func(*outputItem) bool) *ou
 }
 
 // at returns the item that a piece of a kind belongs to: without a place and with an unknown
-// id, the open item of that kind; where there is none, a new one.
+// id, the open item of that kind. If there is no such item, it begins one.
 func (d *responseDecoder) at(ev *responseEvent, kind string) *outputItem {
 	fits := func(it *outputItem) bool { return it.kind == kind && !it.done }
 	if it := d.find(ev, fits); it != nil {
@@ -85,7 +86,7 @@ func (d *responseDecoder) at(ev *responseEvent, kind string) *outputItem {
 	return it
 }
 
-// closing returns the item that an event ends; nil if it has ended already.
+// closing returns the item that an event ends, or nil if it has ended already.
 func (d *responseDecoder) closing(ev *responseEvent) *outputItem {
 	var in itemData
 	if !wire.Lenient(ev.Item, &in) {

@@ -32,7 +32,7 @@ func TestTheAPIFollowsFromAddressAndModel(t *testing.T) {
 		{"", "", "ft:o4-mini:me::1", APIResponses},
 		{"", "", "codex-mini-latest", APIResponses},
 		{"", "", "gpt-5-chat-latest", APIChat},
-		{"", "", "gpt-5.2-chat-latest", APIChat},
+		{"", "", "gpt-5.2-chat-latest", APIResponses},
 		{"", "", "gpt-4o", APIChat},
 		{"", "", "gpt-4.1-mini", APIChat},
 		{"", "", "gpt-audio", APIChat},
