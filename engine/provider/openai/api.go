@@ -70,12 +70,28 @@ func (p *Provider) learnAPI(err error, used string, q *quirks) bool {
 		}
 		q.api = APIResponses
 	case APIResponses:
-		missing := e.Status == http.StatusNotFound && e.Kind == provider.Rejected ||
-			e.Status == http.StatusMethodNotAllowed || e.Status == http.StatusNotImplemented
-		if !missing && !(e.Status >= 400 && e.Status < 500 && says("v1/chat/completions", "chat completions")) {
+		if !missingAPI(e) && !(e.Status >= 400 && e.Status < 500 && says("v1/chat/completions", "chat completions")) {
 			return false
 		}
 		q.api, q.onlyAPI = APIChat, true
 	}
 	return true
+}
+
+// missingAPI reports whether a refusal is that of an address that does not have the API.
+func missingAPI(e *provider.Error) bool {
+	return e.Status == http.StatusNotFound && e.Kind == provider.Rejected ||
+		e.Status == http.StatusMethodNotAllowed || e.Status == http.StatusNotImplemented
+}
+
+// explain adds to the error of an address without the Responses API that the configuration
+// has chosen it.
+func (p *Provider) explain(err error) error {
+	var e *provider.Error
+	if p.o.API != APIResponses || !errors.As(err, &e) || !missingAPI(e) {
+		return err
+	}
+	told := *e
+	told.Message += " (the configuration asks for the Responses API, which the address may not have)"
+	return &told
 }

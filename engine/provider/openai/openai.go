@@ -135,7 +135,7 @@ func (p *Provider) Stream(ctx context.Context, req *provider.Request) iter.Seq2[
 				return
 			}
 			if shown || adapted == maxAdaptions || !p.adapt(err, req, b, &q, &now) {
-				yield(nil, err)
+				yield(nil, p.explain(err))
 				return
 			}
 		}
