@@ -113,6 +113,8 @@ func (d *responseDecoder) Take(dst []provider.Delta, e wire.Event) (_ []provider
 	case string(data) == "[DONE]":
 		dst, err = d.End(dst)
 		return dst, err == nil, err
+	case e.Name == "error":
+		return dst, false, d.o.source.InStream(data)
 	case e.Open && !json.Valid(data):
 		return dst, false, nil // what the cut left of an event; the end comes next
 	}
