@@ -78,6 +78,13 @@ func (p *Provider) learnAPI(err error, used string, q *quirks) bool {
 	return true
 }
 
+// useless reports whether an address that names the Responses API can't be asked by it: some
+// name it in the words of another server, and answer with a page or a refusal.
+func useless(err error) bool {
+	var e *provider.Error
+	return errors.As(err, &e) && (e.Kind == provider.Undecodable || e.Kind == provider.Rejected || e.Kind == provider.UnknownModel)
+}
+
 // missingAPI reports whether a refusal is that of an address that does not have the API.
 func missingAPI(e *provider.Error) bool {
 	return e.Status == http.StatusNotFound && e.Kind == provider.Rejected ||

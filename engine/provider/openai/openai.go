@@ -145,6 +145,7 @@ func (p *Provider) Stream(ctx context.Context, req *provider.Request) iter.Seq2[
 // adapt takes a lesson from a refusal, and reports whether there was one.
 func (p *Provider) adapt(err error, req *provider.Request, b *built, q *quirks, now *adaption) bool {
 	if p.learnAPI(err, b.api, q) {
+		now.moved = true
 		p.learn(req.Model, *q)
 		return true
 	}
@@ -154,6 +155,11 @@ func (p *Provider) adapt(err error, req *provider.Request, b *built, q *quirks, 
 		return true
 	case ofThis:
 		p.refused.Add(req, now.refused)
+		return true
+	}
+	if now.moved && b.api == APIResponses && useless(err) {
+		q.api, q.onlyAPI = APIChat, true
+		p.learn(req.Model, *q)
 		return true
 	}
 	return false

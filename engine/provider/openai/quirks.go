@@ -66,6 +66,7 @@ type adaption struct {
 	otherTokens   bool // max_tokens was sent by its other name
 	dummies       bool // the model's own signatures are refused
 	noItems       bool // reasoning and opaque items of the history are refused
+	moved         bool // a refusal has moved the request to the other API
 }
 
 func (p *Provider) quirks(model string) quirks {

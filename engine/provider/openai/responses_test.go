@@ -106,6 +106,26 @@ func TestARefusalNamesTheOtherAPI(t *testing.T) {
 				say(w, "hi")
 			}
 		}, "CRCCC", []string{"only-api:chat"}},
+		"it has a page there": {"", func(w http.ResponseWriter, body string) {
+			switch {
+			case !isChat(body):
+				fmt.Fprint(w, "<!doctype html><title>Home</title>")
+			case !strings.Contains(body, `"reasoning_effort":"none"`):
+				refuse(w, pointed, "reasoning_effort")
+			default:
+				say(w, "hi")
+			}
+		}, "CRCCC", []string{"only-api:chat"}},
+		"it refuses everything there": {"", func(w http.ResponseWriter, body string) {
+			switch {
+			case !isChat(body):
+				refuse(w, "no", "")
+			case !strings.Contains(body, `"reasoning_effort":"none"`):
+				refuse(w, pointed, "reasoning_effort")
+			default:
+				say(w, "hi")
+			}
+		}, "CRCCC", []string{"only-api:chat"}},
 		"configured": {APIChat, func(w http.ResponseWriter, body string) {
 			if !strings.Contains(body, `"reasoning_effort":"none"`) {
 				refuse(w, pointed, "reasoning_effort")
