@@ -216,6 +216,7 @@ func (c *Config) providerEntries(key string, p Provider) []Entry {
 		}
 	}
 	add("type", p.Type)
+	add("api", p.API)
 	add("base_url", p.BaseURL)
 	add("key_env", p.KeyEnv)
 	if p.KeyCommand != "" {

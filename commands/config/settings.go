@@ -196,6 +196,7 @@ type MapField struct{ Key, Type, Meaning string }
 func Maps() []MapField {
 	return []MapField{
 		{"providers.<name>.type", TypeOpenAI + " | " + TypeAnthropic + " | " + TypeMistral, "the protocol: " + TypeOpenAI + " (where it is left out), " + TypeAnthropic + " or " + TypeMistral},
+		{"providers.<name>.api", APIResponses + " | " + APIChat, "the API of the type " + TypeOpenAI + "; where it is left out, it follows from address and model"},
 		{"providers.<name>.base_url", "address", "where the server listens, such as http://127.0.0.1:8000/v1"},
 		{"providers.<name>.key_env", "text", "the variable that holds the key"},
 		{"providers.<name>.key", "text", "the key, or ! and a command that prints it, where the variable isn't set; without either, what fettle keys has"},

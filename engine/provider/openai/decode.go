@@ -92,7 +92,17 @@ type decoderOptions struct {
 	verbatim bool
 }
 
-// decoder reads one response.
+func (o decoderOptions) orDefault() decoderOptions {
+	if o.newID == nil {
+		o.newID = wire.NewCallID
+	}
+	if o.names == nil {
+		o.names = provider.NewNames()
+	}
+	return o
+}
+
+// decoder reads one chat completion.
 type decoder struct {
 	o      decoderOptions
 	events *wire.Events
@@ -116,12 +126,7 @@ type decoder struct {
 
 // newDecoder makes the reader of a response.
 func newDecoder(body io.Reader, o decoderOptions) *decoder {
-	if o.newID == nil {
-		o.newID = wire.NewCallID
-	}
-	if o.names == nil {
-		o.names = provider.NewNames()
-	}
+	o = o.orDefault()
 	d := &decoder{o: o, events: wire.NewEvents(body, wire.EventsOptions{
 		Source: o.source, Page: "is the address right, up to its /v1?",
 	})}
