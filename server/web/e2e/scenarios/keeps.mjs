@@ -18,6 +18,7 @@ const others = [
   ["entity_verification", "Who it is", "", { name: "Blue Door", verified: true }, /Blue Door/],
   ["pubmed_article", "Article", "", { pmid: "1", title: "Naps at night", authors: "Ada L", journal: "Sleep" }, /Naps at night/],
   ["pubmed_search_results", "Articles", "", { query: "naps", total_results: 2, articles: [{ pmid: "2", title: "Zebra naps" }, { pmid: "1", title: "Ant naps" }] }, /Zebra naps/],
+  ["table", "Rows", "", { columns: ["name", "points"], rows: [["Ada", 7], ["Grace", 12]] }, /Grace/],
 ];
 const shownByTool = [...given, ...others];
 
@@ -39,7 +40,7 @@ export default async function keeps(t) {
     args, toolsets: [own, shows],
     models: {
       "model.yaml": script([
-        { when: "^given", step: 0, calls: [...Array.from({ length: reads }, (_, i) => call("list_files", { path: ".", limit: i + 1 })), ...shownByTool.map(([kind, title, content, data]) => call("show", { kind, title, content, data: JSON.stringify(data) }))] },
+        { when: "^given", step: 0, calls: [...Array.from({ length: reads }, (_, i) => call("list_files", { glob: `note-${i}.*` })), ...shownByTool.map(([kind, title, content, data]) => call("show", { kind, title, content, data: JSON.stringify(data) }))] },
         { when: "^given", step: 1, text: "These are given." },
         { when: "^marked", text: marked.map(([, marker, data]) => `${marker} ${JSON.stringify(data)}\n`).join("\n") + "\nThese are marked." },
         ...answers,
@@ -55,7 +56,7 @@ export default async function keeps(t) {
   const path = `/c/${chat_id}`;
   const page = await t.open(server, { context: first, path });
   const was = await all(t, page);
-  t.ok(was.size >= 25 + 3, `${was.size} payloads`);
+  t.ok(was.size >= 25 + 3, `${was.size} payloads are 25 and the bundle's three`);
   await sorts(t, page);
 
   bundle(own, 2);
