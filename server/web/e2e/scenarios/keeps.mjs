@@ -1,4 +1,4 @@
-// A chat with 60 calls and payloads of every built-in type, and three of a bundle's own: after
+// A chat with 60 calls and payloads of every built-in type, and four of a bundle's own: after
 // a reload, an update of the bundle, its removal, a restart and in a second browser, each card
 // and each panel is as it was.
 import { mkdtempSync, rmSync } from "node:fs";
@@ -26,7 +26,7 @@ const shownByTool = [...given, ...others];
 const parts = [
   ["These are given.", shownByTool.map((p) => p.at(-1))],
   ["These are marked.", marked.map((p) => p.at(-1))],
-  ["These are shown.", [/value 42/, /Of two lines/, /Grace/]],
+  ["These are shown.", [/value 42/, /board 1 of Ada and Grace/, /Of two lines/, /Grace/]],
 ];
 
 export default async function keeps(t) {
@@ -56,7 +56,7 @@ export default async function keeps(t) {
   const path = `/c/${chat_id}`;
   const page = await t.open(server, { context: first, path });
   const was = await all(t, page);
-  t.ok(was.size >= 25 + 3, `${was.size} payloads are 25 and the bundle's three`);
+  t.ok(was.size >= 25 + 4, `${was.size} payloads are 25 and the bundle's four`);
   await sorts(t, page);
 
   bundle(own, 2);
@@ -109,9 +109,16 @@ async function settled(t, name, look, words) {
 /** text is what a card or panel shows: its text, its fields, and the page in its frame. */
 async function text(place) {
   const fields = await place.locator("input, textarea").evaluateAll((found) => found.map((field) => field.value).join(" "));
+  return `${await place.innerText()} ${fields} ${await framed(place)}`;
+}
+
+/** framed is what the frames within show: the page of an app is in a frame of its own. */
+async function framed(place) {
   const frame = place.locator("iframe");
-  const inside = (await frame.count()) === 0 ? "" : await frame.first().contentFrame().locator("body").innerText({ timeout: 2_000 }).catch(() => "");
-  return `${await place.innerText()} ${fields} ${inside}`;
+  if ((await frame.count()) === 0) return "";
+  const page = frame.first().contentFrame().locator("body");
+  const own = await page.innerText({ timeout: 2_000 }).catch(() => "");
+  return own + (await framed(page));
 }
 
 /** sorts expects the articles of a PubMed search to be sorted by a header, by mouse and by keyboard. */

@@ -23,6 +23,7 @@ export function PayloadCard({ payload, payloadId, chatId }: { payload: Workspace
   const types = usePayloadTypes();
   const look = configOf(payload.type, servedFor(payload, types));
   const renderer = ownRenderer(payload.render_plan);
+  const sized = renderer === "html" || renderer === "mcp_app"; // by the page itself
   const { title } = payload;
   const { bar } = useDecision({ payload, payloadId, handler: usePayloadHandler(payload.type), config: look });
   return (
@@ -41,10 +42,10 @@ export function PayloadCard({ payload, payloadId, chatId }: { payload: Workspace
         </Button>
       </div>
       {renderer && (
-        <Near className={cn("border-t border-border bg-bg", renderer === "html" ? "min-h-20" : "h-80 overflow-auto")}>
+        <Near className={cn("border-t border-border bg-bg", sized ? "min-h-20" : "h-80 overflow-auto")}>
           <Guard what="This view can't show it">
             <Suspense fallback={<Skeleton lines={4} />}>
-              <OwnView payload={payload} payloadId={payloadId} name={title || look.label} fill={renderer !== "html"} />
+              <OwnView payload={payload} payloadId={payloadId} name={title || look.label} fill={!sized} />
             </Suspense>
           </Guard>
         </Near>
