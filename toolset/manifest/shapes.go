@@ -120,7 +120,7 @@ func toolShape() *shape {
 		may("service", toggle("Whether the tool's process lives on until the chat closes.")),
 		may("timeout", timeout),
 		may("annotations", object("What the tool does to the world, as it claims.",
-			may("read_only", toggle("It changes nothing.")),
+			may("read_only", toggle("It changes nothing: its sandbox makes the workspace read-only.")),
 			may("destructive", toggle("It may overwrite or delete, not only add.")),
 			may("idempotent", toggle("The same call once more changes nothing further.")),
 			may("open_world", toggle("It reaches beyond the workspace, such as the network.")),
