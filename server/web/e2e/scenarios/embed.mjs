@@ -91,7 +91,7 @@ export default async function embed(t) {
     ["Board 1", (at) => at.locator("iframe").contentFrame().locator("iframe").contentFrame().getByText("board 1 of Ada and Grace")],
   ]) {
     const card = page.getByRole("list", { name: "What was made" }).getByRole("listitem").filter({ hasText: label });
-    await card.scrollIntoViewIfNeeded();
+    await t.reveal(card);
     await drawn(card).waitFor();
     await card.getByRole("button", { name: "Open in workspace" }).click();
     await drawn(sheet).waitFor();

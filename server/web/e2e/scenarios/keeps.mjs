@@ -80,7 +80,7 @@ async function all(t, page, was, when = "at first") {
   const shown = new Map();
   for (const [words, sees] of parts) {
     const answer = page.getByRole("article", { name: "Answer" }).filter({ hasText: words });
-    await answer.first().scrollIntoViewIfNeeded();
+    await t.reveal(answer.first());
     const cards = answer.getByRole("list", { name: "What was made" }).getByRole("listitem");
     await cards.last().waitFor();
     t.equal(await cards.count(), sees.length, `cards of ${words} ${when}`);

@@ -82,7 +82,7 @@ export async function shown(t, page, when) {
   ];
   for (const [label, drawn, header] of of) {
     const card = list.filter({ hasText: label });
-    await card.first().scrollIntoViewIfNeeded();
+    await t.reveal(card.first());
     await drawn(card).waitFor();
     await card.getByRole("button", { name: "Open in workspace" }).click();
     await drawn(result).waitFor();
