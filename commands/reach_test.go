@@ -53,7 +53,9 @@ func TestCommandsAgreeAboutWhatAToolReaches(t *testing.T) {
 		if line := lineWith(shown, id); !strings.Contains(line, "may "+want) {
 			t.Errorf("toolset show has %q", line)
 		}
-		var parsed struct{ Tool struct{ Reach struct{ Text string } } }
+		var parsed struct {
+			Tool struct{ Reach struct{ Text string } }
+		}
 		out, _ := w.Run(0, "tool", "show", id, "-o", "json")
 		if err := json.Unmarshal([]byte(out), &parsed); err != nil || parsed.Tool.Reach.Text != want {
 			t.Errorf("%v: %s", err, out)
