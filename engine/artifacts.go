@@ -41,7 +41,7 @@ func artifactsTable() *kv.Table[keptArtifact] {
 // so that a later version of the toolset changes no earlier result. Where the page can't
 // be stored the plan stays as it is, and a notice has the reason.
 func (t *turn) withArtifact(p render.Plan) render.Plan {
-	if p.Renderer != toolset.RenderHTML || p.Error != nil || t.req.Ephemeral {
+	if !hasPage(p) || t.req.Ephemeral {
 		return p
 	}
 	var config map[string]json.RawMessage
@@ -60,6 +60,11 @@ func (t *turn) withArtifact(p render.Plan) render.Plan {
 		t.eng.o.Notice("the page of a result depends on its toolset: " + cleanLine(err.Error()))
 	}
 	return p
+}
+
+// hasPage reports whether a plan's renderer is a page.
+func hasPage(p render.Plan) bool {
+	return (p.Renderer == toolset.RenderHTML || p.Renderer == toolset.RenderApp) && p.Error == nil
 }
 
 // keepArtifact stores a page of an installed toolset for a chat, once, and returns the

@@ -35,7 +35,7 @@ func (t *turn) confirm(c *call, why string) error {
 	w := newWaiting(nil, nil)
 	defer t.take(c.use.ID)
 	err := t.pose(w, event.ConfirmRequest{
-		Tool: bareID(c.toolID()), ToolID: c.toolID(), Input: c.use.Args, ToolUseID: c.use.ID, Reason: why,
+		Tool: bareID(c.toolID()), ToolID: c.toolID(), Input: c.use.Args, ToolUseID: c.use.ID, Reason: why, Reach: t.box.reachOf(c.entry.Tool).Text,
 		Rule: c.judged.Rule(),
 	})
 	if err != nil {

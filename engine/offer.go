@@ -74,7 +74,7 @@ func (t *turn) withoutQuestions(all []toolset.Entry) (kept []toolset.Entry) {
 	rules := t.verdicts.Allowing(slices.Concat(t.policy.Allow, t.eng.granted("").Allow))
 	for _, e := range all {
 		ours := e.Tool.ToolsetID == "" || t.box.remote[e.Tool.ID]
-		if ours && (e.Tool.RequiresConfirmation || e.Tool.Annotations.OpenWorld) && !rules.Names(e.Tool.ID) {
+		if ours && (e.Tool.RequiresConfirmation || t.box.reachOf(e.Tool).Outside()) && !rules.Names(e.Tool.ID) {
 			continue
 		}
 		kept = append(kept, e)

@@ -23,7 +23,8 @@ type RenderedCall struct {
 	ToolID string          `json:"tool_id"`
 	Plan   json.RawMessage `json:"render_plan"`
 	// Document is the page of a plan for the html renderer, with its data in it
-	// (document 004, §5.4); nil for other renderers.
+	// (document 004, §5.4), or a bundle's page for mcp_app, which gets its data by
+	// messages; nil for other renderers.
 	Document []byte `json:"-"`
 }
 
@@ -56,7 +57,7 @@ func (e *Engine) RenderPayload(ctx context.Context, chat Chat, p ShownPayload) (
 	return out, err
 }
 
-// pageOfPlan returns the page of a plan for the html renderer; nil for others. The page
+// pageOfPlan returns the page of a plan for the html renderer, or a bundle's for mcp_app; nil for others. The page
 // that the chat keeps comes first: the toolset may have another one by now.
 func (e *Engine) pageOfPlan(ctx context.Context, chatID string, raw json.RawMessage, doing string) ([]byte, error) {
 	var plan render.Plan
@@ -68,11 +69,14 @@ func (e *Engine) pageOfPlan(ctx context.Context, chatID string, raw json.RawMess
 	if err := json.Unmarshal(raw, &plan); err != nil {
 		return nil, fault.Wrap(fault.Store, doing, err)
 	}
-	if plan.Renderer != toolset.RenderHTML || plan.Error != nil {
+	if !hasPage(plan) {
 		return nil, nil
 	}
 	if err := json.Unmarshal(plan.Config, &config); err != nil {
 		return nil, fault.Wrap(fault.Store, doing, err)
+	}
+	if plan.Renderer == toolset.RenderApp && config.Artifact == "" && config.SHA256 == "" {
+		return nil, nil // the call's MCP server has the page
 	}
 	var page []byte
 	err := error(kv.ErrNotFound)
@@ -84,6 +88,9 @@ func (e *Engine) pageOfPlan(ctx context.Context, chatID string, raw json.RawMess
 	}
 	if err != nil {
 		return nil, fault.Wrap(fault.NotFound, doing, err)
+	}
+	if plan.Renderer == toolset.RenderApp {
+		return page, nil
 	}
 	if len(config.Data) == 0 {
 		config.Data = json.RawMessage("null")

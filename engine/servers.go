@@ -100,7 +100,7 @@ func (e *Engine) gatherServers(box *toolbox, servers []registry.MirrorServer, en
 				}
 				continue
 			}
-			taken[tool.ID], box.remote[tool.ID] = true, true
+			taken[tool.ID], box.remote[tool.ID], box.reach[tool.ID] = true, true, m.Reach(tool)
 			entries = append(entries, entry)
 		}
 	}

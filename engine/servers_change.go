@@ -118,6 +118,8 @@ func (e *Engine) UnusableMCPServers(ids []string) []string {
 // Looked is what came of looking at a server.
 type Looked struct {
 	Report *mcp.Report
+	// Tools are those of the report as lists show them.
+	Tools []ListedTool
 	// Changes are what differs from what was approved; Waiting tells that they
 	// wait for an approval.
 	Changes []registry.Change
@@ -156,6 +158,9 @@ func (e *Engine) LookAtMCPServer(ctx context.Context, id string, approved bool) 
 		return nil, e.toolsetFault("pin the tools of "+id, err)
 	}
 	out := &Looked{Report: report, Changes: changes, Waiting: m.PinnedAt != nil && len(changes) > 0 && !approved}
+	for _, t := range report.Tools {
+		out.Tools = append(out.Tools, ServerTool(m, t))
+	}
 	if out.Waiting {
 		out.Approve = registry.SumOf(id, registry.Pinned(report.Tools))
 	}
@@ -169,9 +174,13 @@ func (e *Engine) ApproveSeen(ctx context.Context, id, approve string) ([]ListedT
 	if err != nil {
 		return nil, e.toolsetFault("approve the tools of "+id, err)
 	}
+	m, err := e.MCPServer(ctx, id)
+	if err != nil {
+		return nil, err
+	}
 	out := make([]ListedTool, len(pinned))
 	for i, t := range pinned {
-		out[i] = ListedTool{Tool: t.Tool, Renderers: []ListedRenderer{}}
+		out[i] = ServerTool(m, t.Tool)
 	}
 	return out, nil
 }

@@ -20,20 +20,18 @@ import (
 // workflow instances, so it holds in later turns, on every branch and fork that has the
 // messages, after summaries, and for each agent of the chat.
 
-// reaches reports whether a tool reaches beyond this machine, so that content
-// comes in by it and could go out. A builtin tool's own statement counts; for others
-// only the sandbox does.
-func (b *toolbox) reaches(t toolset.Tool) bool {
-	if t.ToolsetID == "" {
-		return t.Annotations.OpenWorld
+// reachOf returns what a tool of this turn can read, change and connect to.
+func (b *toolbox) reachOf(t toolset.Tool) toolset.Reach {
+	if r, known := b.reach[t.ID]; known {
+		return r
 	}
-	return !b.sealed[t.ID]
+	return toolset.ReachOf(t, nil)
 }
 
 // broughtBy names what a call that ran brought in from outside; empty for nothing.
 func (t *turn) broughtBy(c *call) string {
 	switch {
-	case t.box.reaches(c.entry.Tool):
+	case t.box.reachOf(c.entry.Tool).SendsOut():
 		return bareID(c.toolID())
 	case t.eng.o.FoldersFromOutside && t.ws != nil && t.ws.Bound:
 		return bareID(c.toolID()) + " in " + t.ws.Path
@@ -90,7 +88,7 @@ func (t *turn) compileRules() (err error) {
 func (t *turn) decide(c *call, ws *toolset.Workspace) (permission.Verdict, string) {
 	c.judged = permission.Resolve(c.entry.Tool, c.use.Args, ws).Look()
 	v, why := t.verdicts.Decide(c.judged)
-	if v != permission.Run || t.tainted == "" || !t.box.reaches(c.entry.Tool) {
+	if v != permission.Run || t.tainted == "" || !t.box.reachOf(c.entry.Tool).SendsOut() {
 		return v, why
 	}
 	if v, _ = t.ownVerdicts.Decide(c.judged); v == permission.Run {

@@ -110,7 +110,7 @@ func TestAnAnswerAfterTheWebWasReadCounts(t *testing.T) {
 
 func TestWhatReachesOut(t *testing.T) {
 	t.Parallel()
-	box := &toolbox{sealed: map[string]bool{"set:sealed": true}}
+	box := &toolbox{reach: map[string]toolset.Reach{"set:sealed": {Contained: true}}}
 	for name, c := range map[string]struct {
 		tool toolset.Tool
 		want bool
@@ -122,7 +122,7 @@ func TestWhatReachesOut(t *testing.T) {
 		"of a server, saying no":    {toolset.Tool{ID: "server:tool", ToolsetID: "server"}, true},
 		"no sandbox was made of it": {toolset.Tool{ID: "set:other", ToolsetID: "set"}, true},
 	} {
-		if got := box.reaches(c.tool); got != c.want {
+		if got := box.reachOf(c.tool).SendsOut(); got != c.want {
 			t.Errorf("%s: %t", name, got)
 		}
 	}
@@ -132,7 +132,7 @@ func TestWhatReachesOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	for e := range got.tools.All() {
-		if e.Tool.ToolsetID == "my-toolset" && got.reaches(e.Tool) {
+		if e.Tool.ToolsetID == "my-toolset" && got.reachOf(e.Tool).SendsOut() {
 			t.Errorf("%s has no network, and counts as if it had", e.Tool.ID)
 		}
 	}

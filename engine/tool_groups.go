@@ -15,8 +15,24 @@ type ListedTool struct {
 	Problem string `json:"problem,omitempty"`
 	// Service says that its process lives on after a call, until the chat ends.
 	Service bool `json:"service,omitempty"`
+	// Reach is what calls of it can read, change and connect to.
+	Reach toolset.Reach `json:"reach"`
 	// Renderers are all there are for it, the one that counts first.
 	Renderers []registry.RenderConfig `json:"renderers"`
+}
+
+// InstalledTool returns a tool of a toolset as lists show it.
+func InstalledTool(t registry.ToolInfo) ListedTool {
+	out := ListedTool{Tool: t.Tool, Problem: t.Problem, Service: t.Service, Reach: t.Reach, Renderers: t.Renderers}
+	if out.Renderers == nil {
+		out.Renderers = []registry.RenderConfig{}
+	}
+	return out
+}
+
+// ServerTool returns a tool of an MCP server as lists show it.
+func ServerTool(s *registry.MirrorServer, t toolset.Tool) ListedTool {
+	return ListedTool{Tool: t, Reach: s.Reach(t), Renderers: []registry.RenderConfig{}}
 }
 
 // ToolGroup are the tools that belong together.
@@ -49,11 +65,7 @@ func (e *Engine) ToolGroups(ctx context.Context) ([]ToolGroup, error) {
 			Enabled: info.Toolset.Enabled, Problem: info.Problem, Tools: []ListedTool{},
 		}
 		for _, t := range info.Tools {
-			renderers := t.Renderers
-			if renderers == nil {
-				renderers = []registry.RenderConfig{}
-			}
-			g.Tools = append(g.Tools, ListedTool{Tool: t.Tool, Problem: t.Problem, Service: t.Service, Renderers: renderers})
+			g.Tools = append(g.Tools, InstalledTool(t))
 		}
 		if len(g.Tools) > 0 || len(info.Servers) == 0 {
 			groups = append(groups, g)
@@ -65,7 +77,7 @@ func (e *Engine) ToolGroups(ctx context.Context) ([]ToolGroup, error) {
 			g.Problem = s.Unusable
 		}
 		for _, t := range s.Tools {
-			g.Tools = append(g.Tools, ListedTool{Tool: t.Tool, Renderers: []registry.RenderConfig{}})
+			g.Tools = append(g.Tools, ServerTool(&s, t.Tool))
 		}
 		groups = append(groups, g)
 	}
@@ -79,7 +91,7 @@ func (e *Engine) builtinGroup(m *registry.Mirror) ToolGroup {
 		if entry.Tool.ToolsetID != "" {
 			continue
 		}
-		t := ListedTool{Tool: entry.Tool, Renderers: []registry.RenderConfig{}}
+		t := ListedTool{Tool: entry.Tool, Reach: toolset.ReachOf(entry.Tool, nil), Renderers: []registry.RenderConfig{}}
 		change := m.Builtins[t.ID]
 		t.Enabled = t.Enabled && !change.Disabled
 		if t.Renderer != nil {

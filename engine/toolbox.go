@@ -24,10 +24,10 @@ type toolbox struct {
 	agents    *Agents
 	shows     *showcase
 	workflows []Workflow
-	unusable  map[string]string // by tool id
-	sealed    map[string]bool   // tools that the sandbox lets reach nothing
-	remote    map[string]bool   // tools of MCP servers
-	session   map[string]bool   // those of them that belong to the turn's session
+	unusable  map[string]string        // by tool id
+	reach     map[string]toolset.Reach // of tools of toolsets and MCP servers
+	remote    map[string]bool          // tools of MCP servers
+	session   map[string]bool          // those of them that belong to the turn's session
 }
 
 // toolbox returns all tools and agents that there are now.
@@ -101,7 +101,7 @@ func (e *Engine) keptBox(generation int64, need toolNeed) *toolbox {
 // gather makes a toolbox of the mirror. What can't be used is left out with its
 // reason, and keeps nothing else from being used.
 func (e *Engine) gather(m *registry.Mirror) (*toolbox, error) {
-	box := &toolbox{generation: m.Generation, shows: e.newShowcase(m.Toolsets), unusable: map[string]string{}, sealed: map[string]bool{}, remote: map[string]bool{}}
+	box := &toolbox{generation: m.Generation, shows: e.newShowcase(m.Toolsets), unusable: map[string]string{}, reach: map[string]toolset.Reach{}, remote: map[string]bool{}}
 	entries := changedBuiltins(e.o.Tools, m.Builtins)
 	agents := e.o.Agents.All()
 	for i := range m.Toolsets {
@@ -112,7 +112,7 @@ func (e *Engine) gather(m *registry.Mirror) (*toolbox, error) {
 				box.unusable[set.Tools[j].Tool.ID] = why
 			} else {
 				entries = append(entries, entry)
-				box.sealed[entry.Tool.ID] = set.Network == toolset.NetworkNone && set.Least > toolset.LevelNone
+				box.reach[entry.Tool.ID] = set.Reach(entry.Tool)
 			}
 		}
 		if set.Usable() {

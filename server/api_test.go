@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"reflect"
 	"slices"
@@ -385,18 +386,24 @@ func bundle(t *testing.T, version string) string {
 // bundleOf has more said of its tool.
 func bundleOf(t *testing.T, version, more string) string {
 	t.Helper()
+	return zipOf(t, map[string]string{
+		"toolset.yaml": "manifest_version: \"1\"\nid: small-set\nname: Small\nversion: \"" + version + "\"\ndescription: For tests\ntools:\n" +
+			"  - id: page\n    name: Page\n    description: shows a page\n    entrypoint: tools.page:run\n    input_schema: {type: object}\n" +
+			"    renderer: {type: html, artifact: artifacts/page.html, data: \"$return\"}\n" + more,
+		"tools/page.py":       "def run(workspace):\n    return {}\n",
+		"artifacts/page.html": "<html><head></head><body>hello</body></html>",
+	})
+}
+
+// zipOf returns a ZIP with the files, in the order of their names.
+func zipOf(t *testing.T, files map[string]string) string {
+	t.Helper()
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
-	for _, f := range []struct{ name, text string }{
-		{"toolset.yaml", "manifest_version: \"1\"\nid: small-set\nname: Small\nversion: \"" + version + "\"\ndescription: For tests\ntools:\n" +
-			"  - id: page\n    name: Page\n    description: shows a page\n    entrypoint: tools.page:run\n    input_schema: {type: object}\n" +
-			"    renderer: {type: html, artifact: artifacts/page.html, data: \"$return\"}\n" + more},
-		{"tools/page.py", "def run(workspace):\n    return {}\n"},
-		{"artifacts/page.html", "<html><head></head><body>hello</body></html>"},
-	} {
-		w, err := z.Create(f.name)
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		w, err := z.Create(name)
 		must(t, err)
-		_, err = w.Write([]byte(f.text))
+		_, err = w.Write([]byte(files[name]))
 		must(t, err)
 	}
 	must(t, z.Close())

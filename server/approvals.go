@@ -103,7 +103,10 @@ type approvalJSON struct {
 	// blanks counted and hidden characters written out.
 	Arguments []consent.Argument `json:"arguments"`
 	Reason    string             `json:"reason"`
-	Rule      string             `json:"rule,omitempty"`
+	// Reach describes what the call can read, change and connect to, in words that
+	// follow "may".
+	Reach string `json:"reach,omitempty"`
+	Rule  string `json:"rule,omitempty"`
 	// RuleText is Rule as a user has to see it.
 	RuleText  string      `json:"rule_text,omitempty"`
 	Form      *event.Form `json:"form,omitempty"`
@@ -123,7 +126,7 @@ func argumentsOf(input json.RawMessage) []consent.Argument {
 func (a *approval) json(turn engine.TurnID) approvalJSON {
 	return approvalJSON{
 		Type: "approval", TurnID: string(turn), ToolUseID: a.ask.ToolUseID, Tool: a.ask.Tool, ToolID: a.ask.ToolID,
-		Input: a.ask.Input, Arguments: argumentsOf(a.ask.Input), Reason: a.ask.Reason, Rule: a.ask.Rule, RuleText: consent.Line(a.ask.Rule), Form: shownForm(a.ask.Form), Nonce: a.nonce, ExpiresAt: a.expires,
+		Input: a.ask.Input, Arguments: argumentsOf(a.ask.Input), Reason: a.ask.Reason, Reach: consent.Line(a.ask.Reach), Rule: a.ask.Rule, RuleText: consent.Line(a.ask.Rule), Form: shownForm(a.ask.Form), Nonce: a.nonce, ExpiresAt: a.expires,
 	}
 }
 

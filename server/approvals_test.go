@@ -38,7 +38,11 @@ func TestAnApprovalIsMadeOnce(t *testing.T) {
 	nonces := map[any]int{}
 	for range 10 {
 		s := h.follow("GET", "/api/turns/"+turn+"/events", nil)
-		nonces[s.until("approval")["nonce"]]++
+		approval := s.until("approval")
+		nonces[approval["nonce"]]++
+		if got := approval["reach"]; got != "read and write the chat's workspace only" {
+			t.Errorf("the approval says that the call may %v", got)
+		}
 	}
 	if n := lookups.Load(); n != 1 || len(nonces) != 1 {
 		t.Errorf("%d lookups, nonces %v", n, nonces)

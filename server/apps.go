@@ -44,6 +44,45 @@ func (s *Server) openApp(r *http.Request, callID string, out *artifactJSON) erro
 	return nil
 }
 
+// openPayloadApp gives the page of a bundle for a payload an address. The page gets the
+// payload's data as the result of a call; there is no server, so it calls no tool.
+func (s *Server) openPayloadApp(r *http.Request, p engine.ShownPayload, shown *engine.RenderedCall, out *artifactJSON) {
+	none := []string{}
+	csp := appCSPJSON{none, none, none, none}
+	out.App = &appJSON{
+		HTML: string(shown.Document), CSP: csp, Permissions: none, Tools: none,
+		Tool:      appToolInfoJSON{Name: p.Type, Title: p.Title, InputSchema: json.RawMessage(`{"type":"object"}`)},
+		ToolInput: json.RawMessage("{}"), ToolResult: payloadResult(shown.Plan),
+	}
+	host := s.hostOf(r)
+	s.show(out, proxyPage(host), appPolicy(csp, host), sandboxProxy)
+}
+
+// payloadResult returns the data of a plan as MCP's CallToolResult: as text, and as
+// structured content where it is an object, which MCP wants.
+func payloadResult(raw json.RawMessage) json.RawMessage {
+	var plan struct {
+		Config struct {
+			Data json.RawMessage `json:"data"`
+		} `json:"config"`
+	}
+	_ = json.Unmarshal(raw, &plan) // artifactOf has read it
+	data := plan.Config.Data
+	if len(data) == 0 {
+		data = json.RawMessage("null")
+	}
+	result := map[string]any{"content": []map[string]string{{"type": "text", "text": string(data)}}}
+	var object map[string]json.RawMessage
+	if json.Unmarshal(data, &object) == nil && object != nil {
+		result["structuredContent"] = data
+	}
+	out, err := json.Marshal(result)
+	if err != nil { // text and valid JSON can't fail
+		return json.RawMessage(`{"content":[]}`)
+	}
+	return out
+}
+
 // hostOf is the origin of the page that asks: the only one that the proxy listens to.
 func (s *Server) hostOf(r *http.Request) string {
 	if origin := r.Header.Get("Origin"); origin != "" { // the gate has let it through

@@ -141,7 +141,11 @@ func openPayloadArtifact(s *Server, w http.ResponseWriter, r *http.Request) erro
 		return err
 	}
 	out, err := s.artifactOf(shown)
-	if err == nil && out.Kind == artifactFrame {
+	switch {
+	case err != nil:
+	case out.Kind == artifactApp:
+		s.openPayloadApp(r, p, shown, out)
+	case out.Kind == artifactFrame:
 		var c *engine.CallService
 		if c, err = s.services.PayloadService(r.Context(), p, shown.Plan); err == nil {
 			s.openService(r, c, out)

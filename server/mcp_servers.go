@@ -56,7 +56,7 @@ func toServer(s engine.ListedServer) serverJSON {
 		out.Problem = s.Unusable
 	}
 	for _, t := range s.Tools {
-		out.Tools = append(out.Tools, engine.ListedTool{Tool: t.Tool, Renderers: orEmpty[engine.ListedRenderer](nil)})
+		out.Tools = append(out.Tools, engine.ServerTool(&s.MirrorServer, t.Tool))
 	}
 	return out
 }
@@ -116,11 +116,8 @@ func lookAtServer(s *Server, w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	out := lookedJSON{
-		Name: looked.Report.Name, Version: looked.Report.Version, Tools: []engine.ListedTool{}, Changes: orEmpty(looked.Changes),
+		Name: looked.Report.Name, Version: looked.Report.Version, Tools: orEmpty(looked.Tools), Changes: orEmpty(looked.Changes),
 		Waiting: looked.Waiting, Approve: looked.Approve, Notes: orEmpty(looked.Report.Notes),
-	}
-	for _, t := range looked.Report.Tools {
-		out.Tools = append(out.Tools, engine.ListedTool{Tool: t, Renderers: orEmpty[engine.ListedRenderer](nil)})
 	}
 	writeJSON(w, http.StatusOK, out)
 	return nil

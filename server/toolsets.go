@@ -62,7 +62,7 @@ func getToolset(s *Server, w http.ResponseWriter, r *http.Request) error {
 	}
 	out := toolsetDetailJSON{Toolset: toToolset(*info), Tools: []engine.ListedTool{}}
 	for _, t := range info.Tools {
-		out.Tools = append(out.Tools, engine.ListedTool{Tool: t.Tool, Problem: t.Problem, Renderers: orEmpty(t.Renderers)})
+		out.Tools = append(out.Tools, engine.InstalledTool(t))
 	}
 	writeJSON(w, http.StatusOK, out)
 	return nil

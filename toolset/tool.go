@@ -113,8 +113,8 @@ const (
 	RenderTable    = "table"
 )
 
-// RenderApp is in the plans of calls of MCP servers' tools that have a page there. No
-// manifest has it.
+// RenderApp is a page that speaks MCP Apps: of an MCP server, for calls of its tools, or of a
+// bundle, for payloads. The manifest's tools can't have it.
 const RenderApp = "mcp_app"
 
 // Renderer says how a call is shown: document 004's renderer, in the form of
@@ -125,8 +125,8 @@ type Renderer struct {
 	Content  string          `json:"content,omitempty"`  // code, document
 	Language string          `json:"language,omitempty"` // code
 	Editable bool            `json:"editable,omitempty"` // code, document
-	Artifact string          `json:"artifact,omitempty"` // html
-	Data     json.RawMessage `json:"data,omitempty"`     // html, table; a table without it shows $return
+	Artifact string          `json:"artifact,omitempty"` // html, mcp_app
+	Data     json.RawMessage `json:"data,omitempty"`     // html, table, mcp_app; without it the last two show $return
 	URL      string          `json:"url,omitempty"`      // frame
 }
 
@@ -137,7 +137,7 @@ func (r Renderer) Config() json.RawMessage {
 		Type string `json:"type,omitempty"`
 		Renderer
 	}
-	if r.Type == RenderTable && len(r.Data) == 0 {
+	if (r.Type == RenderTable || r.Type == RenderApp) && len(r.Data) == 0 {
 		r.Data = json.RawMessage(`"$return"`)
 	}
 	r.Type = ""

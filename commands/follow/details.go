@@ -39,6 +39,9 @@ func NewDetails(ask event.ConfirmRequest, width int) *Details {
 			show.Whole(&b, "    ", arg.Text, width)
 		}
 	}
+	if ask.Reach != "" {
+		indented(&b, "", "it may "+consent.Line(ask.Reach), width)
+	}
 	if ask.Rule != "" {
 		b.WriteString("c and a allow from now on\n")
 		indented(&b, "  ", consent.Line(ask.Rule), width)

@@ -91,20 +91,7 @@ func toolShapes() []shape {
 			{"groups", "builtin, then toolsets, then MCP servers: kind (builtin, toolset, mcp_server), id, name, enabled, problem, tools"},
 		}},
 		{"fettle tool show -o json", []field{version, {"group", "builtin, or the id of the toolset or MCP server"}, {"tool", "a tool as below"}}},
-		{"a tool", []field{
-			{"tool_id, toolset_id", "its ids; a builtin tool has no toolset"},
-			{"name, description", "for people, and for the model; category"},
-			{"input_schema", "and output_schema: JSON Schemas of what it takes and gives"},
-			{"streaming, timeout", "whether it tells progress; the time it has"},
-			{"requires_confirmation", "whether it asks before each call"},
-			{"enabled, problem", "whether it is on; why it can't be used"},
-			{"service", "whether its process lives on after a call"},
-			{"entrypoint", "module:function of a Python tool"},
-			{"annotations", "read_only, destructive, idempotent, open_world"},
-			{"app", "the address of the page that an MCP server has for the tool's calls"},
-			{"renderer", "how its calls are shown: type, file, content, language, editable, artifact, data, url"},
-			{"renderers", "all there are, the one that counts first: tool_id, renderer, config, priority"},
-		}},
+		toolShape(),
 		{"fettle toolset, tool and mcp enable, disable -o json", []field{
 			version,
 			{"id, enabled", "what is on now, or off"},
@@ -140,6 +127,25 @@ func toolShapes() []shape {
 			{"renderer", "as of a tool; null where it was removed"},
 		}},
 	}
+}
+
+// toolShape is the JSON of a tool.
+func toolShape() shape {
+	return shape{"a tool", []field{
+		{"tool_id, toolset_id", "its ids; a builtin tool has no toolset"},
+		{"name, description", "for people, and for the model; category"},
+		{"input_schema", "and output_schema: JSON Schemas of what it takes and gives"},
+		{"streaming, timeout", "whether it tells progress; the time it has"},
+		{"requires_confirmation", "whether it asks before each call"},
+		{"enabled, problem", "whether it is on; why it can't be used"},
+		{"service", "whether its process lives on after a call"},
+		{"entrypoint", "module:function of a Python tool"},
+		{"reach", "what a call can do: writes, destructive, network (hosts or all), hosts, reads, text; contained says that fettle enforces it"},
+		{"annotations", "what the author declares: read_only, destructive, idempotent, open_world"},
+		{"app", "the address of the page that an MCP server has for the tool's calls"},
+		{"renderer", "how its calls are shown: type, file, content, language, editable, artifact, data, url"},
+		{"renderers", "all there are, the one that counts first: tool_id, renderer, config, priority"},
+	}}
 }
 
 // serviceShapes are the JSON of tools that live on.

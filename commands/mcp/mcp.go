@@ -247,7 +247,9 @@ func runShow(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, id,
 	if output == "json" {
 		out := showJSON{workbench.OutputVersion, toServerJSON(s), []engine.ListedTool{}, s.Held(), workbench.OrEmpty(changes)}
 		for _, t := range s.Tools {
-			out.Tools = append(out.Tools, engine.ListedTool{Tool: t.Tool, Problem: s.Held()[t.Tool.ID], Renderers: []registry.RenderConfig{}})
+			listed := engine.ServerTool(s, t.Tool)
+			listed.Problem = s.Held()[t.Tool.ID]
+			out.Tools = append(out.Tools, listed)
 		}
 		return workbench.PrintJSON(rt, out)
 	}

@@ -34,10 +34,6 @@ type toolShowJSON struct {
 	Tool          engine.ListedTool `json:"tool"`
 }
 
-func toToolJSON(t registry.ToolInfo) engine.ListedTool {
-	return engine.ListedTool{Tool: t.Tool, Problem: t.Problem, Service: t.Service, Renderers: workbench.OrEmpty(t.Renderers)}
-}
-
 func newToolList(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle tool list"
 	return &cli.Command{
@@ -164,6 +160,7 @@ func toolAbout(t registry.ToolInfo) string {
 	if t.Tool.Renderer != nil {
 		parts = append(parts, "shown as "+t.Tool.Renderer.Type)
 	}
+	parts = append(parts, "may "+t.Reach.Text)
 	return strings.Join(parts, ", ")
 }
 
@@ -216,6 +213,7 @@ func runToolShow(ctx context.Context, rt *workbench.Runtime, id, output string) 
 	if t.Entrypoint != "" {
 		v.Line("runs", t.Entrypoint, "")
 	}
+	v.Line("may", t.Reach.Text, "")
 	if t.RequiresConfirmation {
 		v.Line("asks", "before each call", "")
 	}

@@ -208,7 +208,7 @@ func showJSON(info *registry.Info) toolsetShowJSON {
 		Items: []approvedJSON{}, Files: workbench.OrEmpty(info.Files), Unset: []registry.Variable{},
 	}
 	for _, t := range info.Tools {
-		out.Tools = append(out.Tools, toToolJSON(t))
+		out.Tools = append(out.Tools, engine.InstalledTool(t))
 	}
 	for _, sv := range info.Servers {
 		out.Servers = append(out.Servers, serverJSON{

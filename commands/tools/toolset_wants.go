@@ -33,7 +33,7 @@ func (v planView) wants(p *registry.Plan) {
 	for _, r := range m.Requirements {
 		v.requirement(r)
 	}
-	v.tools(m)
+	v.tools(p)
 	names(v, "agents", m.Agents, func(a manifest.Agent) string { return a.ID }, "their instructions go to the model")
 	for _, a := range m.Agents {
 		if a.Entry {
@@ -61,11 +61,19 @@ func (v planView) requirement(r string) {
 	v.Line("package", name, about)
 }
 
-// tools shows the functions that run, of tools and of payloads.
-func (v planView) tools(m *manifest.Manifest) {
-	var tools, asking, parsers []string
+// tools shows the functions that run, of tools and of payloads. Tools of the same reach
+// share a line.
+func (v planView) tools(p *registry.Plan) {
+	m := p.Manifest
+	reaches := registry.ReachesOf(m)
+	var texts, asking, parsers []string
+	byText := map[string][]string{}
 	for _, t := range m.Tools {
-		tools = append(tools, t.ID)
+		text := reaches[t.ID].Text
+		if byText[text] == nil {
+			texts = append(texts, text)
+		}
+		byText[text] = append(byText[text], t.ID)
 		if t.RequiresConfirmation {
 			asking = append(asking, t.ID)
 		}
@@ -75,12 +83,15 @@ func (v planView) tools(m *manifest.Manifest) {
 			parsers = append(parsers, p.Parser)
 		}
 	}
+	for _, text := range texts {
+		v.Line("tools", strings.Join(byText[text], ", "), text)
+	}
 	for _, l := range []struct {
 		label string
 		list  []string
 		about string
 	}{
-		{"tools", tools, "read and write the chat's workspace"}, {"asks", asking, "before each call"}, {"parses", parsers, "Python, for what models write"},
+		{"asks", asking, "before each call"}, {"parses", parsers, "Python, for what models write"},
 	} {
 		if len(l.list) > 0 {
 			v.Line(l.label, strings.Join(l.list, ", "), l.about)

@@ -103,7 +103,7 @@ func (b *toolbox) runner(set *registry.MirrorToolset, t *registry.MirrorTool) (t
 	}
 	spec := python.Spec{
 		ToolsetID: set.ID, Module: t.File, Function: t.Function, Requirements: set.Requirements, Streaming: t.Tool.Streaming, Parser: t.Parser,
-		Policy: limited(set.Policy(b.dirs.Home, os.LookupEnv), time.Duration(t.Tool.Timeout)),
+		Policy: set.PolicyFor(t.Tool, b.dirs.Home, os.LookupEnv),
 	}
 	id, toolID, revision, sum, dataDir := set.ID, t.Tool.ID, set.Revision, t.SHA256, b.dirs.Data
 	spec.Service, spec.ToolID, spec.Revision = t.Service, toolID, revision
@@ -147,7 +147,7 @@ func (b *toolbox) Authored(m *manifest.Manifest, t manifest.Tool, dir string) (t
 	}
 	spec := python.Spec{
 		ToolsetID: m.ID, Dir: dir, Function: entry.Function, Requirements: m.Requirements, Streaming: t.Streaming,
-		Policy:  limited(permitted(m, b.dirs.Home), time.Duration(t.Timeout)),
+		Policy:  permitted(m, t, b.dirs.Home),
 		Service: t.Service, ToolID: m.ID + ":" + t.ID,
 	}
 	for _, file := range entry.Files() {

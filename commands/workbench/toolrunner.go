@@ -2,7 +2,6 @@ package workbench
 
 import (
 	"os"
-	"time"
 
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/check"
@@ -26,18 +25,12 @@ func (rt *Runtime) ToolRunner() (check.RunnerFor, error) {
 	return rt.toolbox.Authored, nil
 }
 
-// permitted is what a manifest asks for, as the policy that it would get once
-// the user has approved all of it.
-func permitted(m *manifest.Manifest, home string) toolset.Policy {
+// permitted returns the policy that a tool would get once the user has approved all that
+// its manifest asks for.
+func permitted(m *manifest.Manifest, t manifest.Tool, home string) toolset.Policy {
 	set := registry.MirrorToolset{Granted: m.Permissions}
 	if len(m.Permissions.Network) > 0 {
 		set.Network = toolset.NetworkHosts
 	}
-	return set.Policy(home, os.LookupEnv)
-}
-
-// limited is a policy with a tool's own time limit.
-func limited(p toolset.Policy, timeout time.Duration) toolset.Policy {
-	p.Limits.Time = timeout
-	return p
+	return set.PolicyFor(t.Record(m.ID), home, os.LookupEnv)
 }

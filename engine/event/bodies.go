@@ -71,6 +71,9 @@ type ConfirmRequest struct {
 	Input     json.RawMessage `json:"input"`
 	ToolUseID string          `json:"tool_use_id"`
 	Reason    string          `json:"reason"`
+	// Reach describes what the call can read, change and connect to, in words that
+	// follow "may".
+	Reach string `json:"reach,omitempty"`
 	// Rule is what AllowChat and AllowAlways would allow from then on.
 	Rule string `json:"rule,omitempty"`
 	// Form is set where the call runs and asks for something itself; see there.

@@ -17,7 +17,7 @@ import (
 type toolFacts struct {
 	category string
 	readOnly bool
-	open     bool // it reaches beyond the workspace
+	open     bool // it connects to other systems
 }
 
 // toolFacts gathers what is known of all tools, by their ids.
@@ -30,7 +30,7 @@ func (a *agent) toolFacts(ctx context.Context) map[string]toolFacts {
 	}
 	for _, g := range groups {
 		for _, t := range g.Tools {
-			out[t.ID] = toolFacts{t.Category, t.Annotations.ReadOnly, t.Annotations.OpenWorld}
+			out[t.ID] = toolFacts{t.Category, !t.Reach.Writes, t.Reach.Outside()}
 		}
 	}
 	return out
@@ -87,6 +87,9 @@ const maxAsked = 256 << 10
 func (s *session) asked(c event.ConfirmRequest) (out []toolContent, whole bool) {
 	if reason := consent.Line(c.Reason); reason != "" {
 		out = append(out, shown("Needs your approval: "+reason))
+	}
+	if reach := consent.Line(c.Reach); reach != "" {
+		out = append(out, shown("It may "+reach))
 	}
 	whole = true
 	call, changes := consent.Read(c.Input), s.preview(c.ToolID, c.Input)

@@ -139,8 +139,8 @@ func (o *offer) toolOf(t *engine.ListedTool, name string) (offered, bool) {
 	out := offered{id: t.ID, tool: &sdk.Tool{
 		Name: name, Title: harmless.Line(t.Name), Description: harmless.Text(t.Description), InputSchema: input,
 		Annotations: &sdk.ToolAnnotations{
-			Title: harmless.Line(t.Name), ReadOnlyHint: t.Annotations.ReadOnly, DestructiveHint: yes(t.Annotations.Destructive),
-			IdempotentHint: t.Annotations.Idempotent, OpenWorldHint: yes(t.Annotations.OpenWorld),
+			Title: harmless.Line(t.Name), ReadOnlyHint: !t.Reach.Writes, DestructiveHint: yes(t.Reach.Destructive),
+			IdempotentHint: t.Annotations.Idempotent, OpenWorldHint: yes(t.Reach.Outside()),
 		},
 	}}
 	if promise, ok := objectSchema(t.OutputSchema); ok && len(t.OutputSchema) > 0 && saysObject(t.OutputSchema) {

@@ -78,7 +78,7 @@ func runCommand(o Options) toolset.Entry {
 		}`),
 		Streaming: true, RequiresConfirmation: true,
 		Renderer:    &toolset.Renderer{Type: toolset.RenderCode, Content: "$return.output", Language: "shell"},
-		Annotations: toolset.Annotations{Destructive: true, OpenWorld: o.Policy.Network != toolset.NetworkNone},
+		Annotations: toolset.Annotations{Destructive: true, OpenWorld: o.Policy.Network != toolset.NetworkNone || o.Policy.Least == toolset.LevelNone},
 		Timeout:     toolset.Duration(maxCommandTime + 2*endingTime),
 	}, r.run, onFiles)
 }

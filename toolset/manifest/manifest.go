@@ -222,19 +222,24 @@ func (m *Manifest) ToolID(id string) string { return m.ID + ":" + id }
 func (m *Manifest) ToolRecords() []toolset.Tool {
 	records := make([]toolset.Tool, len(m.Tools))
 	for i, t := range m.Tools {
-		r := toolset.Tool{
-			ID: m.ToolID(t.ID), ToolsetID: m.ID, Name: t.Name, Description: t.Description, Category: t.Category,
-			InputSchema: t.InputSchema, OutputSchema: t.OutputSchema, Streaming: t.Streaming,
-			RequiresConfirmation: t.RequiresConfirmation, Enabled: true, Entrypoint: t.Entrypoint,
-			Renderer: t.Renderer, Annotations: toolset.UnknownAnnotations(), Timeout: t.Timeout,
-		}
-		if r.Name == "" {
-			r.Name = t.ID
-		}
-		if t.Annotations != nil {
-			r.Annotations = *t.Annotations
-		}
-		records[i] = r
+		records[i] = t.Record(m.ID)
 	}
 	return records
+}
+
+// Record returns the tool as the rest of fettle knows it; see [Manifest.ToolRecords].
+func (t Tool) Record(toolsetID string) toolset.Tool {
+	r := toolset.Tool{
+		ID: toolsetID + ":" + t.ID, ToolsetID: toolsetID, Name: t.Name, Description: t.Description, Category: t.Category,
+		InputSchema: t.InputSchema, OutputSchema: t.OutputSchema, Streaming: t.Streaming,
+		RequiresConfirmation: t.RequiresConfirmation, Enabled: true, Entrypoint: t.Entrypoint,
+		Renderer: t.Renderer, Annotations: toolset.UnknownAnnotations(), Timeout: t.Timeout,
+	}
+	if r.Name == "" {
+		r.Name = t.ID
+	}
+	if t.Annotations != nil {
+		r.Annotations = *t.Annotations
+	}
+	return r
 }

@@ -120,7 +120,7 @@ func toolShape() *shape {
 		may("service", toggle("Whether the tool's process lives on until the chat closes.")),
 		may("timeout", timeout),
 		may("annotations", object("What the tool does to the world, as it claims.",
-			may("read_only", toggle("It changes nothing.")),
+			may("read_only", toggle("It changes nothing: its sandbox makes the workspace read-only.")),
 			may("destructive", toggle("It may overwrite or delete, not only add.")),
 			may("idempotent", toggle("The same call once more changes nothing further.")),
 			may("open_world", toggle("It reaches beyond the workspace, such as the network.")),
@@ -135,6 +135,25 @@ func toolID() *shape {
 	return s
 }
 
+// payloadRendererShape has the renderers of payload types. A page that speaks MCP Apps gets
+// the payload's data as the result of a call; for calls themselves an MCP server has the page.
+func payloadRendererShape() *shape {
+	s := rendererShape()
+	s.variants = append(s.variants, variant{"mcp_app", htmlShape("What the page gets as the result of a tool, in ui/notifications/tool-result; $return where it is left out.")})
+	return s
+}
+
+// htmlShape is a renderer that is a page of the bundle.
+func htmlShape(data string) *shape {
+	artifact := text("An HTML file of the bundle, such as artifacts/results.html.", "a path in the bundle", 1, 500)
+	artifact.check = checkArtifact
+	return object("",
+		need("type", text("", "text", 1, 20)),
+		need("artifact", artifact),
+		may("data", &shape{kind: anyKind, about: data}),
+	)
+}
+
 func rendererShape() *shape {
 	source := func(fields ...field) *shape {
 		s := object("", append([]field{
@@ -146,18 +165,12 @@ func rendererShape() *shape {
 		s.oneOf = []string{"file", "content"}
 		return s
 	}
-	artifact := text("An HTML file of the bundle, such as artifacts/results.html.", "a path in the bundle", 1, 500)
-	artifact.check = checkArtifact
 	return &shape{
 		kind: variantKind, about: "How a call is shown.", want: "a renderer with a type", tag: "type",
 		variants: []variant{
 			{"code", source(may("language", text("The language, or auto.", "text", 1, 40)))},
 			{"document", source()},
-			{"html", object("",
-				need("type", text("", "text", 1, 20)),
-				need("artifact", artifact),
-				may("data", &shape{kind: anyKind, about: "What the page gets as window.__TOOL_DATA__, such as $return."}),
-			)},
+			{"html", htmlShape("What the page gets as window.__TOOL_DATA__, such as $return.")},
 			{"table", object("",
 				need("type", text("", "text", 1, 20)),
 				may("data", &shape{kind: anyKind, about: "The table: {columns, rows} or a list of rows, such as $return.rows; $return where it is left out."}),

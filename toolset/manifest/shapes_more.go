@@ -16,7 +16,7 @@ func payloadShape() *shape {
 		may("schema", schemaShape("The JSON Schema of its data.", true)),
 		may("parser", parser),
 		may("relevant_tabs", list("The tabs for which it is offered; all where left out.", line("", maxName), maxEntries)),
-		may("renderer", rendererShape()),
+		may("renderer", payloadRendererShape()),
 		may("render_options", object("How the panel around it looks.",
 			may("panelWidth", line("A width in CSS, such as 550px.", 40)),
 			may("headerTitle", line("The panel's title.", maxName)),

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/manifest"
 )
 
@@ -118,8 +119,9 @@ func itemsOf(m *manifest.Manifest, files []File) []Item {
 			out = append(out, newItem(list.kind, name).done())
 		}
 	}
+	reaches := ReachesOf(m)
 	for _, t := range m.Tools {
-		out = append(out, toolItem(t))
+		out = append(out, toolItem(t, reaches[t.ID]))
 	}
 	for _, a := range m.Agents {
 		out = append(out, newItem(KindAgent, a.ID).pin("purpose", a.Purpose).pin("prompt", a.Prompt).
@@ -151,7 +153,20 @@ func variableNames(m *manifest.Manifest) []string {
 	return out
 }
 
-func toolItem(t manifest.Tool) Item {
+// ReachesOf returns what calls of a manifest's tools can reach once its permissions are
+// granted, by the tools' bare ids.
+func ReachesOf(m *manifest.Manifest) map[string]toolset.Reach {
+	out := map[string]toolset.Reach{}
+	for _, t := range m.ToolRecords() {
+		out[t.BareID()] = reachOf(t, m.Permissions, toolset.LevelReduced)
+	}
+	return out
+}
+
+// fieldReach is the field of a tool's item that describes what the tool can reach.
+const fieldReach = "reach"
+
+func toolItem(t manifest.Tool, reach toolset.Reach) Item {
 	annotations := ""
 	if t.Annotations != nil {
 		annotations = jsonText(t.Annotations)
@@ -159,7 +174,7 @@ func toolItem(t manifest.Tool) Item {
 	b := newItem(KindTool, t.ID).pin("description", t.Description).pin("name", t.Name).
 		pin("input_schema", jsonText(t.InputSchema)).pin("output_schema", jsonText(t.OutputSchema)).
 		pin("requires_confirmation", yes(t.RequiresConfirmation)).pin("annotations", annotations).pin("service", yes(t.Service)).
-		tell("entrypoint", t.Entrypoint).tell("category", t.Category).tell("streaming", yes(t.Streaming))
+		tell(fieldReach, reach.Text).tell("entrypoint", t.Entrypoint).tell("category", t.Category).tell("streaming", yes(t.Streaming))
 	if t.Timeout > 0 {
 		b.tell("timeout", t.Timeout.String())
 	}
@@ -272,7 +287,11 @@ func compare(before, after []Item, approved map[[2]string]string) []Change {
 		asks := approved[key] != it.SHA256
 		was, there := old[key]
 		delete(old, key)
-		switch fields := fieldChanges(was.Fields, it.Fields); {
+		fields := fieldChanges(was.Fields, it.Fields)
+		if there { // the permission that a tool's reach follows from is a change by itself
+			fields = slices.DeleteFunc(fields, func(f FieldChange) bool { return f.Field == fieldReach })
+		}
+		switch {
 		case !there:
 			out = append(out, Change{Kind: it.Kind, Name: it.Name, Change: "added", Fields: fields, Asks: asks})
 		case len(fields) > 0 || asks:

@@ -35,6 +35,8 @@ type ToolInfo struct {
 	// Renderers are all that there are for it, the one that counts first.
 	Renderers []RenderConfig
 	File      string
+	// Reach is what calls of it can read, change and connect to.
+	Reach toolset.Reach
 }
 
 // ServerInfo is one MCP server that a toolset declares.
@@ -90,6 +92,8 @@ func (r *Registry) info(tx *kv.Tx, id string, withFiles bool) (*Info, error) {
 	if set.damaged {
 		return &Info{Toolset: set.set, Problem: damagedRecords}, nil
 	}
+	approved, least := pins(set.approvals), set.least()
+	permissions := granted(set.set.Permissions, approved)
 	for _, t := range set.tools {
 		m, err := r.mirrorTool(tx, set, t)
 		if err != nil {
@@ -97,6 +101,7 @@ func (r *Registry) info(tx *kv.Tx, id string, withFiles bool) (*Info, error) {
 		}
 		out.Tools = append(out.Tools, ToolInfo{
 			Tool: m.Tool, Service: m.Service, Problem: m.Problem, Renderers: set.renderersOf(t.ID), File: m.File,
+			Reach: reachOf(m.Tool, permissions, least),
 		})
 	}
 	for _, d := range set.declared {
@@ -128,7 +133,6 @@ func (r *Registry) info(tx *kv.Tx, id string, withFiles bool) (*Info, error) {
 	if m == nil {
 		return out, nil // the tool at fault says so
 	}
-	approved := pins(set.approvals)
 	out.Items = itemsOf(m, files)
 	for _, it := range out.Items {
 		if approved[[2]string{it.Kind, it.Name}] != it.SHA256 {

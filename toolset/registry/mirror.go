@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/manifest"
@@ -106,6 +107,38 @@ func (t *MirrorToolset) Usable() bool { return t.Enabled && t.Problem == "" }
 
 // Usable tells whether the tool may be offered and run, if its toolset may.
 func (t *MirrorTool) Usable() bool { return t.Tool.Enabled && t.Problem == "" }
+
+// reachOf returns what calls of a tool can reach with the permissions that its toolset was
+// granted. Folders are named as the manifest names them.
+func reachOf(t toolset.Tool, granted manifest.Permissions, least toolset.Level) toolset.Reach {
+	p := toolset.Policy{ReadOnly: t.Annotations.ReadOnly, Readable: granted.Read, Least: least}
+	if len(granted.Network) > 0 {
+		p.Network, p.Hosts = toolset.NetworkHosts, granted.Network
+	}
+	return toolset.ReachOf(t, &p)
+}
+
+// Reach returns what calls of one of the toolset's tools can reach.
+func (t *MirrorToolset) Reach(tool toolset.Tool) toolset.Reach {
+	return reachOf(tool, t.Granted, t.Least)
+}
+
+// Reach returns what calls of one of the server's tools can reach.
+func (s *MirrorServer) Reach(tool toolset.Tool) toolset.Reach {
+	if s.Config.Command == "" || !s.Settings.Offline || s.Settings.Uncontained {
+		return toolset.ReachOf(tool, nil)
+	}
+	return toolset.ReachOf(tool, &toolset.Policy{Least: toolset.LevelNone})
+}
+
+// PolicyFor is Policy for the calls of one tool: a tool that is declared read-only cannot
+// change the workspace.
+func (t *MirrorToolset) PolicyFor(tool toolset.Tool, home string, env func(string) (string, bool)) toolset.Policy {
+	p := t.Policy(home, env)
+	p.ReadOnly = tool.Annotations.ReadOnly
+	p.Limits.Time = time.Duration(tool.Timeout)
+	return p
+}
 
 // Policy is what its tools may reach, without workspace and limits. home is
 // what ~/ means, env looks variables up: one that isn't set is left out.

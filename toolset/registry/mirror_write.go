@@ -381,10 +381,7 @@ func (r *Registry) mirrorToolset(tx *kv.Tx, id string) (MirrorToolset, error) {
 	t := MirrorToolset{
 		ID: id, Name: set.set.Name, Version: set.set.Version, Hash: set.set.Hash, Revision: set.set.Revision,
 		Dir: filepath.ToSlash(filepath.Join("toolsets", id, set.set.Revision)), Enabled: set.set.Enabled,
-		Requirements: set.set.Requirements, Problem: r.problem(set), Least: toolset.LevelReduced,
-	}
-	if set.set.Uncontained {
-		t.Least = toolset.LevelNone
+		Requirements: set.set.Requirements, Problem: r.problem(set), Least: set.least(),
 	}
 	approved := pins(set.approvals)
 	t.Granted = granted(set.set.Permissions, approved)
@@ -436,4 +433,12 @@ func granted(p manifest.Permissions, approved map[[2]string]string) manifest.Per
 	return manifest.Permissions{
 		Network: only(KindNetwork, p.Network), Env: only(KindEnv, p.Env), Read: only(KindRead, p.Read),
 	}
+}
+
+// least returns the containment below which the toolset's tools may not run.
+func (r *rows) least() toolset.Level {
+	if r.set.Uncontained {
+		return toolset.LevelNone
+	}
+	return toolset.LevelReduced
 }

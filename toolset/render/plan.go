@@ -17,7 +17,7 @@ import (
 // Plan says how a call is shown: document 004's render_plan. Its JSON is kept
 // with the call.
 type Plan struct {
-	// Renderer is code, document, html, table or frame; empty in a plan that has a Look alone.
+	// Renderer is code, document, html, table, frame or mcp_app; empty in a plan that has a Look alone.
 	Renderer string          `json:"renderer"`
 	Config   json.RawMessage `json:"config"` // an object
 	// Look is how the card and the panel of a payload look; nil for calls.
@@ -165,13 +165,13 @@ func (m *maker) check(renderer string, config json.RawMessage, fields map[string
 	switch renderer {
 	case toolset.RenderCode, toolset.RenderDocument:
 		m.confine(fields, "file", m.file)
-	case toolset.RenderHTML:
+	case toolset.RenderHTML, toolset.RenderApp:
 		m.confine(fields, "artifact", func(s string) (string, error) { return m.artifact(s, config) })
 	case toolset.RenderFrame:
 		m.confine(fields, "url", func(s string) (string, error) { return frameURL(s, config) })
 	case toolset.RenderTable:
 	default:
-		m.problem("unknown renderer %s; known are code, document, html, table and frame", strconv.Quote(renderer))
+		m.problem("unknown renderer %s; known are code, document, html, table, frame and mcp_app", strconv.Quote(renderer))
 	}
 }
 

@@ -90,7 +90,7 @@ func TestPlans(t *testing.T) {
 		"a chosen artifact":    {"html", `{"artifact":"artifacts/$args.path"}`, `{"artifact":null}`, "artifact: $args.path may not choose it; it is a file of the toolset"},
 		"a chosen host":        {"frame", `{"url":"$args.path"}`, `{"url":null}`, "url: src/a.py: the config itself has to name scheme and host, as in http://localhost:$return.port"},
 		"another machine":      {"frame", `{"url":"http://example.com/"}`, `{"url":null}`, "url: http://example.com/ is not on this machine"},
-		"no renderer":          {"video", `{}`, `{}`, `unknown renderer "video"; known are code, document, html, table and frame`},
+		"no renderer":          {"video", `{}`, `{}`, `unknown renderer "video"; known are code, document, html, table, frame and mcp_app`},
 		"no object":            {"code", `[1]`, `{}`, "the renderer's config is no object"},
 		"no JSON":              {"code", `{"a":`, `{}`, "the renderer's config can't be used: EOF"},
 		"nothing":              {"code", ``, `{}`, "the renderer's config can't be used: it is empty"},

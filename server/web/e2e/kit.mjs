@@ -93,6 +93,11 @@ export class Kit {
     throw new Error(`${this.name}: ${what} didn't come about in ${patience / 1000} s; the last was ${JSON.stringify(last)}`);
   }
 
+  /** reveal scrolls to an element, which the page may replace while it loads. */
+  async reveal(place) {
+    await this.until(`scrolling to ${place}`, () => place.scrollIntoViewIfNeeded({ timeout: 5_000 }).then(() => true, () => false));
+  }
+
   /** axe fails on what keeps people out: serious and critical findings. rules are those wanted, where not all are. */
   async axe(page, state, rules) {
     if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(axeSource());

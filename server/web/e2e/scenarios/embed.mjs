@@ -1,11 +1,16 @@
 // <fettle-chat> on a page of another origin, which shows a payload in its own way.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { chat } from "../kit.mjs";
 import { script } from "../models.mjs";
+import { answers, bundle } from "./own_views.mjs";
 
 const model = script([
   { when: "^propose", text: 'Here it is:\n\nSCHEMA_PROPOSAL: {"proposed_changes": {"stream_name": "Night shifts"}, "reasoning": "It says what it is about."}\n\nShall I?' },
   { when: "their program reported", text: "The model knows that it was done." },
   { when: "suggest$", text: 'SUGGESTED_ACTIONS: [{"label": "Apply it", "type": "apply_schema_proposal", "metadata": {"stream": 7}}]\n\nShall the page do it?' },
+  ...answers,
   { when: "", text: "An **answer** from afar." },
 ]);
 
@@ -39,13 +44,16 @@ window.known = typeof getPayloadHandler("note_of_host")?.render;
 
 export default async function embed(t) {
   let server = null;
+  const own = mkdtempSync(join(tmpdir(), "fettle-page-own-"));
+  t.closers.push(() => rmSync(own, { recursive: true, force: true }));
+  bundle(own, 1);
   const { origin } = await t.listen((request, response) => {
     response.setHeader("Content-Type", request.url === "/" ? "text/html; charset=utf-8" : "image/svg+xml");
     response.end(request.url === "/" ? host(server) : "<svg xmlns='http://www.w3.org/2000/svg'/>");
   });
   server = await t.serve({
     args: ["--model", "script/model.yaml", "--allow-origin", origin], models: { "model.yaml": model },
-    toolsets: ["gallery:research-streams"],
+    toolsets: ["gallery:research-streams", own],
   });
   const page = await (await t.context()).newPage();
   await page.goto(origin);
@@ -61,11 +69,11 @@ export default async function embed(t) {
   await ui.ask("propose something");
   await page.getByText("Shall I?").waitFor();
   const answer = await ui.done();
-  const own = page.getByRole("button", { name: "Take it over" });
-  if (!(await own.isVisible())) await answer.getByRole("button", { name: "Open in workspace" }).first().click();
+  const take = page.getByRole("button", { name: "Take it over" });
+  if (!(await take.isVisible())) await answer.getByRole("button", { name: "Open in workspace" }).first().click();
   await page.getByText("Host: Night shifts").waitFor();
   await t.shot(page, "payload");
-  await own.click();
+  await take.click();
   await page.getByText("accepted Night shifts").waitFor();
   await t.axe(page, "the component on another page");
   // Accepting asks the page for the action of the payload's type, and so does a suggestion.
@@ -74,6 +82,21 @@ export default async function embed(t) {
   await page.getByRole("button", { name: "Apply it" }).click();
   await page.getByText("The model knows that it was done.").waitFor();
   t.equal((await page.evaluate(() => window.actions)).at(-1), ["apply_schema_proposal", { stream: 7 }], "the action that the host was given");
+  // Views of a bundle's own, as on fettle's page: in the card, and where the card is opened.
+  await ui.ask("show");
+  await page.getByText("These are shown.").waitFor();
+  const sheet = page.getByRole("region", { name: /^(Header|Board) 1$/ });
+  for (const [label, drawn] of [
+    ["Dial 1", (at) => at.locator("iframe").contentFrame().getByText("value 42")],
+    ["Board 1", (at) => at.locator("iframe").contentFrame().locator("iframe").contentFrame().getByText("board 1 of Ada and Grace")],
+  ]) {
+    const card = page.getByRole("list", { name: "What was made" }).getByRole("listitem").filter({ hasText: label });
+    await t.reveal(card);
+    await drawn(card).waitFor();
+    await card.getByRole("button", { name: "Open in workspace" }).click();
+    await drawn(sheet).waitFor();
+  }
+  await t.shot(page, "own-views");
   const chats = (await server.api("/api/chats")).chats;
   t.equal(chats.length, 1, "chats");
 

@@ -1,3 +1,4 @@
+import McpApp from "@/components/renderers/McpApp";
 import { HtmlFrame } from "@/components/renderers/Sandbox";
 import { useArtifact, type ArtifactOf } from "@/components/renderers/callApi";
 import type { PlanViewProps } from "@/components/renderers/PlanView";
@@ -6,10 +7,11 @@ import { Failed, Skeleton } from "@/components/ui/States";
 import { Markdown } from "@/components/ui/Markdown";
 
 /** PlanView draws a render plan without the page's editors and files. */
-export function PlanView({ plan, of, name, text, fill }: PlanViewProps) {
+export function PlanView({ plan, of, chatId, name, text, fill }: PlanViewProps) {
   switch (plan.renderer) {
     case "html":
-      return <Page of={of} name={name} fill={fill} />;
+    case "mcp_app":
+      return <Page of={of} chatId={chatId} name={name} fill={fill} />;
     case "table":
       return <TablePayloadView payload={{ type: "table", title: name, content: "", data: plan.data }} />;
     case "document":
@@ -25,11 +27,13 @@ function Plain({ text }: { text: string }) {
   return <pre className="p-3 font-mono text-[13px] break-words whitespace-pre-wrap">{text}</pre>;
 }
 
-function Page({ of, name, fill }: { of: ArtifactOf; name: string; fill: boolean }) {
+function Page({ of, chatId, name, fill }: { of: ArtifactOf; chatId: string; name: string; fill: boolean }) {
   const artifact = useArtifact(of);
   if (artifact.isError && !artifact.data) return <Failed what="The view could not be opened" error={artifact.error} onRetry={() => void artifact.refetch()} />;
   if (!artifact.data) return <Skeleton lines={4} />;
-  const { url, problem } = artifact.data;
+  const { url, origin, app, problem } = artifact.data;
+  const reload = () => void artifact.refetch();
   if (!url) return <Plain text={problem ?? "It has no address here."} />;
-  return <HtmlFrame key={url} address={url} title={`View of ${name}`} fill={fill} onReload={() => void artifact.refetch()} />;
+  if (app && origin) return <McpApp key={url} chatId={chatId} app={app} address={url} origin={origin} fill={fill} onReload={reload} />;
+  return <HtmlFrame key={url} address={url} title={`View of ${name}`} fill={fill} onReload={reload} />;
 }

@@ -180,6 +180,8 @@ export interface Approval {
   /** comes with the nonce */
   arguments?: ApprovalArgument[];
   reason: string;
+  /** what the call can read, change and connect to, in words that follow "may" */
+  reach?: string;
   rule?: string;
   /** the rule as a person has to see it */
   rule_text?: string;

@@ -44,7 +44,7 @@ function card(args: ApprovalArgument[] | undefined) {
           approvals={[
             {
               turn_id: "t", tool_use_id: "u", tool: "run_command", tool_id: "run_command", input: {}, arguments: args,
-              reason: "it can change", rule: "run_command(x*)", rule_text: "run_command(x[90 blanks]*)", ...nonce,
+              reason: "it can change", reach: "read and write the chat's workspace only", rule: "run_command(x*)", rule_text: "run_command(x[90 blanks]*)", ...nonce,
             },
           ]}
         />
@@ -63,6 +63,7 @@ it("allows a call that is shown whole", () => {
   const container = card([arg("command", "ls[120 blanks]; rm -rf ~")]);
   expect(container.textContent).toContain("ls[120 blanks]; rm -rf ~");
   expect(container.textContent).toContain("run_command(x[90 blanks]*)");
+  expect(container.textContent).toContain("It may read and write the chat's workspace only.");
   expect(allow().disabled).toBe(false);
   expect(more().disabled).toBe(false);
 });

@@ -55,6 +55,7 @@ function ApprovalCard({ approval }: { approval: Approval }) {
       <Proposed args={args} whole={whole} onWhole={() => setWhole(true)} />
       <div className="flex flex-col gap-2 border-t border-border px-3 py-2">
         {approval.reason && <p className="text-muted">{visible(approval.reason[0]?.toUpperCase() + approval.reason.slice(1))}.</p>}
+        {approval.reach && <p className="text-muted">It may {visible(approval.reach)}.</p>}
         {problem && <p role="alert" className="text-bad">{problem}</p>}
         <div className="flex flex-wrap items-center justify-end gap-2">
           <input

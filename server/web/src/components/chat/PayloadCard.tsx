@@ -1,23 +1,31 @@
 import { PanelRight } from "lucide-react";
 import { createElement, lazy, Suspense, useEffect, useRef, useState, type ReactNode } from "react";
+import { DecisionBar } from "@/components/panels/workspace/DecisionBar";
 import { Guard } from "@/components/panels/workspace/Guard";
 import { configOf, servedFor } from "@/components/panels/workspace/types";
+import { useDecision } from "@/components/panels/workspace/useDecision";
 import { usePayloadTypes } from "@/components/panels/workspace/usePayloadTypes";
 import { Button } from "@/components/ui/Button";
 import { Skeleton } from "@/components/ui/States";
 import { cn } from "@/lib/cn";
+import { usePayloadHandler } from "@/lib/payloadHandlers";
 import { useUI } from "@/lib/ui";
 import { ownRenderer } from "@/lib/workspace/ownView";
 import type { WorkspacePayload } from "@/types/chat";
 
 const OwnView = lazy(() => import("@/components/renderers/OwnView").then((m) => ({ default: m.OwnView })));
 
-/** PayloadCard is a payload below its answer, with the view that its toolset gave its type. */
+/**
+ * PayloadCard is a payload below its answer, with the view that its toolset gave its type and
+ * the decision about it.
+ */
 export function PayloadCard({ payload, payloadId, chatId }: { payload: WorkspacePayload; payloadId?: string; chatId: string | null }) {
   const types = usePayloadTypes();
   const look = configOf(payload.type, servedFor(payload, types));
   const renderer = ownRenderer(payload.render_plan);
+  const sized = renderer === "html" || renderer === "mcp_app"; // by the page itself
   const { title } = payload;
+  const { bar } = useDecision({ payload, payloadId, handler: usePayloadHandler(payload.type), config: look });
   return (
     <li className={cn("flex max-w-full min-w-0 flex-col overflow-hidden rounded-lg border border-border bg-surface text-[13px]", renderer && "w-full")}>
       <div className="flex items-center gap-3 py-1 pr-1 pl-3">
@@ -34,14 +42,15 @@ export function PayloadCard({ payload, payloadId, chatId }: { payload: Workspace
         </Button>
       </div>
       {renderer && (
-        <Near className={cn("border-t border-border bg-bg", renderer === "html" ? "min-h-20" : "h-80 overflow-auto")}>
+        <Near className={cn("border-t border-border bg-bg", sized ? "min-h-20" : "h-80 overflow-auto")}>
           <Guard what="This view can't show it">
             <Suspense fallback={<Skeleton lines={4} />}>
-              <OwnView payload={payload} payloadId={payloadId} name={title || look.label} fill={renderer !== "html"} />
+              <OwnView payload={payload} payloadId={payloadId} name={title || look.label} fill={!sized} />
             </Suspense>
           </Guard>
         </Near>
       )}
+      {bar && <DecisionBar {...bar} small />}
     </li>
   );
 }

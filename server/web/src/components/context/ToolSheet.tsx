@@ -3,7 +3,7 @@ import { Dialog } from "@/components/ui/Dialog";
 import { Markdown } from "@/components/ui/Markdown";
 import type { ListedTool } from "@/lib/api/client";
 import { inputsOf } from "./inputs";
-import { marksOf, rendererText } from "./marks";
+import { reachText, rendererText } from "./marks";
 
 /** ToolSheet is all that is known of a tool. */
 export function ToolSheet({ tool, onClose }: { tool: ListedTool | null; onClose(): void }) {
@@ -22,7 +22,8 @@ function Body({ tool }: { tool: ListedTool }) {
       <Markdown text={tool.description} />
       <Facts
         facts={[
-          ["Marks", marksOf(tool).map((m) => m.text).join(", ") || (tool.annotations.read_only ? "Only reads" : "None")],
+          ["Reach", reachText(tool.reach)],
+          ["Asks", tool.requires_confirmation ? "Before each call" : ""],
           ["Renderer", rendererText(tool.renderer?.type)],
           ["Origin", tool.toolset_id ? `toolset ${tool.toolset_id}` : "built in"],
           ["Category", tool.category],

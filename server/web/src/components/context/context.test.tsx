@@ -1,6 +1,6 @@
 import { render, screen } from "@testing-library/react";
 import { expect, test } from "vitest";
-import type { Agent } from "@/lib/api/client";
+import type { Agent, ListedTool } from "@/lib/api/client";
 import { AgentGraph } from "./AgentGraph";
 import { byteText } from "./bytes";
 import { documentName } from "./documentName";
@@ -9,6 +9,7 @@ import { families, handoffsOf } from "./handoffs";
 import { inputsOf } from "./inputs";
 import { marksOf } from "./marks";
 import type { ToolGroup } from "./queries";
+import { ToolSheet } from "./ToolSheet";
 import agentData from "./testdata/agents.json";
 import toolData from "./testdata/tools.json";
 
@@ -47,6 +48,19 @@ test("marks say what a tool may do", () => {
   expect(marksOf(tool("run_command")).map((m) => m.id)).toEqual(["confirm", "shell"]);
   expect(marksOf(tool("web_fetch")).map((m) => m.id)).toEqual(["confirm", "web"]);
   expect(marksOf(tool("write_file")).map((m) => m.id)).toEqual(["writes"]);
+  expect(marksOf(tool("chaoscontext:read_slack_mock"))).toEqual([]);
+});
+
+test("marks follow what a tool reaches, and not its annotations", () => {
+  const unknown = { ...tool("write_file"), annotations: { read_only: false, destructive: true, idempotent: false, open_world: true } };
+  const contained = { contained: true, writes: true, destructive: true, text: "read and write the chat's workspace only" };
+  const texts = (reach: ListedTool["reach"]) => marksOf({ ...unknown, reach }).map((m) => m.text);
+  expect(texts(contained)).toEqual(["May change the chat’s workspace"]);
+  expect(texts({ ...contained, network: "hosts", hosts: ["a.example", "b.example"] })).toEqual(["May change the chat’s workspace", "Connects to a.example, b.example"]);
+  expect(texts({ ...contained, contained: false, network: "all" })).toEqual(["May change or remove things", "Connects to other systems"]);
+  expect(texts({ ...contained, contained: false, writes: false, destructive: false })).toEqual([]);
+  render(<ToolSheet tool={{ ...unknown, reach: contained }} onClose={() => undefined} />);
+  expect(screen.getByText("May read and write the chat's workspace only.")).toBeTruthy();
 });
 
 test("inputs are read from a schema, and from none", () => {

@@ -7,14 +7,23 @@ export interface Mark {
   text: string;
 }
 
-/** marksOf is what a person should know of a tool before it is on. */
-export function marksOf(tool: Pick<ListedTool, "requires_confirmation" | "annotations" | "category">): Mark[] {
+type Marked = Pick<ListedTool, "requires_confirmation" | "reach" | "category">;
+
+/** marksOf returns what the user should know of a tool before enabling it. */
+export function marksOf({ requires_confirmation, reach, category }: Marked): Mark[] {
   const marks: Mark[] = [];
-  if (tool.requires_confirmation) marks.push({ id: "confirm", text: "Asks you before each call" });
-  if (tool.category === "shell") marks.push({ id: "shell", text: "Runs commands" });
-  else if (!tool.annotations.read_only && tool.annotations.destructive) marks.push({ id: "writes", text: "May change or remove things" });
-  if (tool.annotations.open_world) marks.push({ id: "web", text: "Reaches beyond this machine" });
+  if (requires_confirmation) marks.push({ id: "confirm", text: "Asks you before each call" });
+  if (category === "shell") marks.push({ id: "shell", text: "Runs commands" });
+  else if (reach.writes && reach.contained) marks.push({ id: "writes", text: "May change the chat’s workspace" });
+  else if (reach.destructive) marks.push({ id: "writes", text: "May change or remove things" });
+  if (reach.network === "hosts") marks.push({ id: "web", text: `Connects to ${(reach.hosts ?? []).join(", ")}` });
+  else if (reach.network) marks.push({ id: "web", text: "Connects to other systems" });
   return marks;
+}
+
+/** reachText says what a tool may read, change and connect to, as import and the terminal do. */
+export function reachText(reach: ListedTool["reach"]): string {
+  return `May ${reach.text}.`;
 }
 
 const markIcons: Record<Mark["id"], LucideIcon> = { confirm: ShieldQuestion, shell: SquareTerminal, web: Globe, writes: PencilLine };
@@ -47,7 +56,7 @@ export function RendererIcon({ type }: { type?: string }) {
   return known ? <Icon icon={known.icon} text={known.text} className="text-muted" /> : null;
 }
 
-export function Marks({ tool }: { tool: Pick<ListedTool, "requires_confirmation" | "annotations" | "category"> }) {
+export function Marks({ tool }: { tool: Marked }) {
   return (
     <>
       {marksOf(tool).map((mark) => (

@@ -26,10 +26,10 @@ export function ArtifactRenderer({ of, name, call, fill }: Props) {
   const ofCall = call ?? (shown.call_id ? { id: shown.call_id, chat_id: shown.chat_id, tool_id: name } : undefined);
   if (service && ofCall) return <ServiceView call={ofCall} shown={{ ...shown, service }} fill={fill} onReload={reload} />;
   if (!shown.url) return <Outside address={shown.external_url}>{shown.problem ?? "fettle has no second address to show pages of strangers at."}</Outside>;
-  if (shown.kind === "mcp_app" && shown.app && shown.origin && ofCall) {
+  if (shown.kind === "mcp_app" && shown.app && shown.origin) {
     return (
       <Suspense fallback={<Skeleton lines={6} />}>
-        <McpApp key={shown.url} callId={ofCall.id} chatId={ofCall.chat_id} app={shown.app} address={shown.url} origin={shown.origin} fill={fill} onReload={reload} />
+        <McpApp key={shown.url} callId={shown.app.server_id ? shown.call_id : undefined} chatId={shown.chat_id} app={shown.app} address={shown.url} origin={shown.origin} fill={fill} onReload={reload} />
       </Suspense>
     );
   }

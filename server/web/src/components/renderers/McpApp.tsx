@@ -7,8 +7,11 @@ import { Gone } from "./Sandbox";
 
 const lookAfter = 500; // ms behind a call
 
-/** McpApp is the view that a server's tool brings along, behind the sandbox proxy on another origin. */
-export default function McpApp({ callId, chatId, app, address, origin, fill, onReload }: { callId: string; chatId: string; app: App; address: string; origin: string; fill: boolean; onReload(): void }) {
+/**
+ * McpApp is a page that speaks MCP Apps, in the sandbox proxy on another origin: of a server,
+ * for a call of its tool, or of a bundle, for a payload, which has no callId.
+ */
+export default function McpApp({ callId, chatId, app, address, origin, fill, onReload }: { callId?: string; chatId: string; app: App; address: string; origin: string; fill: boolean; onReload(): void }) {
   const place = useRef<HTMLIFrameElement>(null);
   const loads = useRef(0);
   const [height, setHeight] = useState(360);

@@ -24,7 +24,7 @@ export function OwnView({ payload, payloadId, name, fill }: Props) {
   const plan = isWhole(payload.render_plan) ? payload.render_plan : listed?.render_plan;
   const { plan: read, problems } = readPlan(plan);
   // The server has a page for it once its answer is stored.
-  const waits = plan === undefined || ((read.renderer === "html" || read.renderer === "frame") && !listed);
+  const waits = plan === undefined || (["html", "mcp_app", "frame"].includes(read.renderer) && !listed);
   if (waits && all.isError) return <Failed what="The view could not be read" error={all.error} onRetry={() => void all.refetch()} />;
   if (waits || !chatId) {
     return (

@@ -39,6 +39,7 @@ export function PlanView({ plan, of, chatId, name, text, call, fill }: PlanViewP
         </Suspense>
       );
     case "html":
+    case "mcp_app":
     case "frame":
       return <ArtifactRenderer of={of} name={name} call={call} fill={fill} />;
     case "none":

@@ -2,7 +2,6 @@ import { Hourglass } from "lucide-react";
 import { lazy, Suspense, useState } from "react";
 import { Empty, Failed, Skeleton } from "@/components/ui/States";
 import { Tabs, type Tab } from "@/components/ui/Tabs";
-import { ArtifactRenderer } from "./ArtifactRenderer";
 import { isMissing, useCall, type CallResult, type CallView } from "./callApi";
 import { ErrorView } from "./ErrorView";
 import { PlainOutput } from "./PlainOutput";
@@ -94,6 +93,5 @@ function Dispatch({ call, fill }: { call: CallView; fill: boolean }) {
   const name = nameOf(call);
   if (error) return <ErrorView message={error.message} traceback={error.traceback} />;
   if (call.status === "error") return <ErrorView message={call.error || text || "The call failed without a word."} />;
-  if (call.renderer === "mcp_app") return <ArtifactRenderer of={{ callId: call.id }} name={name} call={call} fill={fill} />;
   return <PlanView plan={plan} of={{ callId: call.id }} chatId={call.chat_id} name={name} text={text} call={call} fill={fill} />;
 }

@@ -9,7 +9,8 @@ type Id = string | number;
 export interface AppPlace {
   frame: HTMLIFrameElement;
   origin: string;
-  callId: string;
+  /** the call whose server answers the app; an app without a server calls and reads nothing */
+  callId?: string;
   app: App;
   /** a tool that the app called has ended */
   onCalled(): void;
@@ -19,6 +20,8 @@ export interface AppPlace {
   /** the app asked to be closed */
   onClose(): void;
 }
+
+const noServer = "this page belongs to no MCP server";
 
 /**
  * hostApp carries out what the bridge says, for one frame. It hears the frame alone,
@@ -46,6 +49,7 @@ export function hostApp({ frame, origin, callId, app, onCalled, onHeight, onQues
   }
 
   async function callTool(name: string, args: Record<string, unknown>): Promise<unknown> {
+    if (!callId) throw new Error(noServer);
     const first = await callAppTool(callId, { name, arguments: args });
     const { approval } = first;
     if (!approval) return first.result;
@@ -83,7 +87,7 @@ export function hostApp({ frame, origin, callId, app, onCalled, onHeight, onQues
         settle(effect.id, callTool(effect.name, effect.arguments).finally(onCalled));
         return;
       case "readResource":
-        settle(effect.id, readAppResource(callId, effect.uri));
+        settle(effect.id, callId ? readAppResource(callId, effect.uri) : Promise.reject(new Error(noServer)));
         return;
       case "close":
         put({ type: "close" });

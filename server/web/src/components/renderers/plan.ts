@@ -6,6 +6,7 @@ export type Plan =
   | { renderer: "code"; file?: string; content?: string; language?: string; editable: boolean }
   | { renderer: "document"; file?: string; content?: string; editable: boolean }
   | { renderer: "html" }
+  | { renderer: "mcp_app" }
   | { renderer: "table"; data: unknown }
   | { renderer: "frame"; url?: string }
   | { renderer: "none" };
@@ -45,6 +46,7 @@ function planOf(renderer: unknown, config: Record<string, unknown>): Plan {
     case "document":
       return shown.file || shown.content !== undefined ? { renderer, ...shown } : { renderer: "none" };
     case "html":
+    case "mcp_app":
       return { renderer };
     case "table":
       return { renderer, data: config.data };

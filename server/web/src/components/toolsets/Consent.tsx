@@ -42,7 +42,7 @@ export function Consent({ file, plan, onApprove, onLeave }: { file: { name: stri
     >
       <div className="flex flex-col gap-4 text-[13px]">
         {plan.warnings && plan.warnings.length > 0 && <Problems lines={plan.warnings.map((w) => (/: (error|warning): /.test(w) ? w : w.replace(/^(\S+?:\d+(?::\d+)?): /, "$1: warning: ")))} />}
-        {!reaches && <p className="text-muted">Its tools read and write the chat’s workspace only. It starts nothing and reaches no network.</p>}
+        {!reaches && <p className="text-muted">Nothing in it reaches beyond the chat’s workspace: it starts no program and connects to no network.</p>}
         {groups.map((group) => (
           <Group key={group.title} group={group} />
         ))}

@@ -5,7 +5,7 @@ import { Dialog } from "@/components/ui/Dialog";
 import { tell } from "@/components/ui/Toasts";
 import { useUI } from "@/lib/ui";
 import { Consent } from "./Consent";
-import { useImports, type Importing } from "./importing";
+import { installedKeys, useImports, type Importing } from "./importing";
 import { Refused } from "./Refused";
 
 /** ImportSheet asks for what a bundle wants, and tells what came of it. */
@@ -17,7 +17,7 @@ export default function ImportSheet() {
 
   async function install() {
     if (!(await approve())) return;
-    await Promise.all(["toolsets", "tools", "agents", "workflows", "servers", "payload-types"].map((key) => client.invalidateQueries({ queryKey: [key] })));
+    await Promise.all(installedKeys.map((key) => client.invalidateQueries({ queryKey: [key] })));
     const { now: after } = useImports.getState();
     if (after?.step !== "done") return;
     tell(`Installed ${after.plan.name} ${after.plan.version}`);

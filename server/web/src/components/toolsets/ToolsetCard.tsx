@@ -9,6 +9,7 @@ import { Switch } from "@/components/ui/Switch";
 import { tell, tellFault } from "@/components/ui/Toasts";
 import { api, request, unwrap, type Schemas } from "@/lib/api/client";
 import { saveBlob } from "@/lib/download";
+import { installedKeys } from "./importing";
 import { countsOf, sourceText } from "./words";
 
 export type Toolset = Schemas["toolset"];
@@ -63,7 +64,7 @@ function Ask({ toolset, onLeave }: { toolset: Toolset; onLeave(): void }) {
       tell(`Uninstalled ${toolset.name}${stays}${gone.in_use ? ". What runs now ends with its files" : ""}`);
     },
     onError: (error) => tellFault(`${toolset.name} stays`, error),
-    onSettled: () => Promise.all(["toolsets", "tools", "agents", "workflows", "servers"].map((key) => client.invalidateQueries({ queryKey: [key] }))),
+    onSettled: () => Promise.all(installedKeys.map((key) => client.invalidateQueries({ queryKey: [key] }))),
   });
   return (
     <div role="group" aria-label={`Uninstall ${toolset.name}`} className="mt-3 rounded-md border border-bad p-3">

@@ -16,6 +16,16 @@ test("what reaches out comes first, in a person's words", () => {
   expect(tools?.lines.map((l) => l.what)).toEqual(["Analyze Data", "Transform File"]);
 });
 
+test("a tool’s line says what the tool may reach", () => {
+  const fields = [
+    { name: "description", value: "Works." },
+    { name: "requires_confirmation", value: "true" },
+    { name: "reach", value: "read the chat's workspace only" },
+  ];
+  const [group] = consentOf({ ...plan, items: [{ kind: "tool", name: "x", fields }] });
+  expect(group?.lines.map((l) => l.note)).toEqual(["asks before each call · may read the chat's workspace only · Works."]);
+});
+
 test("nothing that a bundle brings is left out, even a kind that is new", () => {
   const items = [...plan.items, { kind: "kernel_module", name: "x" }, { kind: "workflow", name: "w" }, { kind: "server", name: "far", fields: [{ name: "url", value: "https://example.com/mcp" }] }];
   const groups = consentOf({ ...plan, items });

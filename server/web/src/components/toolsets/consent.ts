@@ -44,7 +44,7 @@ function lineOf(item: ImportItem, plan: ImportPlan): ConsentLine {
     case "requirement":
       return is("installs", item.name, "a Python package, at the first call");
     case "tool":
-      return is("tool", fieldOf(item, "name") || item.name, [fieldOf(item, "requires_confirmation") && "asks before each call", first(fieldOf(item, "description"))].filter(Boolean).join(" · "));
+      return is("tool", fieldOf(item, "name") || item.name, [fieldOf(item, "requires_confirmation") && "asks before each call", fieldOf(item, "reach") && `may ${fieldOf(item, "reach")}`, first(fieldOf(item, "description"))].filter(Boolean).join(" · "));
     case "agent":
       return is("agent", fieldOf(item, "name") || item.name, first(fieldOf(item, "purpose")));
     case "workflow":

@@ -22,6 +22,9 @@ interface Imports {
 
 let stop = new AbortController();
 
+/** installedKeys are the queries whose answers change when a toolset is installed, changed or removed. */
+export const installedKeys = ["toolsets", "tools", "agents", "workflows", "servers", "payload-types", "page"];
+
 export const useImports = create<Imports>()((set, get) => {
   async function look(file: Bundle) {
     stop = new AbortController();

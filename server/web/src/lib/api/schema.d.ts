@@ -2268,6 +2268,7 @@ export interface components {
             name: string;
             output_schema?: unknown;
             problem?: string;
+            reach: components["schemas"]["Reach"];
             renderer?: components["schemas"]["Renderer"];
             renderers: components["schemas"]["RenderConfig"][];
             requires_confirmation: boolean;
@@ -2375,6 +2376,15 @@ export interface components {
             env?: string[];
             network?: string[];
             read?: string[];
+        };
+        Reach: {
+            contained: boolean;
+            destructive: boolean;
+            hosts?: string[];
+            network?: string;
+            reads?: string[];
+            text: string;
+            writes: boolean;
         };
         Reaction: {
             action?: string;
@@ -2746,6 +2756,7 @@ export interface components {
             form?: components["schemas"]["Form"];
             input: unknown;
             nonce: string;
+            reach?: string;
             reason: string;
             rule?: string;
             rule_text?: string;
@@ -2918,6 +2929,7 @@ export interface components {
         event_confirm_request: {
             form?: components["schemas"]["Form"];
             input: unknown;
+            reach?: string;
             reason: string;
             rule?: string;
             seq: number;

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { isWhole, lookOf, ownRenderer } from "./ownView";
 
 test("a plan has a view where its renderer is one that payloads have", () => {
-  for (const renderer of ["html", "frame", "code", "document", "table"]) expect(ownRenderer({ renderer, config: {} })).toBe(renderer);
+  for (const renderer of ["html", "mcp_app", "frame", "code", "document", "table"]) expect(ownRenderer({ renderer, config: {} })).toBe(renderer);
   for (const plan of [undefined, null, "html", {}, { renderer: "" }, { renderer: "video" }, { renderer: 1 }, { renderer: "html", error: { message: "m" } }]) expect(ownRenderer(plan)).toBe("");
 });
 

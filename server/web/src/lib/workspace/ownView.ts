@@ -13,7 +13,7 @@ export interface Look {
   panelWidth?: string;
 }
 
-const renderers = ["html", "frame", "code", "document", "table"];
+const renderers = ["html", "mcp_app", "frame", "code", "document", "table"];
 
 /** ownRenderer is the renderer of a plan; "" where the type has no view of its own. */
 export function ownRenderer(plan: unknown): string {

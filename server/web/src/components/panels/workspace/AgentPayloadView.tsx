@@ -44,7 +44,7 @@ export default function AgentPayloadView({ payload }: { payload: WorkspacePayloa
           ...rest.slice(0, 30).map(([name, value]) => ({ name: words(name), value: text(value) || texts(value).join(", ") || pretty(value).slice(0, 2_000) })),
         ].filter((f) => f.name !== "Id" || text(agent.id ?? agent.agent_id) !== "")}
       />
-      <Section title="What it is told">
+      <Section title="Instructions">
         {prompt ? (
           <div className="rounded-md border border-border bg-surface p-3">
             <LongText text={prompt} mono={false} />

@@ -1,6 +1,5 @@
 import { createElement, lazy, Suspense, useEffect, type ReactNode } from "react";
 import { Skeleton } from "@/components/ui/States";
-import { useChat } from "@/hooks/useGeneralChat";
 import { usePayloadHandler } from "@/lib/payloadHandlers";
 import { dataOf } from "@/lib/workspace/payload";
 import { useUI } from "@/lib/ui";
@@ -22,21 +21,13 @@ const OwnView = lazy(() => import("@/components/renderers/OwnView").then((m) => 
  * everybody's handler, or by the view of its type; and below it the user's decision.
  */
 export function PayloadPane({ payload, payloadId }: { payload: WorkspacePayload; payloadId?: string }) {
-  const running = useChat((s) => s.turn !== null);
   const types = usePayloadTypes();
   const handler = usePayloadHandler(payload.type);
-  const { shown, decision, decide } = useDecision(payloadId, handler);
   const data = dataOf(payload);
   const served = servedFor(payload, types);
   const config = configOf(payload.type, served);
   const View = getPayloadView(payload.type);
-  const say = (accept: boolean, remark = "") => decide.mutate({ accept, remark, data });
-  // One that the server doesn't list can't be decided there: the page's own handler hears of it.
-  const callbacks = payloadId
-    ? { onAccept: () => say(true), onReject: () => say(false) }
-    : { onAccept: handler?.onAccept && (() => handler.onAccept?.(data)), onReject: handler?.onReject && (() => handler.onReject?.(data)) };
-  const offers = config.decided || handler?.onAccept !== undefined || handler?.onReject !== undefined;
-  const asks = payloadId !== undefined && (decision !== undefined || (offers && handler?.from !== "page"));
+  const { callbacks, bar } = useDecision({ payload, payloadId, handler, config });
   const width = widthOf(served?.render_options?.panelWidth ?? handler?.renderOptions?.panelWidth);
   useEffect(() => {
     useUI.setState({ panelWish: width ?? null });
@@ -64,7 +55,7 @@ export function PayloadPane({ payload, payloadId }: { payload: WorkspacePayload;
           </Guard>
         </div>
       </div>
-      {asks && <DecisionBar decision={decision} ready={shown !== undefined && !running} busy={decide.isPending} onDecide={say} />}
+      {bar && <DecisionBar {...bar} />}
     </div>
   );
 }

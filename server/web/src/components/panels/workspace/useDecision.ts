@@ -5,7 +5,10 @@ import { perform } from "@/lib/clientAction";
 import { words } from "@/lib/workspace/read";
 import { api, unwrap } from "@/lib/api/client";
 import { ApiFault } from "@/lib/api/fault";
-import type { FoundHandler } from "@/lib/payloadHandlers";
+import type { FoundHandler, PayloadCallbacks } from "@/lib/payloadHandlers";
+import { dataOf } from "@/lib/workspace/payload";
+import type { WorkspacePayload } from "@/types/chat";
+import type { PayloadTypeConfig } from "./types";
 import { useFollowTurn } from "./workflows/useWorkflows";
 
 /** usePayloads are all payloads of a chat's branch, as far as its turns have ended. */
@@ -17,12 +20,20 @@ export function usePayloads(chatId: string | null) {
   });
 }
 
+/** Decidable is a payload with the handler and the look of its type. */
+interface Decidable {
+  payload: WorkspacePayload;
+  payloadId?: string;
+  handler?: FoundHandler;
+  config: PayloadTypeConfig;
+}
+
 /**
- * useDecision is what a person says to a payload. It is said once: the server
- * keeps the first, and who comes later is shown that one.
+ * useDecision returns the decision about a payload, for its card and its panel. The server
+ * keeps the first decision; a later one gets that.
  */
-export function useDecision(payloadId: string | undefined, handler?: FoundHandler) {
-  const chatId = useChat((s) => s.chatId);
+export function useDecision({ payload, payloadId, handler, config }: Decidable) {
+  const { chatId, running } = useChat((s) => ({ chatId: s.chatId, running: s.turn !== null }));
   const client = useQueryClient();
   const follow = useFollowTurn();
   const all = usePayloads(payloadId ? chatId : null);
@@ -54,5 +65,17 @@ export function useDecision(payloadId: string | undefined, handler?: FoundHandle
       tellFault("Nothing was decided", error);
     },
   });
-  return { shown, decision: shown?.decision, decide };
+  const data = dataOf(payload);
+  const onDecide = (accept: boolean, remark = "") => decide.mutate({ accept, remark, data });
+  // A payload that the server does not list can't be decided there: the page's own handler is called.
+  const callbacks: PayloadCallbacks = payloadId
+    ? { onAccept: () => onDecide(true), onReject: () => onDecide(false) }
+    : { onAccept: handler?.onAccept && (() => handler.onAccept?.(data)), onReject: handler?.onReject && (() => handler.onReject?.(data)) };
+  const decision = shown?.decision;
+  const offers = (config.decided || handler?.onAccept !== undefined || handler?.onReject !== undefined) && handler?.from !== "page";
+  return {
+    callbacks,
+    /** what a DecisionBar shows; null where nothing is to be decided and nothing was */
+    bar: payloadId !== undefined && (decision !== undefined || offers) ? { decision, ready: shown !== undefined && !running, busy: decide.isPending, onDecide } : null,
+  };
 }

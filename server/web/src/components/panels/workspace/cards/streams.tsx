@@ -41,7 +41,7 @@ function found(value: unknown, status: string): Fields[] {
   return list(value).map((v) => (typeof v === "object" ? { status, ...fields(v) } : { status, area: words(status), message: text(v) }));
 }
 
-const results: Record<string, BadgeTone> = { pass: "good", warning: "warn", fail: "bad" };
+const results: Record<string, BadgeTone> = { pass: "good", valid: "good", warning: "warn", fail: "bad", "not valid": "bad" };
 
 /** ValidationResultsCard is what a check found (validation_results). */
 export function ValidationResultsCard({ data }: { data: unknown }) {
