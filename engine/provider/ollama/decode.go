@@ -28,10 +28,8 @@ type message struct {
 	ToolCalls wire.List[toolCall] `json:"tool_calls"`
 }
 
-type toolCall struct {
-	ID       wire.String                   `json:"id"`
-	Function wire.Maybe[wire.CallFunction] `json:"function"`
-}
+// toolCall is a call, with the members that are not known; see provider.ToolCall.Extra.
+type toolCall = wire.CallPiece
 
 type decoderOptions struct {
 	source    wire.Source
@@ -245,7 +243,7 @@ func (d *decoder) full(c chunk) bool {
 func (d *decoder) list() []wire.Call {
 	out := make([]wire.Call, 0, len(d.calls))
 	for _, c := range d.calls {
-		out = append(out, wire.Call{ID: string(c.ID), Name: string(c.Function.V.Name), Args: c.Function.V.Arguments})
+		out = append(out, wire.Call{ID: string(c.ID), Name: string(c.Function.V.Name), Args: c.Function.V.Arguments, Extra: c.Extra})
 	}
 	return out
 }
