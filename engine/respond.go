@@ -71,7 +71,8 @@ const maxStopDetail = 300
 type reply struct {
 	text    strings.Builder // only where it is held back, for a schema
 	calls   []provider.ToolCall
-	dropped int // calls over the limit
+	said    bool // it has text other than blanks
+	dropped int  // calls over the limit
 	size    int
 	meta    *event.Meta
 }
@@ -302,7 +303,11 @@ func (t *turn) stream(extra []provider.Message) (*reply, error) {
 		}, t.emit(held...))
 	}
 	t.observe(r.meta.Usage)
+	if err := t.silentOverflow(r); err != nil {
+		return r, errors.Join(err, t.emit(held...))
+	}
 	bodies := append(append(held, *r.meta), t.cited.leftOut()...)
+	bodies = append(bodies, t.noteOverflow(r)...)
 	if r.dropped > 0 {
 		bodies = append(bodies, event.Footnote{Text: fmt.Sprintf(
 			"%s asked for %d calls at once; only the first %d are run", t.model.ref, len(r.calls)+r.dropped, len(r.calls))})
@@ -384,6 +389,7 @@ func (t *turn) convert(batch []provider.Delta, r *reply) []event.Body {
 			piece, n := joined(batch[i:])
 			i += n - 1
 			r.size += len(piece)
+			r.said = r.said || strings.TrimSpace(piece) != ""
 			switch {
 			case !t.answers():
 				bodies = append(bodies, event.Reasoning{Text: piece, Agent: t.speaker(), Said: true})

@@ -56,6 +56,7 @@ type decoder struct {
 	begun    bool // a line was read
 	answered bool // and was a part of an answer
 	said     bool // text came
+	thinking bool // so did thinking, in its field
 	finished bool // the reason of the end has come, in the line last
 	last     chunk
 }
@@ -99,6 +100,10 @@ func (d *decoder) Read(dst []provider.Delta) (wire.Read, error) {
 	}
 	return got, nil
 }
+
+// fieldThinking is the field of a message in which reasoning comes, and is sent back with
+// calls by later processes too.
+const fieldThinking = "thinking"
 
 // page is the question that the error of a web page ends with.
 const page = "does Ollama listen there?"
@@ -163,7 +168,7 @@ func (d *decoder) failure(said []byte) error {
 // message takes what a line adds to the answer.
 func (d *decoder) message(got *wire.Read, m *message) error {
 	for _, piece := range m.Thinking {
-		got.Progress = true
+		got.Progress, d.thinking = true, true
 		got.Deltas = append(got.Deltas, provider.Delta{Kind: provider.Reasoning, Text: piece.Text})
 		d.think.Off()
 	}
@@ -226,6 +231,9 @@ func (d *decoder) End(dst []provider.Delta) ([]provider.Delta, error) {
 	out, err := wire.Ending{Finish: string(c.DoneReason), Usage: used}.Close(dst[before:], d.o.source, d.said)
 	if err == nil {
 		out[len(out)-1].Meta.ContextLength = d.o.numCtx
+		if d.thinking {
+			out[len(out)-1].Field = fieldThinking
+		}
 	}
 	return append(dst[:before], out...), err
 }
