@@ -115,7 +115,7 @@ func (t *turn) prepareWith(ctx context.Context, conv *conversation) error {
 		err = t.chooseAgent(ctx, conv)
 	}
 	if err == nil {
-		err = t.chooseModel(ctx, conv)
+		err = t.keepUnasked(ctx, conv, t.chooseModel(ctx, conv))
 	}
 	if err != nil {
 		return err
@@ -230,6 +230,7 @@ func (t *turn) chooseModel(ctx context.Context, conv *conversation) error {
 			return err
 		}
 	}
+	t.base = ref
 	if !strings.Contains(ref, "/") {
 		p, name, err := t.eng.o.Models.Resolve(ctx, ref)
 		if err != nil {
@@ -250,6 +251,21 @@ func (t *turn) chooseModel(ctx context.Context, conv *conversation) error {
 	return nil
 }
 
+// keepUnasked takes the failure to choose a model. The first question of a chat of the user's
+// own is kept all the same, and its turn ends with the failure, so that the question can be
+// asked again and is what the last chat is. The failure is returned for all others, and for
+// a name that no model can have.
+func (t *turn) keepUnasked(ctx context.Context, conv *conversation, err error) error {
+	code := fault.CodeOf(err)
+	switch {
+	case err == nil, ctx.Err() != nil, !conv.isNew, !t.req.Own, t.req.Ephemeral, t.req.DiscardUnanswered,
+		code == fault.Usage, code == fault.Config:
+		return err
+	}
+	t.unasked, t.model = err, &choice{ref: t.base}
+	return nil
+}
+
 // reserveIDs keeps new calls from taking the id of one in the history.
 func (t *turn) reserveIDs(m Message) {
 	for _, p := range m.Parts {
@@ -262,6 +278,7 @@ func (t *turn) reserveIDs(m Message) {
 func (e *Engine) acceptanceOf(t *turn, conv *conversation) *acceptance {
 	now := e.o.Now()
 	chat := conv.chat
+	t.usedBefore = chat.UpdatedAt
 	chat.Model, chat.UpdatedAt = cmp.Or(t.base, t.model.ref), now
 	if t.req.Agent != "" {
 		chat.Agent = ""
@@ -347,10 +364,7 @@ func (t *turn) openLog(ctx context.Context) error {
 		return waitFault(ctx, "give the chat a number", err)
 	}
 	t.eng.pause("start:numbered")
-	if before := t.accept.Chat.LastTurn; t.req.Chat.Last && n.Turn > before+1 {
-		t.notes = append(t.notes, fmt.Sprintf("this continues chat %d (%s): a question that was asked after it is not kept",
-			t.accept.Chat.Number, cutRunes(cleanLine(t.accept.Chat.Title), titleLength)))
-	}
+	t.nameLast(n.Turn)
 	t.accept.Order, t.accept.Chat.LastTurn = n.Turn, n.Turn
 	if t.accept.NewChat {
 		t.accept.Chat.Number = n.Chat
@@ -367,6 +381,15 @@ func (t *turn) openLog(ctx context.Context) error {
 	}
 	t.log, t.feed = &numbered{Writer: w, numbers: sync.OnceValue(syncNumbers)}, newFeed(feedWindow)
 	return nil
+}
+
+// nameLast adds a warning with the chat that the turn continues, if the request asks for the
+// last one and a question that was asked after it is not kept. turn is the turn's number.
+func (t *turn) nameLast(turn int64) {
+	if chat := t.accept.Chat; t.req.Chat.Last && turn > chat.LastTurn+1 {
+		t.warnings = append(t.warnings, fmt.Sprintf("this continues chat %d (%s): a question that was asked after it is not kept",
+			chat.Number, cutRunes(cleanLine(chat.Title), titleLength)))
+	}
 }
 
 // roomHint is what to do where the data directory can't be written.
@@ -437,10 +460,15 @@ func (e *Engine) SyncTime(id TurnID) time.Duration {
 }
 
 // TurnChat is the chat that a turn of this process belongs to, as it was when
-// the turn was accepted; it has no number where the turn keeps nothing.
+// the turn was accepted; it has no number where the turn keeps nothing. UpdatedAt is when
+// the chat was used last before the turn; a chat that the turn begins has its own time.
 func (e *Engine) TurnChat(id TurnID) (Chat, bool) {
 	if t := e.turn(id); t != nil {
-		return t.accept.Chat, true
+		chat := t.accept.Chat
+		if !t.accept.NewChat {
+			chat.UpdatedAt = t.usedBefore
+		}
+		return chat, true
 	}
 	return Chat{}, false
 }
