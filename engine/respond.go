@@ -11,54 +11,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fettle-cli/fettle/engine/budget"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/internal/record"
 	"github.com/fettle-cli/fettle/internal/schema"
 )
-
-// choice is the model that answers the turn, and those that may take over.
-type choice struct {
-	ref      string
-	prov     provider.Provider
-	model    provider.Model
-	without  map[provider.Feature]bool
-	fallback []string
-	// since is the step from which on this model has answered. The reasoning
-	// of another one is never sent to it.
-	since int
-	// learnt is what earlier answers told of the model, and ratios its part
-	// that estimates are corrected by.
-	learnt learnt
-	ratios budget.Ratios
-}
-
-// choose resolves a Ref and learns what the model can do.
-func (e *Engine) choose(ctx context.Context, ref string, fallback []string) (*choice, error) {
-	if n := len(ref); n > maxModelRef {
-		return nil, fault.New(fault.Usage, fmt.Sprintf("the name of the model has %d bytes; %d are allowed", n, maxModelRef))
-	}
-	p, name, err := e.o.Models.Resolve(ctx, ref)
-	if err != nil {
-		return nil, err
-	}
-	m, err := e.o.Models.Describe(ctx, p, name)
-	if err != nil {
-		return nil, err
-	}
-	without := map[provider.Feature]bool{}
-	if m.Tools == provider.No {
-		without[provider.FeatureTools] = true
-	}
-	if m.Images == provider.No {
-		without[provider.FeatureImages] = true
-	}
-	c := &choice{ref: p.Name() + "/" + name, prov: p, model: m, fallback: fallback, without: without}
-	c.recall(e.learntOf(c.ref))
-	return c, nil
-}
 
 // maxReply bounds one response; no model gives as much in a day. It ends one
 // that goes round in circles before it fills the memory.

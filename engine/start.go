@@ -7,14 +7,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/journal"
-	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/internal/schema"
 )
 
@@ -211,58 +209,6 @@ func (t *turn) checkChat() error {
 	if err := t.eng.CheckWorkspace(ws); err != nil {
 		return fault.Wrap(fault.Usage, "-w", err, "fettle ask -w DIR …, with a folder of a project")
 	}
-	return nil
-}
-
-func (t *turn) chooseModel(ctx context.Context, conv *conversation) error {
-	if t.req.asksNobody() {
-		t.model = &choice{ref: conv.chat.Model} // nobody is asked
-		return nil
-	}
-	ref := t.req.Model
-	if ref == "" {
-		ref = conv.chat.Model
-		t.eng.useStored(ref, t.req.Own)
-	}
-	var err error
-	if ref == "" {
-		if ref, err = t.eng.o.Models.Default(ctx); err != nil {
-			return err
-		}
-	}
-	t.base = ref
-	if !strings.Contains(ref, "/") {
-		p, name, err := t.eng.o.Models.Resolve(ctx, ref)
-		if err != nil {
-			return err
-		}
-		ref = p.Name() + "/" + name
-	}
-	t.base = ref
-	if t.agent != nil && t.agent.Model != "" {
-		ref = t.agent.Model
-	}
-	if t.model, err = t.eng.choose(ctx, ref, t.req.Fallback); err != nil {
-		return models.Explain(ref, err)
-	}
-	if t.agent == nil || t.agent.Model == "" {
-		t.base = t.model.ref
-	}
-	return nil
-}
-
-// keepUnasked takes the failure to choose a model. The first question of a chat of the user's
-// own is kept all the same, and its turn ends with the failure, so that the question can be
-// asked again and is what the last chat is. The failure is returned for all others, and for
-// a name that no model can have.
-func (t *turn) keepUnasked(ctx context.Context, conv *conversation, err error) error {
-	code := fault.CodeOf(err)
-	switch {
-	case err == nil, ctx.Err() != nil, !conv.isNew, !t.req.Own, t.req.Ephemeral, t.req.DiscardUnanswered,
-		code == fault.Usage, code == fault.Config:
-		return err
-	}
-	t.unasked, t.model = err, &choice{ref: t.base}
 	return nil
 }
 
