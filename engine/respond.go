@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -64,6 +65,7 @@ func (t *turn) respond() ([]provider.ToolCall, error) {
 	if len(problems) > 0 {
 		f := fault.New(fault.InvalidReply, t.model.ref+": the answer doesn't match the schema, twice",
 			"another model with -m, or a simpler schema")
+		f.Status = http.StatusFailedDependency // a repetition would be refused by the same schema
 		f.Detail = strings.Split(schema.Explain(problems), "\n")
 		return nil, f
 	}

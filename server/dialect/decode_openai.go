@@ -177,10 +177,12 @@ func choiceOf(raw json.RawMessage) (Choice, *FieldError) {
 		return Choice{}, wrong("tool_choice", "there is no choice "+word)
 	}
 	var c struct {
-		Type     string `json:"type"`
-		Name     string `json:"name"`
-		Mode     string `json:"mode"`
-		Function struct {
+		Type string `json:"type"`
+		Name string `json:"name"`
+		Mode string `json:"mode"`
+
+		Namespace string `json:"namespace"`
+		Function  struct {
 			Name string `json:"name"`
 		} `json:"function"`
 	}
@@ -190,8 +192,8 @@ func choiceOf(raw json.RawMessage) (Choice, *FieldError) {
 	switch {
 	case c.Type == "function" && c.Function.Name != "":
 		return Choice{Mode: "tool", Name: c.Function.Name}, nil
-	case c.Type == "function" && c.Name != "":
-		return Choice{Mode: "tool", Name: c.Name}, nil
+	case (c.Type == "function" || c.Type == "custom") && c.Name != "":
+		return Choice{Mode: "tool", Name: flatName(c.Namespace, c.Name)}, nil
 	case c.Type == "allowed_tools" && (c.Mode == "auto" || c.Mode == "required"):
 		return Choice{Mode: c.Mode}, nil
 	}
