@@ -3,7 +3,13 @@ package dialect
 import (
 	"encoding/json"
 	"strings"
+
+	"github.com/fettle-cli/fettle/engine/event"
 )
+
+// custom is the type of a tool whose input is text, and the member of such a tool and of its
+// calls in chat completions.
+const custom = "custom"
 
 // CallForm is how a client of Responses knows a tool that the model calls as a function: one
 // of a namespace, or one with free text for its input.
@@ -22,11 +28,14 @@ type responsesTool struct {
 	openAIFunc
 	Function *openAIFunc       `json:"function"` // chat's form, which some send here
 	Tools    []json.RawMessage `json:"tools"`    // of a namespace
-	Format   *struct {
-		Type       string `json:"type"`
-		Syntax     string `json:"syntax"`
-		Definition string `json:"definition"`
-	} `json:"format"` // of a custom tool
+	Format   *grammar          `json:"format"`   // of a custom tool
+}
+
+// grammar is the format of a custom tool's input. Chat completions have it one level deeper.
+type grammar struct {
+	Syntax     string   `json:"syntax"`
+	Definition string   `json:"definition"`
+	Grammar    *grammar `json:"grammar"`
 }
 
 // responsesTools takes the tools of a request, and returns their JSON for the echo. Tools of
@@ -42,7 +51,7 @@ func responsesTools(r *Request, raw []json.RawMessage) (json.RawMessage, *FieldE
 		switch f.Type {
 		case "function":
 			kept = append(kept, r.functionTool(f, ""))
-		case "custom":
+		case custom:
 			r.customTool(f, "")
 			kept = append(kept, appendRaw(nil, t))
 		case "namespace":
@@ -71,7 +80,7 @@ func (r *Request) namespaceTools(of responsesTool, field string) *FieldError {
 		switch f.Type {
 		case "function":
 			r.functionTool(f, of.Name)
-		case "custom":
+		case custom:
 			r.customTool(f, of.Name)
 		default:
 			r.ignore(inner+" of type "+clean(f.Type), true)
@@ -101,8 +110,11 @@ func (r *Request) functionTool(f responsesTool, namespace string) json.RawMessag
 // customTool takes a tool whose input is text. Models get it as a function with one text,
 // and with the grammar of the text in the description.
 func (r *Request) customTool(f responsesTool, namespace string) {
-	text := f.Description
-	if g := f.Format; g != nil && g.Definition != "" {
+	text, g := f.Description, f.Format
+	if g != nil && g.Grammar != nil {
+		g = g.Grammar
+	}
+	if g != nil && g.Definition != "" {
 		text = strings.TrimSpace(text + "\n\nThe input follows this " + g.Syntax + " grammar:\n" + g.Definition)
 	}
 	r.addTool(Tool{Name: f.Name, Description: text, Schema: json.RawMessage(customSchema)},
@@ -140,4 +152,14 @@ func customInput(args json.RawMessage) string {
 		return *in.Input
 	}
 	return compact(args)
+}
+
+// called adds a call to an object of chat completions, in the form that the client knows.
+func (o *object) called(forms map[string]CallForm, b event.ToolStart) *object {
+	if form, ok := forms[b.Tool]; ok && form.Custom {
+		return o.str("type", custom).obj(custom, func(o *object) { o.str("name", form.Name).str("input", customInput(b.Input)) })
+	}
+	return o.str("type", function).
+		obj(function, func(o *object) { o.str("name", b.Tool).str("arguments", compact(b.Input)).extraFunction(b.Extra) }).
+		extra(b.Extra)
 }

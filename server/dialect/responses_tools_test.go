@@ -106,3 +106,33 @@ func TestResponsesCallsOfAllForms(t *testing.T) {
 		}
 	}
 }
+
+// Custom tools work in chat completions, too: in the request, in its history and in answers
+// with and without a stream.
+func TestCustomToolsOfChatCompletions(t *testing.T) {
+	t.Parallel()
+	r, wrong := Decode(OpenAI, []byte(`{"model":"m","presence_penalty":0.5,"frequency_penalty":0,"parallel_tool_calls":false,
+	 "tools":[{"type":"custom","custom":{"name":"patch","description":"patches","format":{"type":"grammar","grammar":{"syntax":"regex","definition":"a+"}}}}],
+	 "tool_choice":{"type":"custom","custom":{"name":"patch"}},
+	 "messages":[{"role":"user","content":"q"},
+	  {"role":"assistant","tool_calls":[{"id":"1","type":"custom","custom":{"name":"patch","input":"a\na"}}]},
+	  {"role":"tool","tool_call_id":"1","content":"done"}]}`))
+	if wrong != nil {
+		t.Fatal(wrong)
+	}
+	call := r.Messages[1].Parts[0].Call
+	if call.Name != "patch" || string(call.Args) != `{"input":"a\na"}` || call.Extra != nil || r.Choice.Name != "patch" || !strings.Contains(r.Tools[0].Description, "regex grammar:\na+") {
+		t.Errorf("the call is %+v, the choice %+v, the tool %+v", call, r.Choice, r.Tools[0])
+	}
+	if want := []string{"presence_penalty", "parallel_tool_calls"}; !slices.Equal(r.Ignored, want) {
+		t.Errorf("it ignores %q, want %q", r.Ignored, want)
+	}
+	start := event.Event{TurnID: "t", Seq: 1, Body: event.ToolStart{
+		ToolUseID: "u", ToolID: ClientToolset + ":patch", Tool: "patch", Input: json.RawMessage(`{"input":"b"}`),
+	}}
+	const want = `"id":"u","type":"custom","custom":{"name":"patch","input":"b"}`
+	streamed, err := newOpenAI(r.Options()).Append(nil, start)
+	if err != nil || !strings.Contains(string(streamed), want) {
+		t.Errorf("the stream has %s, %v", streamed, err)
+	}
+}
