@@ -58,7 +58,7 @@ func unmarked(head []byte) Encoding {
 		}
 	}
 	switch {
-	case len(head) < 4:
+	case len(head) < leastHead:
 		return UTF8
 	case zeros[0] == 0 && zeros[1] > 0 && isText(head, binary.LittleEndian):
 		return UTF16LE
@@ -128,17 +128,37 @@ func (e Encoding) Order() binary.ByteOrder {
 	return binary.LittleEndian
 }
 
-// NewReader returns a reader of r as UTF-8, without its byte order mark.
-func NewReader(r io.Reader) io.Reader {
-	b := bufio.NewReaderSize(r, sample)
-	head, _ := b.Peek(sample) // an error is the next read's
+// NewReader returns a reader of r as UTF-8, without its byte order mark. It decides by what
+// the first read of r brings, and does not wait for more: r may be a pipe whose writer waits.
+func NewReader(r io.Reader) io.Reader { return &reader{src: bufio.NewReaderSize(r, sample)} }
+
+// reader reads a text whose encoding is found at the first read.
+type reader struct {
+	src  *bufio.Reader
+	text io.Reader // nil before the first read
+}
+
+// Read reads a piece of the text.
+func (r *reader) Read(p []byte) (int, error) {
+	if r.text == nil {
+		r.text = r.decoded()
+	}
+	return r.text.Read(p)
+}
+
+// leastHead is the shortest beginning of a text that is looked at, in bytes.
+const leastHead = 4
+
+func (r *reader) decoded() io.Reader {
+	_, _ = r.src.Peek(leastHead) // an error is the next read's
+	head, _ := r.src.Peek(min(r.src.Buffered(), sample))
 	e, mark := Detect(head)
-	_, _ = b.Discard(mark) // they were read
+	_, _ = r.src.Discard(mark) // they were read
 	switch e {
 	case UTF16LE:
-		return transform.NewReader(b, xunicode.UTF16(xunicode.LittleEndian, xunicode.IgnoreBOM).NewDecoder())
+		return transform.NewReader(r.src, xunicode.UTF16(xunicode.LittleEndian, xunicode.IgnoreBOM).NewDecoder())
 	case UTF16BE:
-		return transform.NewReader(b, xunicode.UTF16(xunicode.BigEndian, xunicode.IgnoreBOM).NewDecoder())
+		return transform.NewReader(r.src, xunicode.UTF16(xunicode.BigEndian, xunicode.IgnoreBOM).NewDecoder())
 	}
-	return b
+	return r.src
 }

@@ -63,3 +63,17 @@ func TestHalvesOfPairsAreReplaced(t *testing.T) {
 		t.Errorf("it is read as %q", got)
 	}
 }
+
+// A reader passes on what a writer has sent, also if that writer sends more only later.
+func TestAReaderDoesNotWaitForMore(t *testing.T) {
+	t.Parallel()
+	r, w := io.Pipe()
+	read := NewReader(r)
+	for i := range 3 {
+		go func() { _, _ = w.Write([]byte("a line\n")) }() // the next one is written when this one was read
+		got := make([]byte, 7)
+		if _, err := io.ReadFull(read, got); err != nil || string(got) != "a line\n" {
+			t.Fatalf("line %d is %q, %v", i+1, got, err)
+		}
+	}
+}
