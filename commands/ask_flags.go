@@ -20,6 +20,7 @@ import (
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/internal/textenc"
 )
 
 // askOptions are the flags of ask, as values.
@@ -228,5 +229,5 @@ func readSchema(arg string) (json.RawMessage, error) {
 	case len(data) > maxSchema:
 		return nil, cmdline.Usagef("", "--schema: %s is larger than 1 MiB, the limit", arg)
 	}
-	return data, nil
+	return textenc.ToUTF8(data), nil
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/payloads"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/internal/nearest"
+	"github.com/fettle-cli/fettle/internal/textenc"
 )
 
 // pageFlags say where in a client the question is asked, and what is taken up
@@ -82,6 +83,7 @@ func readObject(flag, arg string) (json.RawMessage, error) {
 		if data, err = io.ReadAll(io.LimitReader(f, payloads.MaxContext+1)); err != nil {
 			return nil, fault.Wrap(fault.Usage, flag, err)
 		}
+		data = textenc.ToUTF8(data)
 	}
 	var object map[string]json.RawMessage
 	switch {

@@ -9,8 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"golang.org/x/text/encoding/unicode"
-	"golang.org/x/text/transform"
+	"github.com/fettle-cli/fettle/internal/textenc"
 )
 
 // What a file of chats may hold. The file as a whole has no limit: it is read
@@ -45,8 +44,7 @@ type DocumentReader struct {
 
 // NewDocumentReader returns a reader of r.
 func NewDocumentReader(r io.Reader) *DocumentReader {
-	text := transform.NewReader(r, unicode.BOMOverride(transform.Nop)) // some shells write UTF-16
-	source := &documentSource{r: text, line: 1}
+	source := &documentSource{r: textenc.NewReader(r), line: 1} // some shells write UTF-16
 	return &DocumentReader{dec: json.NewDecoder(source), source: source}
 }
 

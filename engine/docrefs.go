@@ -13,12 +13,12 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/internal/nearest"
+	"github.com/fettle-cli/fettle/internal/textenc"
 )
 
 const (
@@ -259,21 +259,12 @@ func isImage(mime string) bool {
 	return mime == "image/png" || mime == "image/jpeg" || mime == "image/gif" || mime == "image/webp"
 }
 
-// plainText is a content as text, where it is some: UTF-8, or UTF-16 with its
-// mark. The mark is dropped.
+// plainText returns a content in UTF-8 or UTF-16 as text, and whether it is text.
 func plainText(data []byte) (string, bool) {
-	for mark, high := range map[string]int{"\xff\xfe": 1, "\xfe\xff": 0} {
-		if rest, ok := strings.CutPrefix(string(data[:min(len(data), 2)]), mark); !ok || rest != "" || len(data)%2 != 0 {
-			continue
-		}
-		units := make([]uint16, 0, len(data)/2)
-		for i := 2; i < len(data); i += 2 {
-			units = append(units, uint16(data[i+high])<<8|uint16(data[i+1-high]))
-		}
-		text := string(utf16.Decode(units))
+	text := string(textenc.ToUTF8(data))
+	if e, _ := textenc.Detect(data); e != textenc.UTF8 {
 		return text, !strings.ContainsAny(text, "\x00\uFFFD")
 	}
-	text := strings.TrimPrefix(string(data), "\ufeff")
 	if strings.HasPrefix(text, "%PDF-") || strings.ContainsRune(text, 0) || !utf8.ValidString(text) {
 		return "", false
 	}

@@ -40,6 +40,9 @@ type fitting struct {
 	// said are the words of the last refusal.
 	said      string
 	trimNoted bool
+	// overNoted reports whether the footnote about a request that was longer than the
+	// context has been emitted.
+	overNoted bool
 	// noOldImages leaves out the images of earlier turns.
 	noOldImages bool
 	// blind is a refusal without a reason that the request was made shorter for,
@@ -117,13 +120,20 @@ func (c *choice) contextLimit() int {
 	return c.model.ContextLength
 }
 
+// knownContext returns the longest context that the model can be asked with, where a refusal
+// of this turn may have named a shorter one; 0 if it is not known.
+func (t *turn) knownContext() int {
+	limit := t.model.contextLimit()
+	if t.fit.told > 0 && (limit <= 0 || t.fit.told < limit) {
+		return t.fit.told
+	}
+	return limit
+}
+
 // room is what the next request has to keep to, in tokens of the estimate;
 // ok is false where it goes as it is.
 func (t *turn) room() (p budget.Policy, ok bool) {
-	limit := t.model.contextLimit()
-	if t.fit.told > 0 && (limit <= 0 || t.fit.told < limit) {
-		limit = t.fit.told
-	}
+	limit := t.knownContext()
 	c := t.eng.o.Compact
 	if c.Off || limit <= 0 && t.fit.most == 0 {
 		return p, false
@@ -131,14 +141,12 @@ func (t *turn) room() (p budget.Policy, ok bool) {
 	if c.Percent > 0 && limit > 0 {
 		limit = max(int(int64(limit)*int64(c.Percent)/100), 1)
 	}
-	if limit <= 0 {
-		limit = t.fit.most + t.fit.most/7 // a reserve is an eighth
-	} else {
-		limit = t.model.ratios.Estimated(t.model.ref, limit)
+	if limit > 0 {
+		params, _ := t.params()
+		p = budget.PolicyFor(t.model.ratios.Estimated(t.model.ref, limit), params.MaxTokens)
 	}
-	params, _ := t.params()
-	p = budget.PolicyFor(limit, params.MaxTokens)
-	if most := t.fit.most; most > 0 && p.Limit-p.Reserve > most {
+	if most := t.fit.most; most > 0 && (limit <= 0 || p.Limit-p.Reserve > most) {
+		p = budget.PolicyFor(most+most/7, 0) // a reserve is an eighth
 		p.Limit = most + p.Reserve
 	}
 	return p, true

@@ -6,59 +6,18 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/fettle-cli/fettle/engine/budget"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/internal/record"
 	"github.com/fettle-cli/fettle/internal/schema"
 )
-
-// choice is the model that answers the turn, and those that may take over.
-type choice struct {
-	ref      string
-	prov     provider.Provider
-	model    provider.Model
-	without  map[provider.Feature]bool
-	fallback []string
-	// since is the step from which on this model has answered. The reasoning
-	// of another one is never sent to it.
-	since int
-	// learnt is what earlier answers told of the model, and ratios its part
-	// that estimates are corrected by.
-	learnt learnt
-	ratios budget.Ratios
-}
-
-// choose resolves a Ref and learns what the model can do.
-func (e *Engine) choose(ctx context.Context, ref string, fallback []string) (*choice, error) {
-	if n := len(ref); n > maxModelRef {
-		return nil, fault.New(fault.Usage, fmt.Sprintf("the name of the model has %d bytes; %d are allowed", n, maxModelRef))
-	}
-	p, name, err := e.o.Models.Resolve(ctx, ref)
-	if err != nil {
-		return nil, err
-	}
-	m, err := e.o.Models.Describe(ctx, p, name)
-	if err != nil {
-		return nil, err
-	}
-	without := map[provider.Feature]bool{}
-	if m.Tools == provider.No {
-		without[provider.FeatureTools] = true
-	}
-	if m.Images == provider.No {
-		without[provider.FeatureImages] = true
-	}
-	c := &choice{ref: p.Name() + "/" + name, prov: p, model: m, fallback: fallback, without: without}
-	c.recall(e.learntOf(c.ref))
-	return c, nil
-}
 
 // maxReply bounds one response; no model gives as much in a day. It ends one
 // that goes round in circles before it fills the memory.
@@ -71,7 +30,8 @@ const maxStopDetail = 300
 type reply struct {
 	text    strings.Builder // only where it is held back, for a schema
 	calls   []provider.ToolCall
-	dropped int // calls over the limit
+	said    bool // it has text other than blanks
+	dropped int  // calls over the limit
 	size    int
 	meta    *event.Meta
 }
@@ -105,6 +65,7 @@ func (t *turn) respond() ([]provider.ToolCall, error) {
 	if len(problems) > 0 {
 		f := fault.New(fault.InvalidReply, t.model.ref+": the answer doesn't match the schema, twice",
 			"another model with -m, or a simpler schema")
+		f.Status = http.StatusFailedDependency // a repetition would be refused by the same schema
 		f.Detail = strings.Split(schema.Explain(problems), "\n")
 		return nil, f
 	}
@@ -302,7 +263,11 @@ func (t *turn) stream(extra []provider.Message) (*reply, error) {
 		}, t.emit(held...))
 	}
 	t.observe(r.meta.Usage)
+	if err := t.silentOverflow(r); err != nil {
+		return r, errors.Join(err, t.emit(held...))
+	}
 	bodies := append(append(held, *r.meta), t.cited.leftOut()...)
+	bodies = append(bodies, t.noteOverflow(r)...)
 	if r.dropped > 0 {
 		bodies = append(bodies, event.Footnote{Text: fmt.Sprintf(
 			"%s asked for %d calls at once; only the first %d are run", t.model.ref, len(r.calls)+r.dropped, len(r.calls))})
@@ -384,6 +349,7 @@ func (t *turn) convert(batch []provider.Delta, r *reply) []event.Body {
 			piece, n := joined(batch[i:])
 			i += n - 1
 			r.size += len(piece)
+			r.said = r.said || strings.TrimSpace(piece) != ""
 			switch {
 			case !t.answers():
 				bodies = append(bodies, event.Reasoning{Text: piece, Agent: t.speaker(), Said: true})

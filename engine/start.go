@@ -7,14 +7,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/journal"
-	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/internal/schema"
 )
 
@@ -116,7 +114,7 @@ func (t *turn) prepareWith(ctx context.Context, conv *conversation) error {
 		err = t.chooseAgent(ctx, conv)
 	}
 	if err == nil {
-		err = t.chooseModel(ctx, conv)
+		err = t.keepUnasked(ctx, conv, t.chooseModel(ctx, conv))
 	}
 	if err != nil {
 		return err
@@ -217,42 +215,6 @@ func (t *turn) checkChat() error {
 	return nil
 }
 
-func (t *turn) chooseModel(ctx context.Context, conv *conversation) error {
-	if t.req.asksNobody() {
-		t.model = &choice{ref: conv.chat.Model} // nobody is asked
-		return nil
-	}
-	ref := t.req.Model
-	if ref == "" {
-		ref = conv.chat.Model
-		t.eng.useStored(ref, t.req.Own)
-	}
-	var err error
-	if ref == "" {
-		if ref, err = t.eng.o.Models.Default(ctx); err != nil {
-			return err
-		}
-	}
-	if !strings.Contains(ref, "/") {
-		p, name, err := t.eng.o.Models.Resolve(ctx, ref)
-		if err != nil {
-			return err
-		}
-		ref = p.Name() + "/" + name
-	}
-	t.base = ref
-	if t.agent != nil && t.agent.Model != "" {
-		ref = t.agent.Model
-	}
-	if t.model, err = t.eng.choose(ctx, ref, t.req.Fallback); err != nil {
-		return models.Explain(ref, err)
-	}
-	if t.agent == nil || t.agent.Model == "" {
-		t.base = t.model.ref
-	}
-	return nil
-}
-
 // reserveIDs keeps new calls from taking the id of one in the history.
 func (t *turn) reserveIDs(m Message) {
 	for _, p := range m.Parts {
@@ -265,6 +227,7 @@ func (t *turn) reserveIDs(m Message) {
 func (e *Engine) acceptanceOf(t *turn, conv *conversation) *acceptance {
 	now := e.o.Now()
 	chat := conv.chat
+	t.usedBefore = chat.UpdatedAt
 	chat.Model, chat.UpdatedAt = cmp.Or(t.base, t.model.ref), now
 	if t.req.Agent != "" {
 		chat.Agent = ""
@@ -350,10 +313,7 @@ func (t *turn) openLog(ctx context.Context) error {
 		return waitFault(ctx, "give the chat a number", err)
 	}
 	t.eng.pause("start:numbered")
-	if before := t.accept.Chat.LastTurn; t.req.Chat.Last && n.Turn > before+1 {
-		t.notes = append(t.notes, fmt.Sprintf("this continues chat %d (%s): a question that was asked after it is not kept",
-			t.accept.Chat.Number, cutRunes(cleanLine(t.accept.Chat.Title), titleLength)))
-	}
+	t.nameLast(n.Turn)
 	t.accept.Order, t.accept.Chat.LastTurn = n.Turn, n.Turn
 	if t.accept.NewChat {
 		t.accept.Chat.Number = n.Chat
@@ -370,6 +330,15 @@ func (t *turn) openLog(ctx context.Context) error {
 	}
 	t.log, t.feed = &numbered{Writer: w, numbers: sync.OnceValue(syncNumbers)}, newFeed(feedWindow)
 	return nil
+}
+
+// nameLast adds a warning with the chat that the turn continues, if the request asks for the
+// last one and a question that was asked after it is not kept. turn is the turn's number.
+func (t *turn) nameLast(turn int64) {
+	if chat := t.accept.Chat; t.req.Chat.Last && turn > chat.LastTurn+1 {
+		t.warnings = append(t.warnings, fmt.Sprintf("this continues chat %d (%s): a question that was asked after it is not kept",
+			chat.Number, cutRunes(cleanLine(chat.Title), titleLength)))
+	}
 }
 
 // roomHint is what to do where the data directory can't be written.
@@ -440,10 +409,15 @@ func (e *Engine) SyncTime(id TurnID) time.Duration {
 }
 
 // TurnChat is the chat that a turn of this process belongs to, as it was when
-// the turn was accepted; it has no number where the turn keeps nothing.
+// the turn was accepted; it has no number where the turn keeps nothing. UpdatedAt is when
+// the chat was used last before the turn; a chat that the turn begins has its own time.
 func (e *Engine) TurnChat(id TurnID) (Chat, bool) {
 	if t := e.turn(id); t != nil {
-		return t.accept.Chat, true
+		chat := t.accept.Chat
+		if !t.accept.NewChat {
+			chat.UpdatedAt = t.usedBefore
+		}
+		return chat, true
 	}
 	return Chat{}, false
 }

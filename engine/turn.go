@@ -89,6 +89,7 @@ type turn struct {
 	// shown is set once a retry would repeat what was shown of a response.
 	shown     bool
 	model     *choice
+	unasked   error   // why no model can be asked; see keepUnasked
 	fit       fitting // what gives way in its requests
 	asked     int     // the estimate of the last request
 	learning  []*choice
@@ -100,12 +101,14 @@ type turn struct {
 	states    states
 	// guard checks the user's folder after the calls that run; nil where none can write to
 	// it.
-	guard *guard
-	cards *cards
-	cited cited    // remarks of its providers
-	older older    // what is before path
-	notes []string // footnotes on what was left out before the turn began
-	// warnings are about folders in which an earlier call was cut off.
+	guard      *guard
+	cards      *cards
+	cited      cited     // remarks of its providers
+	older      older     // what is before path
+	notes      []string  // footnotes on what was left out before the turn began
+	usedBefore time.Time // when the chat was used last, before this turn
+	// warnings are shown at once: about folders in which an earlier call was cut off, and the
+	// chat that is continued where that is not the obvious one.
 	warnings []string
 	since    time.Time // the turn was requested
 	span     Span
@@ -182,6 +185,9 @@ func (t *turn) loop() error {
 		}
 	}
 	t.showWarnings(t.warnings)
+	if t.unasked != nil {
+		return t.unasked
+	}
 	if len(t.req.Calls) > 0 {
 		return t.runDirect()
 	}

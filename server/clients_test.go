@@ -39,12 +39,18 @@ responses:
   - {when: wrong key, error: {kind: unauthorised, status: 401, message: the key is unknown}}
   - {when: no quota, error: {kind: rejected, status: 429, message: insufficient_quota}}
   - {when: gibberish, error: {kind: undecodable, message: "the answer can't be read"}}
+  - {when: misses, text: this is not JSON}
+  - {when: no such model, error: {kind: unknown_model, status: 404, message: there is no such model}}
+  - {when: no such input, error: {kind: rejected, status: 422, message: unprocessable}}
+  - {when: paid, error: {kind: rejected, status: 402, message: credits are used up}}
   - {when: too long, error: {kind: context_full, status: 400, message: the prompt is too long}}
   - {when: break, text: Hello th, error: {kind: broken, message: the connection was lost}}
   - {when: slow, deltas: [{content: Half}], hang: true}
   - {when: json, text: '{"city":"Oslo"}'}
   - {when: weather, step: 0, expect: {tools: [get_weather]}, reasoning: I need it., text: Let me look., calls: [{name: get_weather, args: {city: Oslo}}]}
   - {when: weather, step: 1, seen: 3 degrees, text: It is 3 degrees in Oslo.}
+  - {when: patch it, step: 0, expect: {tools: [apply_patch, mcp__notes__find]}, calls: [{name: apply_patch, args: {input: "*** Begin"}}, {name: mcp__notes__find, args: {q: x}}]}
+  - {when: patch it, step: 1, seen: found it, text: Patched.}
   - {when: must any, expect: {must_call: "*", tools: [get_weather, other]}, calls: [{name: get_weather, args: {city: Oslo}}]}
   - {when: must one, expect: {must_call: get_weather}, calls: [{name: get_weather, args: {city: Oslo}}]}
   - {when: what did you say, seen: It is 3 degrees in Oslo, text: That it is 3 degrees.}

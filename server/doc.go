@@ -90,8 +90,10 @@
 //     json_object is a schema that any object fits.
 //   - tool_choice none and that of one tool decide what is offered. That of one tool
 //     and required have the first response call one, where the provider can make it;
-//     a footnote tells where not. parallel_tool_calls and num_ctx change nothing. logprobs, audio and
-//     logit_bias are ignored. More than one answer, work in the background,
+//     a footnote tells where not. num_ctx changes nothing. logprobs, audio, logit_bias, penalties,
+//     parallel_tool_calls and tools that OpenAI runs are ignored, and listed in the
+//     header X-Fettle-Ignored. Tools of namespaces and custom tools reach the model as
+//     functions, and their calls return in the client's form. More than one answer, work in the background,
 //     files by address or by id and OpenAI's conversations are refused.
 //   - A stored response can be asked for, also as the stream that it was, with its
 //     input; not with its metadata and the tools of its request. Deleting one deletes

@@ -12,8 +12,10 @@ import (
 // The headers of requests of other origins that are let through, those of answers
 // that their pages may read, and how long a browser remembers that.
 const (
-	allowedHeaders = "Authorization, Content-Type, Last-Event-ID, If-Match, If-None-Match, Range, X-Request-Id"
-	exposedHeaders = "Content-Disposition, Content-Range, ETag, Location, Retry-After, X-Fettle-Chat, X-Fettle-Turn, X-Request-Id"
+	allowedHeaders = "Authorization, Content-Type, Last-Event-ID, If-Match, If-None-Match, Range, X-Request-Id, " +
+		"X-Api-Key, X-Fettle-Agent, Idempotency-Key, User-Agent, Mcp-Protocol-Version, Mcp-Session-Id, Mcp-Method, Mcp-Name"
+	exposedHeaders = "Content-Disposition, Content-Range, ETag, Location, Retry-After, X-Fettle-Chat, X-Fettle-Ignored, X-Fettle-Turn, X-Request-Id, " +
+		"Mcp-Protocol-Version, Mcp-Session-Id, WWW-Authenticate"
 	allowedMethods = "GET, HEAD, POST, PUT, PATCH, DELETE"
 	allowedAge     = "600"
 )
@@ -41,11 +43,29 @@ func (s *Server) allowOrigin(h http.Header, r *http.Request, c caller) {
 		return
 	}
 	h.Set("Access-Control-Allow-Methods", allowedMethods)
-	h.Set("Access-Control-Allow-Headers", allowedHeaders)
+	h.Set("Access-Control-Allow-Headers", allowedHeaders+clientHeaders(r.Header.Get("Access-Control-Request-Headers")))
 	h.Set("Access-Control-Max-Age", allowedAge)
 	if r.Header.Get("Access-Control-Request-Private-Network") == "true" {
 		h.Set("Access-Control-Allow-Private-Network", "true")
 	}
+}
+
+// clientHeaders returns those of the requested headers that the official clients and MCP
+// send in addition to allowedHeaders, each after a comma. Their names differ by version.
+func clientHeaders(requested string) string {
+	var out strings.Builder
+	for name := range strings.SplitSeq(requested, ",") {
+		name = strings.ToLower(strings.TrimSpace(name))
+		if len(name) > 100 || strings.ContainsFunc(name, func(r rune) bool { return r != '-' && (r < '0' || r > '9') && (r < 'a' || r > 'z') }) {
+			continue
+		}
+		for _, prefix := range []string{"x-stainless-", "x-fettle-", "openai-", "anthropic-", "mcp-"} {
+			if strings.HasPrefix(name, prefix) && out.Len() < 2000 {
+				out.WriteString(", " + name)
+			}
+		}
+	}
+	return out.String()
 }
 
 // readOrigin reads an http address that is an origin alone.

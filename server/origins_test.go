@@ -88,3 +88,25 @@ func TestAllowedOrigins(t *testing.T) {
 		}
 	}
 }
+
+// Pages of an allowed origin can send the headers of the official clients and of MCP.
+func TestHeadersOfClientsAreAllowed(t *testing.T) {
+	t.Parallel()
+	const asked = "authorization, X-Stainless-Lang, anthropic-version, OpenAI-Beta, mcp-param-city, cookie, x-forwarded-for, bad header"
+	got := allowedHeaders + clientHeaders(asked)
+	for _, name := range []string{"x-stainless-lang", "anthropic-version", "openai-beta", "mcp-param-city", "X-Api-Key", "X-Fettle-Agent", "Mcp-Session-Id", "Mcp-Protocol-Version", "Mcp-Method", "Mcp-Name"} {
+		if !strings.Contains(got, name) {
+			t.Errorf("%s is not allowed: %s", name, got)
+		}
+	}
+	for _, name := range []string{"cookie", "forwarded", "bad header"} {
+		if strings.Contains(got, name) {
+			t.Errorf("%s is allowed: %s", name, got)
+		}
+	}
+	for _, name := range []string{"Mcp-Session-Id", "X-Fettle-Ignored", "Retry-After"} {
+		if !strings.Contains(exposedHeaders, name) {
+			t.Errorf("%s is not exposed", name)
+		}
+	}
+}

@@ -55,7 +55,31 @@ func readWire(w http.ResponseWriter, r *http.Request, n dialect.Name) (*dialect.
 	if wrong != nil {
 		return nil, wrong
 	}
+	if len(in.Ignored) > 0 {
+		w.Header().Set(headerIgnored, ignoredText(in.Ignored))
+	}
 	return in, nil
+}
+
+const (
+	// headerIgnored is the header with the parts of a request that change nothing.
+	headerIgnored = "X-Fettle-Ignored"
+	// maxIgnored bounds its value, in bytes: proxies refuse long headers.
+	maxIgnored = 1000
+)
+
+// ignoredText returns the value of headerIgnored.
+func ignoredText(fields []string) string {
+	text := strings.Map(func(r rune) rune {
+		if r < ' ' || r > '~' {
+			return '?'
+		}
+		return r
+	}, strings.Join(fields, ", "))
+	if len(text) > maxIgnored {
+		text = text[:maxIgnored] + ", and more"
+	}
+	return text
 }
 
 // agentsBody is document 003's request, for /openapi.json.

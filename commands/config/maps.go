@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -187,8 +188,8 @@ func checkCommand(s string) error {
 // doesn't show it; net/http's would.
 func parseKey(s string) (string, error) {
 	switch {
-	case variable().FindString(s) == s && s != "":
-		return "", errors.New("variables are not expanded here; key_env: " + strings.Trim(s, "${}") + " takes the key from one")
+	case variable().MatchString(s):
+		return "", errors.New("variables are not expanded here; key_env: " + strings.Trim(variable().FindString(s), "${}") + " takes the key from one")
 	case strings.HasPrefix(s, "!"):
 		return "", errors.New("a key that begins with ! would be a command, and only the configuration can name one")
 	case s == "" || len(s) > maxSecret || strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' }):
@@ -197,10 +198,31 @@ func parseKey(s string) (string, error) {
 	return s, nil
 }
 
-// variable matches a shell's way to name a variable.
+// variable matches a shell's way to name a variable: in braces anywhere, else at the end of
+// a text.
 var variable = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\$(\{[A-Za-z_][A-Za-z0-9_]*\}|[A-Za-z_][A-Za-z0-9_]*)`)
+	return regexp.MustCompile(`\$\{[A-Za-z_][A-Za-z0-9_]*\}|\$[A-Za-z_][A-Za-z0-9_]*$`)
 })
+
+// errVariable is the error for a value that names a variable.
+var errVariable = errors.New("variables are not expanded here; write the value itself, or use key_env for a key")
+
+// namesVariable reports whether a text in a value of JSON, at any depth, names a variable.
+func namesVariable(v any) bool {
+	switch v := v.(type) {
+	case string:
+		return variable().MatchString(v)
+	case []any:
+		return slices.ContainsFunc(v, namesVariable)
+	case map[string]any:
+		for name, inner := range v {
+			if namesVariable(name) || namesVariable(inner) {
+				return true
+			}
+		}
+	}
+	return false
+}
 
 func validHeader(name string) bool { return word(name, "!#$%&'*+-.^_`|~") }
 
@@ -210,8 +232,8 @@ func headerKind() kind {
 		if len(s) > maxSecret || strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f }) {
 			return nil, errors.New(want)
 		}
-		if name := variable().FindString(s); name != "" && strings.HasSuffix(s, name) {
-			return nil, errors.New("variables are not expanded here; write the value itself, or use key_env for a key")
+		if namesVariable(s) {
+			return nil, errVariable
 		}
 		return s, nil
 	}}
@@ -280,6 +302,10 @@ func (d *decoder) addition(within string, f field, k kind) (string, bool) {
 		return "", false
 	}
 	raw, err := json.Marshal(v)
+	if err == nil && json.Unmarshal(raw, &v) == nil && namesVariable(v) {
+		d.at(f, f.label+": "+errVariable.Error())
+		return "", false
+	}
 	if err != nil || len(raw) > maxSecret {
 		d.at(f, f.label+": "+k.want)
 		return "", false

@@ -10,6 +10,8 @@ import (
 
 	"go.yaml.in/yaml/v4"
 	"go.yaml.in/yaml/v4/plugin/loaderlimits"
+
+	"github.com/fettle-cli/fettle/internal/textenc"
 )
 
 // maxDepth bounds the nesting of a file; the settings need five levels.
@@ -46,7 +48,7 @@ func parseYAML(data []byte, src *source) (*yaml.Node, *Problem) {
 
 // checkText finds what YAML's reader refuses without saying where.
 func checkText(data []byte, src *source) *Problem {
-	if bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")) {
+	if e, _ := textenc.Detect(data); e != textenc.UTF8 {
 		return &Problem{File: src.path, Msg: "the file is UTF-16; save it as UTF-8"}
 	}
 	for n, line := range src.lines {

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/internal/textenc"
 )
 
 // notText is why bytes are not text.
@@ -20,20 +21,16 @@ type notText struct {
 	latin bool   // text of one byte a character, most likely
 }
 
-// decode gives bytes as UTF-8 text. A mark at the beginning says which Unicode
-// encoding it is, and is dropped.
+// decode returns text in UTF-8 or UTF-16 as UTF-8, without its byte order mark.
 func decode(raw []byte) ([]byte, *notText) {
-	switch {
-	case bytes.HasPrefix(raw, []byte("\xef\xbb\xbf")):
-		return checkUTF8(raw, len("\xef\xbb\xbf"))
-	case bytes.HasPrefix(raw, []byte("\xff\xfe\x00\x00")), bytes.HasPrefix(raw, []byte("\x00\x00\xfe\xff")):
+	if bytes.HasPrefix(raw, []byte("\xff\xfe\x00\x00")) || bytes.HasPrefix(raw, []byte("\x00\x00\xfe\xff")) {
 		return nil, &notText{what: "UTF-32 text", why: "begins its mark"}
-	case bytes.HasPrefix(raw, []byte("\xff\xfe")):
-		return decodeUTF16(raw, binary.LittleEndian)
-	case bytes.HasPrefix(raw, []byte("\xfe\xff")):
-		return decodeUTF16(raw, binary.BigEndian)
 	}
-	return checkUTF8(raw, 0)
+	encoding, mark := textenc.Detect(raw)
+	if encoding == textenc.UTF8 {
+		return checkUTF8(raw, mark)
+	}
+	return decodeUTF16(raw, mark, encoding.Order())
 }
 
 // leastMended is the shortest text in which bytes that are not UTF-8 are replaced; in a
@@ -47,7 +44,7 @@ func mend(raw []byte) (text []byte, replaced int, bad *notText) {
 	if bad == nil || !bad.latin || bad.what != "" || len(raw) < leastMended {
 		return text, 0, bad
 	}
-	raw = bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf"))
+	raw = bytes.TrimPrefix(raw, []byte(textenc.Mark))
 	for i := 0; i < len(raw); {
 		r, n := utf8.DecodeRune(raw[i:])
 		if r == utf8.RuneError && n == 1 {
@@ -110,12 +107,12 @@ func controls(text []byte) bool {
 	})
 }
 
-func decodeUTF16(raw []byte, order binary.ByteOrder) ([]byte, *notText) {
+func decodeUTF16(raw []byte, mark int, order binary.ByteOrder) ([]byte, *notText) {
 	if len(raw)%2 != 0 {
 		return nil, &notText{what: "UTF-16 text that is cut off", why: "is half a character", at: int64(len(raw) - 1)}
 	}
 	out := make([]byte, 0, len(raw))
-	for i := 2; i < len(raw); i += 2 {
+	for i := mark; i < len(raw); i += 2 {
 		r := rune(order.Uint16(raw[i:]))
 		if utf16.IsSurrogate(r) {
 			var low rune

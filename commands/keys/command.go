@@ -30,19 +30,11 @@ const (
 // fromCommand gives the key that a command prints: what was printed lately, or
 // else what it prints now. Several callers share one run.
 func (k *Keys) fromCommand(ctx context.Context, c Command) (string, error) {
-	k.mu.Lock()
-	s, ok := k.slots[c.Provider+"\x00"+c.Text]
-	if !ok {
-		s = &slot{turn: make(chan struct{}, 1)}
-		k.slots[c.Provider+"\x00"+c.Text] = s
+	s, release, err := k.hold(ctx, c)
+	if err != nil {
+		return "", err
 	}
-	k.mu.Unlock()
-	select {
-	case s.turn <- struct{}{}:
-		defer func() { <-s.turn }()
-	case <-ctx.Done():
-		return "", context.Cause(ctx)
-	}
+	defer release()
 	if s.err != nil || time.Now().Before(s.until) {
 		return s.key, s.err
 	}
@@ -57,7 +49,58 @@ func (k *Keys) fromCommand(ctx context.Context, c Command) (string, error) {
 		return "", err
 	}
 	s.key, s.until = key, time.Now().Add(fresh)
+	s.runs++
 	return key, nil
+}
+
+// hold returns what is known of a command. No other caller uses it until release is called.
+func (k *Keys) hold(ctx context.Context, c Command) (s *slot, release func(), err error) {
+	k.mu.Lock()
+	s, ok := k.slots[c.Provider+"\x00"+c.Text]
+	if !ok {
+		s = &slot{turn: make(chan struct{}, 1)}
+		k.slots[c.Provider+"\x00"+c.Text] = s
+	}
+	k.mu.Unlock()
+	select {
+	case s.turn <- struct{}{}:
+		return s, func() { <-s.turn }, nil
+	case <-ctx.Done():
+		return nil, nil, context.Cause(ctx)
+	}
+}
+
+// Runs returns how often the command for a provider's key has printed one; 0 if the key does
+// not come from a command.
+func (k *Keys) Runs(ctx context.Context, p config.Provider) int {
+	if !p.Key.Empty() || p.KeyCommand == "" {
+		return 0
+	}
+	s, release, err := k.hold(ctx, Command{p.Name, p.KeyCommand})
+	if err != nil {
+		return 0
+	}
+	defer release()
+	return s.runs
+}
+
+// Renew has the command for a provider's key run again for the next request, after a request
+// with a key was refused. runs is what [Keys.Runs] returned before that request; if the
+// command has run since, it does not run again. Renew reports whether the next request can
+// have another key.
+func (k *Keys) Renew(ctx context.Context, p config.Provider, runs int) bool {
+	if runs == 0 {
+		return false // the key of that request was a new one
+	}
+	s, release, err := k.hold(ctx, Command{p.Name, p.KeyCommand})
+	if err != nil {
+		return false
+	}
+	defer release()
+	if s.runs == runs {
+		s.until = time.Time{}
+	}
+	return true
 }
 
 func (k *Keys) allowed(ctx context.Context, c Command) error {

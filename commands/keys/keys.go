@@ -68,6 +68,7 @@ type slot struct {
 	turn  chan struct{} // holds one value while somebody is at it
 	key   string
 	until time.Time
+	runs  int   // how often the command has printed a key
 	err   error // the user said no: that isn't asked twice
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/internal/textenc"
 	"github.com/fettle-cli/fettle/toolset/clientconfig"
 	"github.com/fettle-cli/fettle/toolset/registry"
 )
@@ -155,7 +156,7 @@ func readServersFile(path string) ([]byte, error) {
 	if len(raw) > maxServersFile {
 		return nil, fault.New(fault.Usage, fmt.Sprintf("%s has more than %d MB; no list of servers has", path, maxServersFile>>20))
 	}
-	return raw, nil
+	return textenc.ToUTF8(raw), nil
 }
 
 // show prints what would be started, the whole of it, and what was left out.

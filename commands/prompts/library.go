@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/internal/nearest"
+	"github.com/fettle-cli/fettle/internal/textenc"
 )
 
 const (
@@ -170,7 +171,7 @@ func readAll(f *os.File, limit int) ([]byte, error) {
 	if len(data) > limit {
 		return nil, fmt.Errorf("the file is larger than %d KB, the limit", limit>>10)
 	}
-	return data, nil
+	return textenc.ToUTF8(data), nil
 }
 
 // reason is an error without the operation and the path, which the message

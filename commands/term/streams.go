@@ -1,6 +1,7 @@
 package term
 
 import (
+	"errors"
 	"io"
 	"os"
 
@@ -35,6 +36,9 @@ func System() *Streams {
 		Err: systemOutput(os.Stderr, set),
 		set: set,
 	}
+	if closedAtStart(os.Stdout.Fd()) {
+		s.Out.w = closedStream{}
+	}
 	if s.Out.tty && s.Err.tty && sameTerminal(os.Stdout, os.Stderr) {
 		s.Out.screen = s.Err.screen
 	}
@@ -42,6 +46,14 @@ func System() *Streams {
 	s.asker = newAsker(openConsole, consoleReady)
 	return s
 }
+
+// closedStream is a stream that was closed when the program was started.
+type closedStream struct{}
+
+// Write returns an error.
+func (closedStream) Write([]byte) (int, error) { return 0, errClosedStream }
+
+var errClosedStream = errors.New("it is closed")
 
 func systemOutput(f *os.File, set *settings) *Output {
 	o := &Output{w: f, set: set, screen: &screen{}, tty: isTerminal(f)}

@@ -195,16 +195,16 @@ func preferred(name string) []string {
 }
 
 func newOllama(cfg *config.Config, ring *keys.Keys, client *http.Client) (provider.Provider, error) {
-	veil := provider.NewVeil()
+	veil, keyed := provider.NewVeil(), cfg.Keyed()["ollama"]
 	p, err := ollama.New(ollama.Options{
-		Key:  veil.Key(ring.For(cfg.Keyed()["ollama"])),
+		Key:  veil.Key(ring.For(keyed)),
 		Host: cfg.Ollama.Host, NumCtx: cfg.Ollama.NumCtx, MaxCtx: cfg.Ollama.MaxNumCtx, Client: client,
 		FirstByte: cfg.Limits.FirstByte, Between: cfg.Limits.BetweenChunks,
 	})
 	if err != nil {
 		return nil, err
 	}
-	return veil.Over(p), nil
+	return veil.Over(renewKey(p, ring, keyed)), nil
 }
 
 // newRemote makes a provider of the configuration by its type. What it is sent
@@ -228,7 +228,7 @@ func newRemote(
 	if err != nil {
 		return nil, err
 	}
-	return veil.Over(made), nil
+	return veil.Over(renewKey(made, parts.ring, p)), nil
 }
 
 // reveal returns the values that are sent.

@@ -135,9 +135,7 @@ func (a *answer) message(o *object) {
 		if i > 0 {
 			o.b = append(o.b, ',')
 		}
-		o.b = open(o.b).str("id", c.ToolUseID).str("type", "function").
-			obj(function, func(o *object) { o.str("name", c.Tool).str("arguments", compact(c.Input)).extraFunction(c.Extra) }).
-			extra(c.Extra).close()
+		o.b = open(o.b).str("id", c.ToolUseID).called(a.o.CallForms, c).close()
 	}
 	o.b = append(o.b, ']')
 }

@@ -29,6 +29,11 @@ type chatRequest struct {
 	Logprobs *bool           `json:"logprobs"`
 	Audio    json.RawMessage `json:"audio"`
 	LogitB   json.RawMessage `json:"logit_bias"`
+
+	Presence   *float64        `json:"presence_penalty"`
+	Frequency  *float64        `json:"frequency_penalty"`
+	Prediction json.RawMessage `json:"prediction"`
+	WebSearch  json.RawMessage `json:"web_search_options"`
 }
 
 type openAIMessage struct {
@@ -42,8 +47,9 @@ type openAIMessage struct {
 }
 
 type openAITool struct {
-	Type     string     `json:"type"`
-	Function openAIFunc `json:"function"`
+	Type     string        `json:"type"`
+	Function openAIFunc    `json:"function"`
+	Custom   responsesTool `json:"custom"`
 }
 
 type openAIFunc struct {
@@ -121,6 +127,11 @@ func decodeOpenAI(r *Request, body []byte) *FieldError {
 	r.ignore("logprobs", in.Logprobs != nil && *in.Logprobs)
 	r.ignore("audio", !null(in.Audio))
 	r.ignore("logit_bias", !null(in.LogitB))
+	r.ignore("presence_penalty", in.Presence != nil && *in.Presence != 0)
+	r.ignore("frequency_penalty", in.Frequency != nil && *in.Frequency != 0)
+	r.ignore("parallel_tool_calls", in.Parallel != nil && !*in.Parallel)
+	r.ignore("prediction", !null(in.Prediction))
+	r.ignore("web_search_options", !null(in.WebSearch))
 	openAITools(r, in)
 	for i, m := range in.Messages {
 		msg, err := m.message(item("messages", i))
@@ -147,6 +158,10 @@ func nonEmpty(r *Request) *FieldError {
 
 func openAITools(r *Request, in chatRequest) {
 	for i, t := range in.Tools {
+		if t.Type == custom && t.Custom.Name != "" {
+			r.customTool(t.Custom, "")
+			continue
+		}
 		if t.Type != "function" && t.Type != "" {
 			r.ignore(item("tools", i)+" of type "+clean(t.Type), true)
 			continue
@@ -177,9 +192,14 @@ func choiceOf(raw json.RawMessage) (Choice, *FieldError) {
 		return Choice{}, wrong("tool_choice", "there is no choice "+word)
 	}
 	var c struct {
-		Type     string `json:"type"`
-		Name     string `json:"name"`
-		Mode     string `json:"mode"`
+		Type string `json:"type"`
+		Name string `json:"name"`
+		Mode string `json:"mode"`
+
+		Namespace string `json:"namespace"`
+		Custom    struct {
+			Name string `json:"name"`
+		} `json:"custom"`
 		Function struct {
 			Name string `json:"name"`
 		} `json:"function"`
@@ -188,10 +208,12 @@ func choiceOf(raw json.RawMessage) (Choice, *FieldError) {
 		return Choice{}, err
 	}
 	switch {
+	case c.Type == custom && c.Custom.Name != "":
+		return Choice{Mode: "tool", Name: c.Custom.Name}, nil
 	case c.Type == "function" && c.Function.Name != "":
 		return Choice{Mode: "tool", Name: c.Function.Name}, nil
-	case c.Type == "function" && c.Name != "":
-		return Choice{Mode: "tool", Name: c.Name}, nil
+	case (c.Type == "function" || c.Type == "custom") && c.Name != "":
+		return Choice{Mode: "tool", Name: flatName(c.Namespace, c.Name)}, nil
 	case c.Type == "allowed_tools" && (c.Mode == "auto" || c.Mode == "required"):
 		return Choice{Mode: c.Mode}, nil
 	}

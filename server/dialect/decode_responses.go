@@ -98,41 +98,6 @@ func conversationOf(raw json.RawMessage) (string, *FieldError) {
 	return c.ID, err
 }
 
-// responsesTools takes the functions, and gives their JSON for the echo. Other
-// tools are OpenAI's own to run.
-func responsesTools(r *Request, raw []json.RawMessage) (json.RawMessage, *FieldError) {
-	kept := []json.RawMessage{}
-	for i, t := range raw {
-		field := item("tools", i)
-		var f struct {
-			Type string `json:"type"`
-			openAIFunc
-			Function *openAIFunc `json:"function"` // chat's form, which some send here
-		}
-		if err := read(field, t, &f); err != nil {
-			return nil, err
-		}
-		if f.Type != "function" {
-			r.ignore(field+" of type "+clean(f.Type), true)
-			continue
-		}
-		if f.Function != nil {
-			f.openAIFunc = *f.Function
-		}
-		r.Tools = append(r.Tools, f.tool())
-		params, strict := f.Parameters, "false"
-		if null(params) {
-			params = json.RawMessage(`{"type":"object","properties":{}}`)
-		}
-		if f.Strict != nil && *f.Strict {
-			strict = "true"
-		}
-		kept = append(kept, open(nil).str("type", "function").str("name", f.Name).opt("description", f.Description).
-			raw("parameters", params).lit("strict", strict).close())
-	}
-	return appendValue(nil, kept), nil
-}
-
 // responsesInput reads instructions and input: a text, or a list of items.
 func responsesInput(r *Request, in responsesRequest) *FieldError {
 	if !null(in.Instructions) {
@@ -183,7 +148,9 @@ type responsesItem struct {
 	Summary   json.RawMessage `json:"summary"`
 	CallID    string          `json:"call_id"`
 	Name      string          `json:"name"`
+	Namespace string          `json:"namespace"`
 	Arguments json.RawMessage `json:"arguments"`
+	Input     string          `json:"input"` // of a custom_tool_call
 	Output    json.RawMessage `json:"output"`
 	Error     json.RawMessage `json:"error"`
 
@@ -216,7 +183,10 @@ func (it responsesItem) add(r *Request, field string) *FieldError {
 		r.Messages = append(r.Messages, Message{ID: it.ID, Role: role, Parts: parts})
 	case "function_call", "mcp_call":
 		return it.call(r, field)
-	case "function_call_output":
+	case "custom_tool_call":
+		it.Arguments = open(nil).str("input", it.Input).close()
+		return it.call(r, field)
+	case "function_call_output", "custom_tool_call_output":
 		text, images, err := outputOf(field+".output", it.Output)
 		if err != nil {
 			return err
@@ -247,7 +217,7 @@ func (it responsesItem) call(r *Request, field string) *FieldError {
 	if id == "" || it.Name == "" {
 		return wrong(field, "has no id or no name")
 	}
-	r.assistant(Part{Kind: Call, Call: &ToolCall{ID: id, Name: it.Name, Args: args, Ours: ours, Extra: it.extra}})
+	r.assistant(Part{Kind: Call, Call: &ToolCall{ID: id, Name: flatName(it.Namespace, it.Name), Args: args, Ours: ours, Extra: it.extra}})
 	if !ours {
 		return nil
 	}

@@ -67,6 +67,8 @@ type Options struct {
 	// ClientTools are the names of the tools that came with the request. Their
 	// ids in events are [ClientToolset], a colon and the name.
 	ClientTools []string `json:"client_tools,omitempty"`
+	// CallForms is [Request.CallForms].
+	CallForms map[string]CallForm `json:"call_forms,omitempty"`
 	// LongIDs has the ids of chat frames begin with the turn's id and a dot, for
 	// streams that go on over several turns.
 	LongIDs bool `json:"long_ids,omitempty"`

@@ -82,6 +82,11 @@ type wireCall struct {
 		Arguments json.RawMessage `json:"arguments"`
 	} `json:"function"`
 
+	Custom struct {
+		Name  string `json:"name"`
+		Input string `json:"input"`
+	} `json:"custom"`
+
 	extra json.RawMessage
 }
 
@@ -91,6 +96,8 @@ func (c *wireCall) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, (*plain)(c)); err != nil {
 		return err
 	}
-	c.extra = extraOf(b)
+	if c.extra = extraOf(b, custom); c.Type == custom {
+		c.Function.Name, c.Function.Arguments = c.Custom.Name, open(nil).str("input", c.Custom.Input).close()
+	}
 	return nil
 }

@@ -156,9 +156,7 @@ func (c *openAIEncoder) call(dst []byte, b event.ToolStart) []byte {
 	c.facts.calls++
 	return c.delta(dst, func(o *object) {
 		o.key("tool_calls")
-		inner := open(append(o.b, '[')).int("index", int64(index)).str("id", b.ToolUseID).str("type", "function").
-			obj(function, func(o *object) { o.str("name", b.Tool).str("arguments", compact(b.Input)).extraFunction(b.Extra) }).
-			extra(b.Extra)
+		inner := open(append(o.b, '[')).int("index", int64(index)).str("id", b.ToolUseID).called(c.o.CallForms, b)
 		o.b = append(inner.close(), ']')
 	})
 }

@@ -66,6 +66,10 @@ type Request struct {
 	Metadata    json.RawMessage
 	Echo        Echo // responses
 
+	// CallForms are how the client knows the tools that the model gets under another name
+	// or in another form, by the names in Tools.
+	CallForms map[string]CallForm
+
 	// Ignored are fields that were given and change nothing here, for a
 	// footnote or a log.
 	Ignored []string
@@ -186,7 +190,7 @@ type Note struct{ Name, Text string }
 func (r *Request) Options() Options {
 	o := Options{
 		Model: r.Model, IncludeUsage: r.IncludeUsage, ThreadID: r.ThreadID, RunID: r.RunID, Echo: r.Echo,
-		AskByPause: r.Confirm, Generate: r.Generate,
+		AskByPause: r.Confirm, Generate: r.Generate, CallForms: r.CallForms,
 	}
 	for _, t := range r.Tools {
 		o.ClientTools = append(o.ClientTools, t.Name)

@@ -149,17 +149,41 @@ func (r *responsesEncoder) annotate(dst []byte, b event.Annotations) []byte {
 
 // functionCall is a call of a client's tool, whole at once.
 func (r *responsesEncoder) functionCall(dst []byte, b event.ToolStart) []byte {
+	form, ok := r.o.CallForms[b.Tool]
+	if ok && form.Custom {
+		return r.customCall(dst, b, form)
+	}
+	if !ok {
+		form.Name = b.Tool
+	}
 	r.facts.calls++
 	id, index := r.newItem("fc")
 	args := compact(b.Input)
 	item := func(args, status string) []byte {
-		return open(nil).str("type", "function_call").str("id", id).str("call_id", b.ToolUseID).str("name", b.Tool).
-			str("arguments", args).str("status", status).extra(b.Extra).close()
+		return open(nil).str("type", "function_call").str("id", id).str("call_id", b.ToolUseID).opt("namespace", form.Namespace).
+			str("name", form.Name).str("arguments", args).str("status", status).extra(b.Extra).close()
 	}
 	dst = r.item(dst, "response.output_item.added", index, item("", "in_progress"))
 	dst = r.at(dst, "response.function_call_arguments.delta", id, index).str("delta", args).frame()
-	dst = r.at(dst, "response.function_call_arguments.done", id, index).str("name", b.Tool).str("arguments", args).frame()
+	dst = r.at(dst, "response.function_call_arguments.done", id, index).str("name", form.Name).str("arguments", args).frame()
 	whole := item(args, "completed")
+	r.keep(index, whole)
+	return r.item(dst, "response.output_item.done", index, whole)
+}
+
+// customCall is a call of a client's tool whose input is text, whole at once.
+func (r *responsesEncoder) customCall(dst []byte, b event.ToolStart, form CallForm) []byte {
+	r.facts.calls++
+	id, index := r.newItem("ctc")
+	item := func(input, status string) []byte {
+		return open(nil).str("type", "custom_tool_call").str("id", id).str("call_id", b.ToolUseID).opt("namespace", form.Namespace).
+			str("name", form.Name).str("input", input).str("status", status).close()
+	}
+	input := customInput(b.Input)
+	dst = r.item(dst, "response.output_item.added", index, item("", "in_progress"))
+	dst = r.at(dst, "response.custom_tool_call_input.delta", id, index).str("delta", input).frame()
+	dst = r.at(dst, "response.custom_tool_call_input.done", id, index).str("input", input).frame()
+	whole := item(input, "completed")
 	r.keep(index, whole)
 	return r.item(dst, "response.output_item.done", index, whole)
 }

@@ -11,22 +11,21 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"golang.org/x/text/encoding/unicode"
-	"golang.org/x/text/transform"
+	"github.com/fettle-cli/fettle/internal/textenc"
 )
 
 // encoding is how a file's bytes are text.
 type encoding string
 
 const (
-	utf8Text encoding = "utf-8"
-	utf16LE  encoding = "utf-16le"
-	utf16BE  encoding = "utf-16be"
+	utf8Text          = encoding(textenc.UTF8)
+	utf16LE           = encoding(textenc.UTF16LE)
+	utf16BE           = encoding(textenc.UTF16BE)
 	notText  encoding = "binary"
 )
 
 // bom is the byte-order mark of UTF-8.
-const bom = "\xEF\xBB\xBF"
+const bom = textenc.Mark
 
 // sniffLength is how much of a file decides what it is, as with git.
 const sniffLength = 8000
@@ -35,11 +34,10 @@ const sniffLength = 8000
 // does the signature of a known format, unless it is all valid text: "BM" is
 // the signature of a bitmap, and the start of a sentence about BMW.
 func sniff(head []byte) encoding {
+	if e, _ := textenc.Detect(head); e != textenc.UTF8 {
+		return encoding(e)
+	}
 	switch {
-	case bytes.HasPrefix(head, []byte("\xFF\xFE")):
-		return utf16LE
-	case bytes.HasPrefix(head, []byte("\xFE\xFF")):
-		return utf16BE
 	case bytes.IndexByte(head, 0) >= 0:
 		return notText
 	case validPrefix(head):
@@ -84,19 +82,12 @@ func newTextFile(f *os.File) (*textFile, error) {
 	t := &textFile{Reader: raw, encoding: sniff(head), head: bytes.Clone(head)}
 	switch t.encoding {
 	case utf8Text:
-		if t.bom = bytes.HasPrefix(head, []byte(bom)); t.bom {
-			if _, err := raw.Discard(len(bom)); err != nil {
-				return nil, err
-			}
-		}
+		t.bom = bytes.HasPrefix(head, []byte(bom))
+		t.Reader = bufio.NewReaderSize(textenc.NewReader(raw), readerSize)
 	case utf16LE, utf16BE:
-		t.bom = true
-		order := unicode.LittleEndian
-		if t.encoding == utf16BE {
-			order = unicode.BigEndian
-		}
-		decoder := unicode.UTF16(order, unicode.ExpectBOM).NewDecoder()
-		t.Reader = bufio.NewReaderSize(transform.NewReader(raw, decoder), readerSize)
+		_, mark := textenc.Detect(head)
+		t.bom = mark > 0
+		t.Reader = bufio.NewReaderSize(textenc.NewReader(raw), readerSize)
 	}
 	return t, nil
 }

@@ -10,6 +10,8 @@ import (
 
 	"go.yaml.in/yaml/v4"
 	"go.yaml.in/yaml/v4/plugin/loaderlimits"
+
+	"github.com/fettle-cli/fettle/internal/textenc"
 )
 
 // The bounds of a file. A node of YAML takes some three hundred bytes, so a
@@ -68,7 +70,7 @@ func empty() *trouble {
 // checkText finds what YAML's reader refuses without saying where, and what
 // would cost too much.
 func checkText(data []byte) *trouble {
-	if bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")) {
+	if e, _ := textenc.Detect(data); e != textenc.UTF8 {
 		return &trouble{code: CodeYAML, msg: "it is UTF-16; save it as UTF-8"}
 	}
 	line, column, marks, head := 1, 1, 0, true

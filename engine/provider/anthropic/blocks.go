@@ -81,6 +81,7 @@ func (b *blocks) start(at wire.Int, raw json.RawMessage) (piece, error) {
 		return piece{text: head.Text}, nil
 	case typeToolUse:
 		o.call.ID, o.call.Name, o.given = string(head.ID), string(head.Name), bytes.Clone(head.Input)
+		o.call.Extra = wire.Siblings(raw, "type", "id", "name", "input", "index", "cache_control")
 	case typeRedacted:
 		o.held.raw, o.held.whole = bytes.Clone(raw), true
 	case typeThinking:

@@ -41,7 +41,8 @@ type block struct {
 	IsError   bool            `json:"is_error,omitempty"`
 	Cache     *cacheMark      `json:"cache_control,omitempty"`
 
-	raw json.RawMessage
+	raw   json.RawMessage
+	extra json.RawMessage // see provider.ToolCall.Extra
 }
 
 type imageSource struct {
@@ -56,7 +57,7 @@ func (b block) MarshalJSON() ([]byte, error) {
 		return b.raw, nil
 	}
 	type plain block
-	return wire.Marshal(plain(b))
+	return wire.WithExtra(plain(b), b.extra)
 }
 
 func (b block) isThought() bool { return b.Type == typeThinking || b.Type == typeRedacted }
@@ -103,8 +104,10 @@ func (e *encoder) said(parts []provider.Part, ids *wire.IDs) []block {
 	call := func(id string) {
 		if c := calls[id]; c != nil { // once
 			delete(calls, id)
+			extra := wire.WithoutFields(c.Extra, e.q.without)
+			e.built.used.fields = append(e.built.used.fields, wire.FieldNames(extra)...)
 			out = append(out, block{
-				Type: typeToolUse, ID: ids.Call(id), Name: e.names.Wire(c.Name), Input: wire.ObjectArgs(c.Args),
+				Type: typeToolUse, ID: ids.Call(id), Name: e.names.Wire(c.Name), Input: wire.ObjectArgs(c.Args), extra: extra,
 			})
 		}
 	}

@@ -3,6 +3,7 @@ package anthropic
 import (
 	"errors"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -27,10 +28,11 @@ type quirks struct {
 	noEffort      bool            // output_config.effort is refused
 	levels        provider.Levels // those of output_config.effort, where a refusal named them
 	noTemperature bool
-	noFormat      bool // output_config.format is refused
-	noForced      bool // naming a tool is refused
-	declare       bool // calls in the history need their tools declared
-	thinks        bool // think overrides the table
+	noFormat      bool     // output_config.format is refused
+	noForced      bool     // naming a tool is refused
+	declare       bool     // calls in the history need their tools declared
+	without       []string // members of calls that are refused
+	thinks        bool     // think overrides the table
 	think         thinking
 	tried         int // ways of thinking that were refused, a bit each
 	tokens        int // what max_tokens may be at most, where it was too much
@@ -87,6 +89,10 @@ func learn(err error, b *built, q *quirks, now *adaption) lesson {
 			}
 		}
 		return false
+	}
+	if name := wire.RefusedField(e, b.used.fields, q.without); name != "" {
+		q.without = append(slices.Clone(q.without), name)
+		return ofModel
 	}
 	refused := wire.RefusedTool(e.Message, b.tools, b.names, now.refused)
 	switch {
@@ -196,4 +202,21 @@ func numbers(text string) []int {
 		}
 	}
 	return out
+}
+
+var _ provider.Learner = (*Provider)(nil)
+
+// Lessons returns which members of calls a model's server has refused.
+func (p *Provider) Lessons(model string) []string {
+	return wire.WithoutLessons(p.quirks(model).without)
+}
+
+// Recall takes the lessons that another process has learnt of a model.
+func (p *Provider) Recall(model string, lessons []string) {
+	if len(lessons) == 0 {
+		return
+	}
+	q := p.quirks(model)
+	q.without = wire.WithoutRecalled(q.without, lessons)
+	p.learn(model, q)
 }

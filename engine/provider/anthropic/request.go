@@ -81,10 +81,11 @@ type used struct {
 	thoughts    bool            // blocks of thinking in the history
 	cache       bool
 	temperature bool
-	forced      bool // a tool is named
-	format      bool // output_config.format
-	undeclared  bool // calls in the history, and no tools
-	ownTokens   int  // max_tokens, where the request didn't say it
+	forced      bool     // a tool is named
+	format      bool     // output_config.format
+	undeclared  bool     // calls in the history, and no tools
+	fields      []string // members of calls that only the server understands
+	ownTokens   int      // max_tokens, where the request didn't say it
 }
 
 // encoder makes one request.

@@ -55,6 +55,14 @@ type call struct {
 	ID       string       `json:"id"`
 	Type     string       `json:"type"`
 	Function callFunction `json:"function"`
+
+	extra json.RawMessage // see provider.ToolCall.Extra
+}
+
+// MarshalJSON encodes the call with its further members.
+func (c call) MarshalJSON() ([]byte, error) {
+	type plain call
+	return wire.WithExtra(plain(c), c.extra)
 }
 
 type callFunction struct {
@@ -67,8 +75,10 @@ type conversation struct {
 	names    *provider.Names
 	ids      *wire.IDs
 	now      adaption
+	without  []string // members of calls that are left out
 	list     []message
-	thoughts bool // some are in it
+	thoughts bool     // some are in it
+	fields   []string // names of the members of calls that only the server understands
 }
 
 // add adds one message.
@@ -179,8 +189,10 @@ func (c *conversation) answer(parts []provider.Part) {
 				}
 			}
 		case provider.ToolCallPart:
+			extra := wire.WithoutFields(p.Call.Extra, c.without)
+			c.fields = append(c.fields, wire.FieldNames(extra)...)
 			out.ToolCalls = append(out.ToolCalls, call{
-				ID: c.ids.Call(p.Call.ID), Type: "function",
+				ID: c.ids.Call(p.Call.ID), Type: "function", extra: extra,
 				Function: callFunction{Name: c.names.Wire(p.Call.Name), Arguments: string(wire.ObjectArgs(p.Call.Args))},
 			})
 		}

@@ -2,6 +2,7 @@ package mistral
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/fettle-cli/fettle/engine/provider"
@@ -27,7 +28,8 @@ type quirks struct {
 	schema        schemaForm
 	noEffort      bool
 	noTemperature bool
-	noForced      bool // tool_choice is refused
+	noForced      bool     // tool_choice is refused
+	without       []string // members of calls that are refused
 }
 
 // adaption is how one request differs from others of its model.
@@ -47,6 +49,10 @@ func learn(err error, b *built, q *quirks, now *adaption) bool {
 	lacks := func(f provider.Feature) bool { return e.Kind == provider.Unsupported && e.Feature == f }
 	if refused := wire.RefusedTool(e.Message, b.tools, b.names, now.refused); refused != nil {
 		now.refused = refused
+		return true
+	}
+	if name := wire.RefusedField(e, b.fields, q.without); name != "" {
+		q.without = append(slices.Clone(q.without), name)
 		return true
 	}
 	text := strings.ToLower(e.Message)
@@ -83,4 +89,21 @@ func learn(err error, b *built, q *quirks, now *adaption) bool {
 		return false
 	}
 	return true
+}
+
+var _ provider.Learner = (*Provider)(nil)
+
+// Lessons returns which members of calls a model's server has refused.
+func (p *Provider) Lessons(model string) []string {
+	return wire.WithoutLessons(p.quirks(model).without)
+}
+
+// Recall takes the lessons that another process has learnt of a model.
+func (p *Provider) Recall(model string, lessons []string) {
+	if len(lessons) == 0 {
+		return
+	}
+	q := p.quirks(model)
+	q.without = wire.WithoutRecalled(q.without, lessons)
+	p.learn(model, q)
 }

@@ -57,7 +57,8 @@ type built struct {
 	effort      bool // reasoning_effort
 	thoughts    bool // thinking in the history
 	temperature bool
-	forced      bool // tool_choice
+	forced      bool     // tool_choice
+	fields      []string // members of calls that only the server understands
 }
 
 // encode makes the body of a request.
@@ -85,14 +86,14 @@ func encode(req *provider.Request, q quirks, now adaption) (*built, error) {
 			Name: "answer", Schema: req.Schema, Strict: b.form == schemaStrict,
 		}}
 	}
-	c := conversation{names: names, ids: wire.NewIDs(wire.NineID), now: now}
+	c := conversation{names: names, ids: wire.NewIDs(wire.NineID), now: now, without: q.without}
 	if system != "" {
 		c.list = append(c.list, message{Role: roleSystem, Content: system})
 	}
 	for _, m := range req.Messages {
 		c.add(m)
 	}
-	out.Messages, b.thoughts = c.end(), c.thoughts
+	out.Messages, b.thoughts, b.fields = c.end(), c.thoughts, c.fields
 	b.names = names
 	b.addTools(&out, req, now)
 	b.mustCall(&out, req, q)

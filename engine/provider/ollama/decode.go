@@ -30,10 +30,8 @@ type message struct {
 	ToolCalls wire.List[toolCall] `json:"tool_calls"`
 }
 
-type toolCall struct {
-	ID       wire.String                   `json:"id"`
-	Function wire.Maybe[wire.CallFunction] `json:"function"`
-}
+// toolCall is a call, with the members that are not known; see provider.ToolCall.Extra.
+type toolCall = wire.CallPiece
 
 type decoderOptions struct {
 	source    wire.Source
@@ -62,6 +60,7 @@ type decoder struct {
 	begun    bool // a line was read
 	answered bool // and was a part of an answer
 	said     bool // text came
+	thinking bool // so did thinking, in its field
 	finished bool // the reason of the end has come, in the line last
 	last     chunk
 }
@@ -107,6 +106,10 @@ func (d *decoder) Read(dst []provider.Delta) (wire.Read, error) {
 	}
 	return got, nil
 }
+
+// fieldThinking is the field of a message in which reasoning comes, and is sent back with
+// calls by later processes too.
+const fieldThinking = "thinking"
 
 // page is the question that the error of a web page ends with.
 const page = "does Ollama listen there?"
@@ -175,7 +178,7 @@ func (d *decoder) failure(said []byte) error {
 // message takes what a line adds to the answer.
 func (d *decoder) message(got *wire.Read, m *message) error {
 	for _, piece := range m.Thinking {
-		got.Progress = true
+		got.Progress, d.thinking = true, true
 		got.Deltas = append(got.Deltas, provider.Delta{Kind: provider.Reasoning, Text: piece.Text})
 		d.think.Off()
 	}
@@ -238,6 +241,9 @@ func (d *decoder) End(dst []provider.Delta) ([]provider.Delta, error) {
 	out, err := wire.Ending{Finish: string(c.DoneReason), Usage: used}.Close(dst[before:], d.o.source, d.said)
 	if err == nil {
 		out[len(out)-1].Meta.ContextLength = d.o.numCtx
+		if d.thinking {
+			out[len(out)-1].Field = fieldThinking
+		}
 	}
 	return append(dst[:before], out...), err
 }
@@ -255,7 +261,7 @@ func (d *decoder) full(c chunk) bool {
 func (d *decoder) list() []wire.Call {
 	out := make([]wire.Call, 0, len(d.calls))
 	for _, c := range d.calls {
-		out = append(out, wire.Call{ID: string(c.ID), Name: string(c.Function.V.Name), Args: c.Function.V.Arguments})
+		out = append(out, wire.Call{ID: string(c.ID), Name: string(c.Function.V.Name), Args: c.Function.V.Arguments, Extra: c.Extra})
 	}
 	return out
 }

@@ -45,6 +45,14 @@ type chatMessage struct {
 type chatCall struct {
 	ID       string       `json:"id,omitempty"`
 	Function chatFunction `json:"function"`
+
+	extra json.RawMessage // see provider.ToolCall.Extra
+}
+
+// MarshalJSON encodes the call with its further members.
+func (c chatCall) MarshalJSON() ([]byte, error) {
+	type plain chatCall
+	return wire.WithExtra(plain(c), c.extra)
 }
 
 type chatFunction struct {
@@ -147,7 +155,7 @@ func appendMessage(dst []chatMessage, m provider.Message, names *provider.Names,
 		case provider.ReasoningPart:
 			thoughts = append(thoughts, part.Text)
 		case provider.ToolCallPart:
-			out.ToolCalls = append(out.ToolCalls, chatCall{ID: ids.Call(part.Call.ID), Function: chatFunction{
+			out.ToolCalls = append(out.ToolCalls, chatCall{ID: ids.Call(part.Call.ID), extra: part.Call.Extra, Function: chatFunction{
 				Index: len(out.ToolCalls), Name: names.Wire(part.Call.Name), Arguments: wire.ObjectArgs(part.Call.Args),
 			}})
 		default:

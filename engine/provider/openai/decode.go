@@ -343,7 +343,7 @@ func (d *decoder) End(dst []provider.Delta) ([]provider.Delta, error) {
 		dst = append(dst, provider.Delta{Kind: provider.ReasoningDetails, Details: keepFields(d.kept)})
 	}
 	dst = wire.FinishCalls(dst, d.calls.List(), wire.FinishOptions{
-		Names: d.o.names, NewID: d.o.newID, Cut: wire.StopReason(d.finish) == provider.StopLength, Extra: d.calls.Extra(),
+		Names: d.o.names, NewID: d.o.newID, Cut: wire.StopReason(d.finish) == provider.StopLength,
 	})
 	if d.reasoning != "" && d.o.gave != nil {
 		d.o.gave(d.reasoning)

@@ -42,7 +42,7 @@ func (i inputItem) MarshalJSON() ([]byte, error) {
 		return i.raw, nil
 	}
 	type plain inputItem
-	return withExtra(plain(i), i.extra)
+	return wire.WithExtra(plain(i), i.extra)
 }
 
 // inputPart is a part of a message, or of a result.

@@ -1,10 +1,10 @@
 package openai
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/provider/wire"
 )
 
 var _ provider.Learner = (*Provider)(nil)
@@ -14,7 +14,6 @@ const (
 	lessonNoReasoning = "no-reasoning"
 	lessonNeeds       = "needs:" // and the field
 	lessonSigned      = "signed-calls"
-	lessonWithout     = "without:" // and the member
 	lessonAlternate   = "alternate-roles"
 	lessonNoSystem    = "no-system-role"
 	lessonMediaInTool = "media-in-tool-messages"
@@ -47,10 +46,7 @@ func (p *Provider) Lessons(model string) []string {
 			out = append(out, l.name)
 		}
 	}
-	for _, name := range q.without {
-		out = append(out, lessonWithout+name)
-	}
-	return out
+	return append(out, wire.WithoutLessons(q.without)...)
 }
 
 // Recall takes the lessons that another process has learnt of a model.
@@ -59,14 +55,12 @@ func (p *Provider) Recall(model string, lessons []string) {
 		return
 	}
 	q := p.quirks(model)
+	q.without = wire.WithoutRecalled(q.without, lessons)
 	for _, l := range lessons {
 		field, needs := strings.CutPrefix(l, lessonNeeds)
-		name, without := strings.CutPrefix(l, lessonWithout)
 		switch {
 		case needs && (field == fieldReasoning || field == fieldReasoningContent) && !q.noReasoning:
 			q.needs = field
-		case without && !slices.Contains(q.without, name):
-			q.without = append(slices.Clone(q.without), name)
 		case l == lessonNoReasoning && q.needs == "":
 			q.noReasoning = true
 		case l == lessonSigned:

@@ -28,7 +28,7 @@ type message struct {
 // MarshalJSON writes the message with its further members.
 func (m message) MarshalJSON() ([]byte, error) {
 	type plain message
-	return withExtra(plain(m), m.extra)
+	return wire.WithExtra(plain(m), m.extra)
 }
 
 type contentPart struct {
@@ -58,21 +58,12 @@ type call struct {
 // MarshalJSON writes the call with its further members.
 func (c call) MarshalJSON() ([]byte, error) {
 	type plain call
-	return withExtra(plain(c), c.extra)
+	return wire.WithExtra(plain(c), c.extra)
 }
 
 type callFunction struct {
 	Name      string `json:"name"`
 	Arguments string `json:"arguments"`
-}
-
-// withExtra writes an object with further members. Those of the object itself win.
-func withExtra(v any, extra json.RawMessage) ([]byte, error) {
-	b, err := wire.Marshal(v)
-	if err != nil || len(extra) == 0 {
-		return b, err
-	}
-	return wire.JoinFields(extra, b), nil
 }
 
 // maxID is the longest id of a call that OpenAI takes.

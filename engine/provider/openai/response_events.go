@@ -309,12 +309,12 @@ func (d *responseDecoder) End(dst []provider.Delta) ([]provider.Delta, error) {
 	for _, note := range d.o.notes {
 		dst = append(dst, provider.Delta{Kind: provider.Footnote, Text: note})
 	}
-	calls, extra := d.calls()
+	calls := d.calls()
 	if len(calls) > wire.MaxCalls {
 		return dst, &wire.FormatError{Err: errors.New("it calls tools without end")}
 	}
 	dst = wire.FinishCalls(dst, calls, wire.FinishOptions{
-		Names: d.o.names, NewID: d.o.newID, Cut: wire.StopReason(d.finish) == provider.StopLength, Extra: extra,
+		Names: d.o.names, NewID: d.o.newID, Cut: wire.StopReason(d.finish) == provider.StopLength,
 	})
 	out, err := wire.Ending{Finish: d.finish, Refused: d.refused, Usage: d.usage}.Close(dst[before:], d.o.source, d.said)
 	return append(dst[:before], out...), err

@@ -295,7 +295,7 @@ func (d *responseDecoder) remaining(dst []provider.Delta, output []json.RawMessa
 }
 
 // calls returns the calls of a response that has ended.
-func (d *responseDecoder) calls() (calls []wire.Call, extra []json.RawMessage) {
+func (d *responseDecoder) calls() (calls []wire.Call) {
 	for _, it := range d.items {
 		if it.kind != itemCall {
 			continue
@@ -304,12 +304,12 @@ func (d *responseDecoder) calls() (calls []wire.Call, extra []json.RawMessage) {
 		if len(several) == 0 {
 			several = []wire.Call{{ID: it.callID, Name: it.name, Args: it.args.Bytes()}}
 		}
-		calls = append(calls, several...)
-		for range several {
-			extra = append(extra, it.extra)
+		for _, c := range several {
+			c.Extra = it.extra
+			calls = append(calls, c)
 		}
 	}
-	return calls, extra
+	return calls
 }
 
 // packedCalls is the name under which models of OpenAI's now and then make several calls in

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/provider/wire"
 )
 
 // learnShape takes a lesson about the shape of the history from a refusal: about reasoning,
@@ -42,7 +43,7 @@ func learnShape(e *provider.Error, text string, s sent, q *quirks, now *adaption
 	case !q.alternate && says("alternate", "alternating", "consecutive", "same role", "roles must"):
 		q.alternate, q.mediaInTool = true, s.media || q.mediaInTool
 	default:
-		return learnFields(e, text, s, q)
+		return learnFields(e, s, q)
 	}
 	return ofModel
 }
@@ -74,7 +75,7 @@ func learnItems(e *provider.Error, text string, s sent, q *quirks, now *adaption
 	case s.media && !q.mediaApart && refusedOutput().MatchString(text):
 		q.mediaApart = true
 	default:
-		return learnFields(e, text, s, q)
+		return learnFields(e, s, q)
 	}
 	return ofModel
 }
@@ -112,17 +113,13 @@ func learnSignatures(missing bool, s sent, q *quirks, now *adaption) lesson {
 }
 
 // learnFields has the members left out that a refusal names.
-func learnFields(e *provider.Error, text string, s sent, q *quirks) lesson {
-	if e.Status != http.StatusBadRequest && e.Status != http.StatusUnprocessableEntity {
+func learnFields(e *provider.Error, s sent, q *quirks) lesson {
+	name := wire.RefusedField(e, s.fields, q.without)
+	if name == "" {
 		return nothing
 	}
-	for _, name := range s.fields {
-		if len(name) > 3 && strings.Contains(text, strings.ToLower(name)) && !slices.Contains(q.without, name) {
-			q.without = append(slices.Clone(q.without), name)
-			return ofModel
-		}
-	}
-	return nothing
+	q.without = append(slices.Clone(q.without), name)
+	return ofModel
 }
 
 // reasoningField returns the field of a message with reasoning that a refusal names; "" if

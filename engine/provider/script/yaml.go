@@ -10,6 +10,8 @@ import (
 
 	"go.yaml.in/yaml/v4"
 	"go.yaml.in/yaml/v4/plugin/loaderlimits"
+
+	"github.com/fettle-cli/fettle/internal/textenc"
 )
 
 // yamlNodes reads a written script; nil where it is empty or can't be parsed.
@@ -138,7 +140,7 @@ func (c *converter) scalar(y *yaml.Node, n *node) {
 
 // checkText finds what YAML's reader refuses without saying where.
 func checkText(data []byte, ps *problems) bool {
-	if bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")) {
+	if e, _ := textenc.Detect(data); e != textenc.UTF8 {
 		ps.add(0, 0, "the file is UTF-16; save it as UTF-8")
 		return false
 	}

@@ -19,6 +19,8 @@ type Call struct {
 	ID   string
 	Name string // as the provider knows the tool
 	Args []byte
+	// Extra is provider.ToolCall.Extra.
+	Extra json.RawMessage
 }
 
 // FinishOptions say how the calls of a response are handed on.
@@ -29,8 +31,6 @@ type FinishOptions struct {
 	// Cut tells that the response ended at its length limit, so that a call may
 	// be only half there.
 	Cut bool
-	// Extra are the calls' provider.ToolCall.Extra, by their places; nil if there are none.
-	Extra []json.RawMessage
 }
 
 // FinishCalls hands on the calls of a response that has ended: with their own
@@ -40,7 +40,7 @@ type FinishOptions struct {
 // with a footnote.
 func FinishCalls(dst []provider.Delta, calls []Call, o FinishOptions) []provider.Delta {
 	ids := map[string]bool{}
-	for i, c := range calls {
+	for _, c := range calls {
 		args, ok := Args(c.Args)
 		tool := provider.UnnamedTool
 		if c.Name != "" {
@@ -60,10 +60,7 @@ func FinishCalls(dst []provider.Delta, calls []Call, o FinishOptions) []provider
 			c.ID = o.NewID()
 		}
 		ids[c.ID] = true
-		call := &provider.ToolCall{ID: c.ID, Name: tool, Args: args}
-		if i < len(o.Extra) {
-			call.Extra = o.Extra[i]
-		}
+		call := &provider.ToolCall{ID: c.ID, Name: tool, Args: args, Extra: c.Extra}
 		dst = append(dst, provider.Delta{Kind: provider.CallDelta, Call: call})
 	}
 	return dst
@@ -124,7 +121,7 @@ func (p *CallPiece) UnmarshalJSON(b []byte) error {
 	if !Lenient(b, &within) {
 		return nil
 	}
-	if inner := Siblings(within.Function, "name", "arguments", "description", "parameters"); inner != nil {
+	if inner := Siblings(within.Function, "name", "arguments", "index", "description", "parameters"); inner != nil {
 		p.Extra = JoinFields(p.Extra, json.RawMessage(`{"function":`+string(inner)+`}`))
 	}
 	return nil
@@ -185,21 +182,7 @@ func (c *Calls) Add(p CallPiece) error {
 func (c *Calls) List() []Call {
 	out := make([]Call, 0, len(c.list))
 	for _, b := range c.list {
-		out = append(out, Call{ID: b.id, Name: b.name, Args: b.args.Bytes()})
-	}
-	return out
-}
-
-// Extra returns the Extra of the calls of List; nil if there are none.
-func (c *Calls) Extra() []json.RawMessage {
-	var out []json.RawMessage
-	for i, b := range c.list {
-		if b.extra != nil && out == nil {
-			out = make([]json.RawMessage, len(c.list))
-		}
-		if out != nil {
-			out[i] = b.extra
-		}
+		out = append(out, Call{ID: b.id, Name: b.name, Args: b.args.Bytes(), Extra: b.extra})
 	}
 	return out
 }

@@ -105,13 +105,13 @@ func TestFinishCalls(t *testing.T) {
 		want  []string
 	}{
 		"nothing":              {nil, o, nil},
-		"as they are":          {[]Call{{"1", names.Wire("my:tool"), []byte(`{"a": 1}`)}}, o, []string{`1 my:tool {"a":1}`}},
-		"without ids":          {[]Call{{"", "a", nil}, {"x", "a", nil}, {"x", "a", nil}}, o, []string{`made_? a {}`, `x a {}`, `made_? a {}`}},
-		"with wrong arguments": {[]Call{{"1", "a", []byte(`{"a"`)}}, o, []string{`1 a "{\"a\""`}},
-		"cut off":              {[]Call{{"1", "a", []byte(`{}`)}, {"2", "my_tool", []byte(`{"a"`)}}, cut, []string{`1 a {}`, "note: a call of " + names.Tool("my_tool") + " was cut off at the length limit and left out"}},
-		"placeholders":         {[]Call{{"1", "", nil}, {"2", "a", nil}, {"3", "", []byte(`""`)}, {"", "", []byte("{}")}}, o, []string{`2 a {}`}},
-		"nameless":             {[]Call{{"1", "", []byte(`{"a":1}`)}}, o, []string{`1 unnamed_tool {"a":1}`}},
-		"nameless and cut off": {[]Call{{"1", "", []byte(`{"a"`)}}, cut, []string{"note: a tool call was cut off at the length limit and left out"}},
+		"as they are":          {[]Call{{"1", names.Wire("my:tool"), []byte(`{"a": 1}`), nil}}, o, []string{`1 my:tool {"a":1}`}},
+		"without ids":          {[]Call{{"", "a", nil, nil}, {"x", "a", nil, nil}, {"x", "a", nil, nil}}, o, []string{`made_? a {}`, `x a {}`, `made_? a {}`}},
+		"with wrong arguments": {[]Call{{"1", "a", []byte(`{"a"`), nil}}, o, []string{`1 a "{\"a\""`}},
+		"cut off":              {[]Call{{"1", "a", []byte(`{}`), nil}, {"2", "my_tool", []byte(`{"a"`), nil}}, cut, []string{`1 a {}`, "note: a call of " + names.Tool("my_tool") + " was cut off at the length limit and left out"}},
+		"placeholders":         {[]Call{{"1", "", nil, nil}, {"2", "a", nil, nil}, {"3", "", []byte(`""`), nil}, {"", "", []byte("{}"), nil}}, o, []string{`2 a {}`}},
+		"nameless":             {[]Call{{"1", "", []byte(`{"a":1}`), nil}}, o, []string{`1 unnamed_tool {"a":1}`}},
+		"nameless and cut off": {[]Call{{"1", "", []byte(`{"a"`), nil}}, cut, []string{"note: a tool call was cut off at the length limit and left out"}},
 	} {
 		deltas := FinishCalls(nil, c.calls, c.o)
 		var got []string

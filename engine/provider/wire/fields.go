@@ -2,7 +2,11 @@ package wire
 
 import (
 	"encoding/json"
+	"net/http"
 	"slices"
+	"strings"
+
+	"github.com/fettle-cli/fettle/engine/provider"
 )
 
 // Siblings returns the members of an object that are not among the known ones, as an object;
@@ -105,4 +109,51 @@ func WithoutFields(raw json.RawMessage, names []string) json.RawMessage {
 		return nil
 	}
 	return n.Append(nil)
+}
+
+// WithExtra encodes an object together with further members. Members of the object itself
+// win over further ones of the same name.
+func WithExtra(v any, extra json.RawMessage) ([]byte, error) {
+	b, err := Marshal(v)
+	if err != nil || len(extra) == 0 {
+		return b, err
+	}
+	return JoinFields(extra, b), nil
+}
+
+// RefusedField returns the first of the sent members that a refusal names; "" if it names
+// none. Members that are left out already do not count.
+func RefusedField(e *provider.Error, sent, without []string) string {
+	if e.Status != http.StatusBadRequest && e.Status != http.StatusUnprocessableEntity {
+		return ""
+	}
+	text := strings.ToLower(e.Message)
+	for _, name := range sent {
+		if len(name) > 3 && strings.Contains(text, strings.ToLower(name)) && !slices.Contains(without, name) {
+			return name
+		}
+	}
+	return ""
+}
+
+// lessonWithout begins the lesson that a member is refused; its name follows.
+const lessonWithout = "without:"
+
+// WithoutLessons returns the lessons that some members are refused; see [provider.Learner].
+func WithoutLessons(names []string) []string {
+	var out []string
+	for _, name := range names {
+		out = append(out, lessonWithout+name)
+	}
+	return out
+}
+
+// WithoutRecalled adds the members that lessons name to those that are left out.
+func WithoutRecalled(names, lessons []string) []string {
+	for _, l := range lessons {
+		if name, ok := strings.CutPrefix(l, lessonWithout); ok && !slices.Contains(names, name) {
+			names = append(slices.Clone(names), name)
+		}
+	}
+	return names
 }

@@ -29,11 +29,8 @@ func TestFieldsOfACall(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := calls.Extra(); len(got) != 1 || string(got[0]) != `{"vendor":{"a":1,"b":2},"extra_content":{"google":{"thought_signature":"s"}}}` {
+	if got := calls.List(); len(got) != 1 || string(got[0].Extra) != `{"vendor":{"a":1,"b":2},"extra_content":{"google":{"thought_signature":"s"}}}` {
 		t.Errorf("the pieces have %s", got)
-	}
-	if got := new(Calls).Extra(); got != nil {
-		t.Errorf("no calls have %s", got)
 	}
 }
 

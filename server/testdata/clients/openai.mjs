@@ -36,15 +36,33 @@ await run({
     assert.equal(whole.choices[0].message.reasoning_content, "The user greets me.");
   },
   async "chat: what can't change is not asked again"() {
-    const causes = { refused: 400, moderated: 403, "wrong key": 401, "no quota": 402, gibberish: 424, "too long": 413 };
+    const causes = {
+      refused: 400, moderated: 403, "wrong key": 401, "no quota": 402, paid: 402, gibberish: 424, "too long": 413,
+      "no such model": 404, "no such input": 422, misses: 424,
+    };
+    let asked = 0;
+    const patient = new OpenAI({ baseURL: `${base}/v1`, apiKey: token, fetch: (...args) => (asked++, fetch(...args)) });
+    const place = { name: "place", schema: city, strict: true };
     for (const [cause, status] of Object.entries(causes)) {
-      for (const stream of [false, true]) {
-        let asked = 0;
-        const patient = new OpenAI({ baseURL: `${base}/v1`, apiKey: token, fetch: (...args) => (asked++, fetch(...args)) });
-        const err = await patient.chat.completions.create({ model, messages: say(cause), stream }).catch((err) => err);
-        assert.equal(err.status, status, `${cause}: ${err}`);
-        assert.equal(asked, 1, cause);
+      const format = cause === "misses" && { type: "json_schema", json_schema: place };
+      const text = cause === "misses" && { format: { type: "json_schema", ...place } };
+      for (const stream of cause === "misses" ? [false] : [false, true]) { // a stream has begun before the answer is checked
+        for (const ask of [
+          () => patient.chat.completions.create({ model, messages: say(cause), stream, ...(format && { response_format: format }) }),
+          () => patient.responses.create({ model, input: cause, store: false, stream, ...(text && { text }) }),
+        ]) {
+          asked = 0;
+          const err = await ask().catch((err) => err);
+          assert.equal(err.status, status, `${cause}: ${err}`);
+          assert.equal(asked, 1, cause);
+        }
       }
+    }
+    for (const model of ["script/none.yaml", "nobody/none", "fettle/nobody"]) {
+      asked = 0;
+      const err = await patient.chat.completions.create({ model, messages: say("hi") }).catch((err) => err);
+      assert.equal(err.status, 404, `${model}: ${err}`);
+      assert.equal(asked, 1, model);
     }
   },
   async "chat: the client's tools, there and back"() {
@@ -150,6 +168,23 @@ await run({
     assert.deepEqual([call.name, call.arguments], ["get_weather", '{"city":"Oslo"}']);
     const back = [...input, ...final.output.map(({ parsed_arguments, ...item }) => item), { type: "function_call_output", call_id: call.call_id, output: "3 degrees" }];
     assert.equal((await responded({ input: back, tools: [flat], store: false })).final.output_text, "It is 3 degrees in Oslo.");
+  },
+  async "responses: tools of namespaces and custom tools"() {
+    const tools = [
+      { type: "custom", name: "apply_patch", description: "patches", format: { type: "grammar", syntax: "lark", definition: "start: line" } },
+      { type: "namespace", name: "mcp__notes", description: "notes", tools: [{ type: "function", name: "find", parameters: city }] },
+    ];
+    const { final, events } = await responded({ input: say("patch it"), tools, store: false });
+    const [patch, find] = final.output;
+    assert.deepEqual([patch.type, patch.name, patch.input], ["custom_tool_call", "apply_patch", "*** Begin"]);
+    assert.deepEqual([find.type, find.namespace, find.name, find.arguments], ["function_call", "mcp__notes", "find", '{"q":"x"}']);
+    assert.equal(events.find((e) => e.type === "response.custom_tool_call_input.done").input, "*** Begin");
+    const back = [
+      ...say("patch it"), ...final.output.map(({ parsed_arguments, ...item }) => item),
+      { type: "custom_tool_call_output", call_id: patch.call_id, output: "patched" },
+      { type: "function_call_output", call_id: find.call_id, output: "found it" },
+    ];
+    assert.equal((await responded({ input: back, tools, store: false })).final.output_text, "Patched.");
   },
   async "responses: one goes on from another"() {
     const first = (await responded({ input: "weather", tools: [flat] })).final;
