@@ -98,6 +98,25 @@ export interface paths {
         get: operations["get_agent"];
         put?: never;
         post?: never;
+        /** Remove an agent that the user made */
+        delete: operations["delete_agent"];
+        options?: never;
+        head?: never;
+        /** Change fields of an agent that the user made; fields that are left out stay */
+        patch: operations["update_agent"];
+        trace?: never;
+    };
+    "/api/agents/{agent}/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** An agent as the text of a configuration that describes it */
+        get: operations["export_agent"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1798,6 +1817,15 @@ export interface components {
             tools?: string[];
             toolset_id?: string;
         };
+        AgentFields: {
+            handoffs?: string[];
+            history?: string;
+            model?: string;
+            name?: string;
+            prompt?: string;
+            purpose?: string;
+            tools?: string[];
+        };
         Annotations: {
             destructive: boolean;
             idempotent: boolean;
@@ -2428,6 +2456,7 @@ export interface components {
         };
         agents: {
             agents: components["schemas"]["Agent"][];
+            unusable: components["schemas"]["unusableAgent"][];
         };
         agents_: {
             message: string;
@@ -3340,6 +3369,7 @@ export interface components {
             groups: components["schemas"]["ToolGroup"][];
         };
         toolset: {
+            agent_count: number;
             description: string;
             enabled: boolean;
             hash: string;
@@ -3427,6 +3457,10 @@ export interface components {
             mcp_servers: string[];
             shared_mcp_servers: string[];
             tools: number;
+        };
+        unusableAgent: {
+            id: string;
+            problem: string;
         };
         workflow: {
             allow?: string[];
@@ -3651,6 +3685,101 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Agent"];
+                };
+            };
+            /** @description failure */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["error"];
+                };
+            };
+        };
+    };
+    delete_agent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                agent: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description success */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description failure */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["error"];
+                };
+            };
+        };
+    };
+    update_agent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                agent: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["AgentFields"];
+            };
+        };
+        responses: {
+            /** @description success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Agent"];
+                };
+            };
+            /** @description failure */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["error"];
+                };
+            };
+        };
+    };
+    export_agent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                agent: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/yaml": unknown;
                 };
             };
             /** @description failure */
