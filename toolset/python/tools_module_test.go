@@ -1,9 +1,12 @@
 package python_test
 
 import (
+	"errors"
 	"path/filepath"
+	"strings"
 	"testing"
 
+	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/python"
 )
 
@@ -41,6 +44,25 @@ func TestTheClientsContextReachesTools(t *testing.T) {
 		res := mustRun(t, w, spec(dir, "tools/a.py", function), c)
 		if got, want := string(res.Data), `{"of":"Blue Door","chat":"chat-1","page":"reports"}`; got != want {
 			t.Errorf("%s: %s, want %s", function, got, want)
+		}
+	}
+}
+
+// An error of the network is explained by the permission that the toolset lacks.
+func TestAToolWithoutNetworkIsToldSo(t *testing.T) {
+	t.Parallel()
+	dir := realDir(t)
+	write(t, filepath.Join(dir, "tools", "a.py"), "def resolve(workspace):\n    raise OSError(-3, 'Temporary failure in name resolution')\n\n\ndef other(workspace):\n    raise OSError(2, 'No such file or directory')\n")
+	w := newWorld(t, python.Options{})
+	for function, explained := range map[string]bool{"resolve": true, "other": false} {
+		for _, network := range []toolset.Network{toolset.NetworkNone, toolset.NetworkAll} {
+			s := spec(dir, "tools/a.py", function)
+			s.Policy.Network = network
+			_, err := w.Runner(s).Run(t.Context(), call(workspace(t), `{}`))
+			var failed *toolset.ToolError
+			if !errors.As(err, &failed) || strings.Contains(failed.Message, "permissions.network") != (explained && network == toolset.NetworkNone) {
+				t.Errorf("%s with the network %q: %v", function, network, err)
+			}
 		}
 	}
 }
