@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -51,7 +52,7 @@ func given(history []provider.Message) ([]Message, error) {
 func givenSize(parts []provider.Part) int {
 	n := 0
 	for _, p := range parts {
-		n += len(p.Text) + len(p.Data)
+		n += len(p.Text) + len(p.Data) + len(p.Details)
 		if p.Call != nil {
 			n += len(p.Call.Args)
 		}
@@ -124,7 +125,9 @@ func givenParts(m provider.Message) ([]provider.Part, error) {
 		case provider.FilePart:
 			fits = m.Role == provider.User
 		case provider.ReasoningPart:
-			fits = m.Role == provider.Assistant
+			if fits = m.Role == provider.Assistant; len(p.Details) > 0 && json.Valid(p.Details) {
+				q.Details = p.Details
+			}
 		case provider.ToolCallPart:
 			if fits = m.Role == provider.Assistant && p.Call != nil; fits {
 				call := *p.Call
@@ -155,13 +158,14 @@ func givenParts(m provider.Message) ([]provider.Part, error) {
 	return out, nil
 }
 
-// ownCalls has the calls of a history that a client sent, which do not name the model that
-// made them, count as those of the model that is asked: the client passes back what that
-// model's provider sent.
-func (t *turn) ownCalls(path []Message) {
+// ownParts makes the model that is asked the author of the calls and the reasoning details
+// of a history that a client sent, where they name no model: the client passes back what
+// that model's provider sent.
+func (t *turn) ownParts(path []Message) {
 	for _, m := range path {
 		for i := range m.Parts {
-			if p := &m.Parts[i]; p.Call != nil && len(p.Call.Extra) > 0 && p.Model == "" {
+			p := &m.Parts[i]
+			if p.Model == "" && (len(p.Details) > 0 || p.Call != nil && len(p.Call.Extra) > 0) {
 				p.Model = t.model.ref
 			}
 		}

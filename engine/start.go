@@ -121,7 +121,7 @@ func (t *turn) prepareWith(ctx context.Context, conv *conversation) error {
 		return err
 	}
 	t.path = conv.path
-	t.ownCalls(t.path)
+	t.ownParts(t.path)
 	if conv.summed != nil {
 		t.fit.summary = conv.summed.Summary
 	}

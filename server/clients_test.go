@@ -63,7 +63,7 @@ func TestClients(t *testing.T) {
 	dir := t.TempDir()
 	must(t, errors.Join(os.CopyFS(dir, os.DirFS(filepath.Join("testdata", "clients"))),
 		os.Symlink(modules, filepath.Join(dir, "node_modules"))))
-	for _, client := range []string{"openai", "aisdk", "agui", "ollama", "eventsource"} {
+	for _, client := range []string{"openai", "aisdk", "agui", "ollama", "anthropic", "eventsource"} {
 		t.Run(client, func(t *testing.T) {
 			t.Parallel()
 			h := open(t, plan{script: clientsScript, tools: noteTool(), agents: []engine.Agent{
@@ -109,6 +109,7 @@ type front struct {
 // tape is one answer as it came.
 type tape struct {
 	path, kind string
+	anthropic  bool // the client is of Anthropic's API
 	status     int
 	mu         *sync.Mutex
 	body       bytes.Buffer
@@ -137,7 +138,7 @@ func newFront(t *testing.T, h *house) *front {
 		Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) },
 		ModifyResponse: func(res *http.Response) error {
 			path := strings.TrimPrefix(res.Request.URL.Path, "/t/"+h.token)
-			one := &tape{path: res.Request.Method + " " + path, kind: res.Header.Get("Content-Type"), status: res.StatusCode, mu: &f.mu, from: res.Body}
+			one := &tape{path: res.Request.Method + " " + path, kind: res.Header.Get("Content-Type"), status: res.StatusCode, mu: &f.mu, from: res.Body, anthropic: res.Request.Header.Get("Anthropic-Version") != ""}
 			f.mu.Lock()
 			defer f.mu.Unlock()
 			f.answered = append(f.answered, one)

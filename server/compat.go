@@ -22,8 +22,38 @@ const (
 	agentModels = "fettle/"
 )
 
+// estimateHeader marks an answer whose number of tokens is an estimate.
+const estimateHeader = "X-Fettle-Estimate"
+
 func chatCompletions(s *Server, w http.ResponseWriter, r *http.Request) error {
 	return s.compat(w, r, dialect.OpenAI)
+}
+
+// createMessage is Anthropic's POST /v1/messages.
+func createMessage(s *Server, w http.ResponseWriter, r *http.Request) error {
+	return s.compat(w, r, dialect.Anthropic)
+}
+
+// countTokens is Anthropic's POST /v1/messages/count_tokens: the provider's own count where
+// it has one, else an estimate, which a header marks.
+func countTokens(s *Server, w http.ResponseWriter, r *http.Request) error {
+	in, err := readWire(w, r, dialect.Anthropic)
+	if err != nil {
+		return err
+	}
+	req, err := s.compatTurn(r, in)
+	if err != nil {
+		return err
+	}
+	n, exact, err := s.turns.CountTokens(r.Context(), req)
+	if err != nil {
+		return unknownModel(err)
+	}
+	if !exact {
+		w.Header().Set(estimateHeader, "true")
+	}
+	writeRaw(w, http.StatusOK, dialect.Anthropic.Form().ObjectType, dialect.AnthropicCount(n))
+	return nil
 }
 
 func ollamaChat(s *Server, w http.ResponseWriter, r *http.Request) error {
@@ -41,13 +71,22 @@ func (s *Server) compat(w http.ResponseWriter, r *http.Request, n dialect.Name) 
 		writeRaw(w, http.StatusOK, n.Form().ObjectType, dialect.OllamaLoaded(in.Model, s.now()))
 		return nil
 	}
-	req, err := compatRequest(r, in)
+	req, err := s.compatTurn(r, in)
 	if err != nil {
 		return err
 	}
+	return s.answerTurn(w, r, in, req)
+}
+
+// compatTurn is the turn of a request whose client keeps the conversation.
+func (s *Server) compatTurn(r *http.Request, in *dialect.Request) (engine.TurnRequest, error) {
+	req, err := compatRequest(r, in)
+	if err != nil {
+		return req, err
+	}
 	req.Ephemeral = true
 	s.prepareCompat(&req)
-	return s.answerTurn(w, r, in, req)
+	return req, nil
 }
 
 // compatRequest makes the engine's request of one in a compatible dialect. A
@@ -188,7 +227,8 @@ func systemOf(in *dialect.Request) string {
 func historyOf(in *dialect.Request) []provider.Message {
 	var out []provider.Message
 	known := map[string]bool{}
-	for _, m := range spoken(in.Messages[:len(in.Messages)-len(newest(in))]) {
+	said := spoken(in.Messages)
+	for _, m := range said[:len(said)-len(newest(said))] {
 		msg := provider.Message{Role: provider.Role(m.Role)}
 		for _, p := range m.Parts {
 			part, ok := partOf(p)
@@ -222,15 +262,15 @@ func spoken(all []dialect.Message) []dialect.Message {
 
 // newest are the messages at the end that ask for an answer: results of tools, or
 // what the user said last.
-func newest(in *dialect.Request) []dialect.Message {
-	n := len(in.Messages)
-	for n > 0 && in.Messages[n-1].Role == dialect.ToolRole {
+func newest(said []dialect.Message) []dialect.Message {
+	n := len(said)
+	for n > 0 && said[n-1].Role == dialect.ToolRole {
 		n--
 	}
-	if n == len(in.Messages) {
-		n--
+	if n == len(said) {
+		n = max(0, n-1)
 	}
-	return in.Messages[n:]
+	return said[n:]
 }
 
 // partOf is a part as the engine has it; ok is false for one that says nothing,
@@ -241,7 +281,7 @@ func partOf(p dialect.Part) (provider.Part, bool) {
 	case dialect.Text:
 		return provider.Part{Kind: provider.TextPart, Text: text}, text != ""
 	case dialect.Reasoning:
-		return provider.Part{Kind: provider.ReasoningPart, Text: text}, text != ""
+		return provider.Part{Kind: provider.ReasoningPart, Text: text, Details: p.Details}, text != "" || len(p.Details) > 0
 	case dialect.Image:
 		return provider.Part{Kind: provider.ImagePart, Name: clean(p.Name), MIME: clean(p.MIME), Data: p.Data}, p.URL == "" && strings.HasPrefix(p.MIME, "image/")
 	case dialect.File:

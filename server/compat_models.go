@@ -75,16 +75,28 @@ func openAIModels(s *Server, w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	if asksAnthropic(r) {
+		writeRaw(w, http.StatusOK, dialect.Anthropic.Form().ObjectType, dialect.AnthropicModels(all))
+		return nil
+	}
 	writeRaw(w, http.StatusOK, dialect.OpenAI.Form().ObjectType, dialect.OpenAIModels(all))
 	return nil
 }
+
+// asksAnthropic reports whether a client of Anthropic's API asks, whose list of models is at
+// the same path as OpenAI's.
+func asksAnthropic(r *http.Request) bool { return r.Header.Get("Anthropic-Version") != "" }
 
 func openAIModel(s *Server, w http.ResponseWriter, r *http.Request) error {
 	m, err := s.wireModelOf(r.Context(), r.PathValue("model"))
 	if err != nil {
 		return err
 	}
-	writeRaw(w, http.StatusOK, dialect.OpenAI.Form().ObjectType, append(dialect.OpenAIModel(nil, m), '\n'))
+	body := dialect.OpenAIModel(nil, m)
+	if asksAnthropic(r) {
+		body = dialect.AnthropicModel(nil, m)
+	}
+	writeRaw(w, http.StatusOK, dialect.OpenAI.Form().ObjectType, append(body, '\n'))
 	return nil
 }
 
@@ -139,6 +151,17 @@ type (
 		Tools        []map[string]any `json:"tools,omitempty"`
 		Stream       bool             `json:"stream,omitempty"`
 	}
+	messagesBody struct {
+		Model     string           `json:"model"`
+		Messages  []map[string]any `json:"messages"`
+		System    any              `json:"system,omitempty"`
+		MaxTokens int              `json:"max_tokens,omitempty"`
+		Tools     []map[string]any `json:"tools,omitempty"`
+		Stream    bool             `json:"stream,omitempty"`
+	}
+	tokenCount struct {
+		InputTokens int `json:"input_tokens"`
+	}
 	ollamaBody struct {
 		Model    string           `json:"model"`
 		Messages []map[string]any `json:"messages"`
@@ -171,6 +194,14 @@ func compatRoutes() []route {
 		{
 			op: "list_response_input", method: http.MethodGet, path: "/v1/responses/{response}/input_items", do: listInputItems, speaks: dialect.Responses, gives: inputItems{},
 			summary: "What a stored response was asked with", query: []param{{"order", "`asc` is from the first on", ""}},
+		},
+		{
+			op: "create_message", method: http.MethodPost, path: "/v1/messages", do: createMessage, speaks: dialect.Anthropic,
+			summary: "Anthropic's messages: a model with the client's own tools, or an agent with fettle's too", body: messagesBody{}, takes: jsonBody(), max: maxTurn, media: mediaSSE,
+		},
+		{
+			op: "count_message_tokens", method: http.MethodPost, path: "/v1/messages/count_tokens", do: countTokens, speaks: dialect.Anthropic, gives: tokenCount{},
+			summary: "The number of tokens of a request to create_message; the header X-Fettle-Estimate marks an estimate", body: messagesBody{}, takes: jsonBody(), max: maxTurn,
 		},
 		{op: "list_openai_models", method: http.MethodGet, path: "/v1/models", do: openAIModels, speaks: dialect.OpenAI, summary: "OpenAI's list of models, with the agents as fettle/AGENT"},
 		{op: "get_openai_model", method: http.MethodGet, path: "/v1/models/{model...}", do: openAIModel, speaks: dialect.OpenAI, summary: "A model of OpenAI's list"},

@@ -86,7 +86,12 @@ func TestCompatibleFailuresStreamedOrNot(t *testing.T) {
 			"/v1/chat/completions": asked(m, text, nil),
 			"/v1/responses":        {"model": m, "input": text},
 			"/api/chat":            asked(m, text, nil),
+			"/v1/messages":         asked(m, text, nil),
 		} {
+			status := status
+			if text == "too long" && path == "/v1/messages" {
+				status = 400 // as Anthropic's API has it
+			}
 			var said [2]string
 			for i, stream := range []bool{false, true} {
 				body["stream"] = stream
@@ -192,7 +197,9 @@ func TestCompatibleStreamsThatWait(t *testing.T) {
 		script: "responses:\n  - {hang: true}\n",
 		change: func(o *server.Options) { o.KeepAlive = 20 * time.Millisecond },
 	})
-	for path, want := range map[string]string{"/v1/chat/completions": ": ping\n", "/api/chat": `"done":false`} {
+	for path, want := range map[string]string{
+		"/v1/chat/completions": ": ping\n", "/api/chat": `"done":false`, "/v1/messages": "event: ping\n",
+	} {
 		res, err := h.client.Do(h.request("POST", path, asked("script/m.yaml", "hi", doc{"stream": true})))
 		must(t, err)
 		buf := make([]byte, 512)
@@ -207,7 +214,7 @@ func TestCompatibleStreamsThatWait(t *testing.T) {
 		}
 		_ = res.Body.Close()
 	}
-	eventually(t, "two cancelled turns", func() bool { return strings.Count(h.log.String(), `"end":"cancelled"`) == 2 })
+	eventually(t, "three cancelled turns", func() bool { return strings.Count(h.log.String(), `"end":"cancelled"`) == 3 })
 }
 
 // The lists have what editors look at.

@@ -25,7 +25,7 @@
 //     (opening.go).
 //   - Link: an address of one file that needs no token, for what can't send a header.
 //     It is sealed, runs out, and ends with the server (links.go).
-//   - Compatible routes: those of OpenAI's and Ollama's APIs (compat.go,
+//   - Compatible routes: those of OpenAI's, Anthropic's and Ollama's APIs (compat.go,
 //     responses.go, compat_models.go). Their clients change the base URL alone.
 //   - Thread: a conversation by the name that a client has for it (wire.go,
 //     threads.go). Its chat is found by that.

@@ -23,6 +23,7 @@ type turnsAPI interface {
 	TurnBegins(engine.TurnID) (string, bool)
 	TurnQuestion(engine.TurnID) (engine.Message, bool)
 	Live(engine.TurnID) bool
+	CountTokens(context.Context, engine.TurnRequest) (n int, exact bool, err error)
 	SyncTime(engine.TurnID) time.Duration
 }
 

@@ -109,7 +109,7 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 		return
 	}
 	if to != nil && to.speaks != "" {
-		_, kind, raw := to.speaks.Failure(wireFault(status, body, err))
+		status, kind, raw := to.speaks.Failure(wireFault(status, body, err))
 		writeRaw(w, status, kind, raw)
 		return
 	}

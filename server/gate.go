@@ -141,7 +141,7 @@ func takeToken(r *http.Request) string {
 	if strings.EqualFold(kind, "bearer") {
 		return strings.TrimSpace(token)
 	}
-	return ""
+	return strings.TrimSpace(r.Header.Get("X-Api-Key")) // Anthropic's clients
 }
 
 // stripPrefix takes the beginning of a path off. What is taken has no characters that

@@ -119,7 +119,7 @@ func wireRequest(in *dialect.Request) (engine.TurnRequest, error) {
 	}
 	var words []string
 	var files, images []provider.Part
-	for _, m := range newest(in) {
+	for _, m := range newest(spoken(in.Messages)) {
 		if m.Role != dialect.User && m.Role != dialect.ToolRole {
 			return req, fieldFault(fault.Usage, "messages", "the last message has to be the user's, or a tool's result")
 		}
@@ -191,14 +191,13 @@ func wireStream(id engine.TurnID, chatID string, in *dialect.Request) following 
 // wireFault is an error as a dialect's Failure takes it. What the gate refuses
 // has no kind of its own there, so the status chooses one.
 func wireFault(status int, body errorBody, err error) *fault.Fault {
-	f := &fault.Fault{Code: fault.Code(body.Code), Msg: body.Message, Hints: body.Hints}
+	f := &fault.Fault{Code: fault.Code(body.Code), Msg: body.Message, Hints: body.Hints, Status: status}
 	var field *dialect.FieldError
 	if errors.As(err, &field) {
 		f.Err = field
 	}
 	for _, c := range fault.Codes() {
 		if c == f.Code {
-			f.Status = status
 			return f
 		}
 	}

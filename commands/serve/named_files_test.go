@@ -202,7 +202,7 @@ func TestNoRouteReadsAFileThatAClientNames(t *testing.T) {
 	p.again("script/" + secret)
 	// Each route that takes the name of a model was reached by one, and refused it.
 	for _, route := range []string{
-		"/api/turns", "/api/stream", "/api/chats/1/edit", "/api/chats/1/retry", "/api/chat", "/v1/chat/completions", "/v1/responses", "/aisdk",
+		"/api/turns", "/api/stream", "/api/chats/1/edit", "/api/chats/1/retry", "/api/chat", "/v1/chat/completions", "/v1/responses", "/v1/messages", "/v1/messages/count_tokens", "/aisdk",
 		"/api/workflows/spy:plain/start", "/api/workflows/spy:file/start",
 	} {
 		if p.refused[route] == 0 {
@@ -259,6 +259,11 @@ func (p *prober) images(address string) {
 	p.send(http.MethodPost, "/v1/responses", map[string]any{"model": "script/m.yaml", "input": []any{map[string]any{"role": "user", "content": []any{
 		map[string]any{"type": "input_text", "text": "hi"}, map[string]any{"type": "input_image", "image_url": address}, map[string]any{"type": "input_file", "file_url": address},
 	}}}})
+	for _, kind := range []string{"image", "document"} {
+		p.send(http.MethodPost, "/v1/messages", map[string]any{"model": "script/m.yaml", "messages": []any{map[string]any{"role": "user", "content": []any{
+			map[string]any{"type": "text", "text": "hi"}, map[string]any{"type": kind, "source": map[string]string{"type": "url", "url": address}},
+		}}}})
+	}
 	p.send(http.MethodPost, "/aisdk", map[string]any{"id": "f", "messages": []any{map[string]any{"id": "1", "role": "user", "parts": []any{
 		map[string]any{"type": "text", "text": "hi"}, map[string]any{"type": "file", "mediaType": "text/plain", "url": address},
 	}}}})

@@ -37,16 +37,18 @@ func TestNoClientReadsAFileAsAModel(t *testing.T) {
 	w.Run(0, "ask", "a chat")
 	s := w.serve("--log", "off")
 	routes := map[string]string{
-		"/api/stream":            `{"message":"hi","model":%q}`,
-		"/api/chats/1/retry":     `{"model":%q}`,
-		"/chat":                  `{"session_id":"s","message":"hi","model":%q}`,
-		"/v1/chat/completions":   `{"model":%q,"messages":[{"role":"user","content":"hi"}]}`,
-		"/v1/responses":          `{"model":%q,"input":"hi"}`,
-		"/api/chat":              `{"model":%q,"stream":false,"messages":[{"role":"user","content":"hi"}]}`,
-		"/api/show":              `{"model":%q}`,
-		"/aisdk":                 `{"id":"a","model":%q,"messages":[{"id":"1","role":"user","parts":[{"type":"text","text":"hi"}]}]}`,
-		"/agui":                  `{"threadId":"t","runId":"r","forwardedProps":{"model":%q},"state":{},"tools":[],"context":[],"messages":[{"id":"1","role":"user","content":"hi"}]}`,
-		"/api/workflows/x/start": `{"model":%q}`,
+		"/api/stream":               `{"message":"hi","model":%q}`,
+		"/api/chats/1/retry":        `{"model":%q}`,
+		"/chat":                     `{"session_id":"s","message":"hi","model":%q}`,
+		"/v1/chat/completions":      `{"model":%q,"messages":[{"role":"user","content":"hi"}]}`,
+		"/v1/responses":             `{"model":%q,"input":"hi"}`,
+		"/v1/messages":              `{"model":%q,"messages":[{"role":"user","content":"hi"}]}`,
+		"/v1/messages/count_tokens": `{"model":%q,"messages":[{"role":"user","content":"hi"}]}`,
+		"/api/chat":                 `{"model":%q,"stream":false,"messages":[{"role":"user","content":"hi"}]}`,
+		"/api/show":                 `{"model":%q}`,
+		"/aisdk":                    `{"id":"a","model":%q,"messages":[{"id":"1","role":"user","parts":[{"type":"text","text":"hi"}]}]}`,
+		"/agui":                     `{"threadId":"t","runId":"r","forwardedProps":{"model":%q},"state":{},"tools":[],"context":[],"messages":[{"id":"1","role":"user","content":"hi"}]}`,
+		"/api/workflows/x/start":    `{"model":%q}`,
 	}
 	refused := map[string]int{}
 	for _, ref := range refs {
@@ -65,7 +67,7 @@ func TestNoClientReadsAFileAsAModel(t *testing.T) {
 			}
 		}
 	}
-	for _, path := range []string{"/api/stream", "/v1/chat/completions", "/v1/responses", "/api/chat"} {
+	for _, path := range []string{"/api/stream", "/v1/chat/completions", "/v1/responses", "/v1/messages", "/v1/messages/count_tokens", "/api/chat"} {
 		if refused[path] != len(refs) {
 			t.Errorf("%s refuses %d of %d as models that are not there", path, refused[path], len(refs))
 		}

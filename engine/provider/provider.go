@@ -48,6 +48,11 @@ type Lister interface {
 	Models(ctx context.Context) ([]Model, error)
 }
 
+// Counter is a Provider that counts the tokens of a request before it is sent.
+type Counter interface {
+	CountTokens(ctx context.Context, req *Request) (int, error)
+}
+
 // Learner is a Provider that learns from refusals which shape the requests to a model must
 // have.
 type Learner interface {

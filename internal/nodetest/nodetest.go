@@ -34,6 +34,12 @@ func Editors() Set {
 	return Set{"FETTLE_ACP_CLIENTS", "server/acp/testdata/clients", "acpx", 22}
 }
 
+// Coders are coding agents that ask a model by the wire dialects. They are programs of their
+// own, which need no Node.
+func Coders() Set {
+	return Set{"FETTLE_CODERS", "commands/serve/testdata/coders", "@anthropic-ai/claude-code", 0}
+}
+
 // Page is what the page's tests in a browser are made with.
 func Page() Set {
 	return Set{"FETTLE_PAGE", "server/web", "playwright-core", 20}

@@ -34,7 +34,7 @@ func TestClients(t *testing.T) {
 		os.Symlink(modules, filepath.Join(dir, "node_modules"))); err != nil {
 		t.Fatal(err)
 	}
-	for _, client := range []string{"openai", "aisdk", "agui", "ollama", "eventsource"} {
+	for _, client := range []string{"openai", "aisdk", "agui", "ollama", "anthropic", "eventsource"} {
 		t.Run(client, func(t *testing.T) {
 			t.Parallel()
 			server := httptest.NewServer(newReplay(t))
@@ -98,6 +98,8 @@ func dialectOf(path string) Name {
 		return Responses
 	case path == "api/chat":
 		return Ollama
+	case path == "v1/messages":
+		return Anthropic
 	case path == "agui":
 		return AGUI
 	case path == "events":
@@ -153,6 +155,9 @@ func (p *replay) models(w http.ResponseWriter, r *http.Request, path string) boo
 	switch path {
 	case "v1/models":
 		body = OpenAIModels(someModels())
+		if r.Header.Get("Anthropic-Version") != "" {
+			body = AnthropicModels(someModels())
+		}
 	case "api/tags":
 		body = OllamaTags(someModels())
 	case "api/version":

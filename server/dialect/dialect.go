@@ -18,10 +18,11 @@ const (
 	AISDK     Name = "aisdk"     // the AI SDK's UI message stream
 	AGUI      Name = "agui"      // AG-UI
 	Ollama    Name = "ollama"    // Ollama's /api/chat
+	Anthropic Name = "anthropic" // Anthropic's Messages API
 )
 
 // Names lists the dialects.
-func Names() []Name { return []Name{Chat, Agents, OpenAI, Responses, AISDK, AGUI, Ollama} }
+func Names() []Name { return []Name{Chat, Agents, OpenAI, Responses, AISDK, AGUI, Ollama, Anthropic} }
 
 // MaxAnswer bounds what an encoder or an object keeps of one answer. The engine
 // bounds one response of a model to as much.
@@ -123,7 +124,7 @@ func (n Name) Form() Form {
 	switch n {
 	case Chat:
 		return Form{ContentType: typeSSE, Header: h, ObjectType: typeJSON, Resumes: true}
-	case OpenAI, Responses:
+	case OpenAI, Responses, Anthropic:
 		return Form{ContentType: typeSSE, Header: h, ObjectType: typeJSON}
 	case AISDK:
 		h["x-vercel-ai-ui-message-stream"] = "v1"
@@ -150,6 +151,8 @@ func NewEncoder(n Name, o Options) Encoder {
 		return newAGUI(o)
 	case Ollama:
 		return newOllama(o)
+	case Anthropic:
+		return newAnthropic(o)
 	}
 	return nil
 }
@@ -163,6 +166,8 @@ func NewObject(n Name, o Options) Object {
 		return newAnswer(n, o)
 	case Responses:
 		return &responsesObject{enc: newResponses(o)}
+	case Anthropic:
+		return newAnthropicObject(o)
 	}
 	return nil
 }

@@ -37,10 +37,11 @@
 //	aisdk       UI message stream v1 of npm ai 7.0.173
 //	agui        AG-UI 1.0, npm @ag-ui/core and @ag-ui/client 1.0.0
 //	ollama      POST /api/chat of Ollama 0.17; npm ollama 0.6.4
+//	anthropic   Messages API 2023-06-01; npm @anthropic-ai/sdk 1.14.0
 //
 // Each has a golden file of one recorded turn in testdata, every frame is
-// checked against the publishers' schemas, and the clients named here read what
-// the encoders write in TestClients.
+// checked against the publishers' schemas where there are any, and the clients named here
+// read what the encoders write in TestClients.
 //
 // # Choices
 //
@@ -51,7 +52,11 @@
 // choices[0] of every chunk: statuses and agents are not shown there, and show
 // only as a comment that keeps the connection alive.
 //
-// A cancelled turn ends OpenAI's and Ollama's streams without their last frame,
+// Anthropic's clients drop members of blocks that they don't know, but send signatures and
+// redacted thinking back as they are. So reasoning details of any provider, and the extra
+// members of calls, travel in these (see seal).
+//
+// A cancelled turn ends OpenAI's, Ollama's and Anthropic's streams without their last frame,
 // which is how clients tell that an answer isn't whole.
 //
 // # Concurrency and memory

@@ -12,6 +12,9 @@ import (
 // that failed before its stream began, as the dialect's clients read it.
 func (n Name) Failure(f *fault.Fault) (status int, contentType string, body []byte) {
 	status, contentType = f.HTTPStatus(), typeJSON
+	if n == Anthropic && f.Code == fault.Context {
+		status = http.StatusBadRequest
+	}
 	switch n {
 	case AISDK:
 		// Its client shows the whole body as the error's message.
@@ -22,6 +25,8 @@ func (n Name) Failure(f *fault.Fault) (status int, contentType string, body []by
 		body = o.close()
 	case Ollama:
 		body = open(nil).str("error", f.Msg).close()
+	case Anthropic:
+		body = open(nil).str("type", "error").obj("error", func(o *object) { anthropicError(o, f) }).close()
 	default:
 		o := open(nil)
 		o.obj("error", func(o *object) {
@@ -73,6 +78,47 @@ func openAICode(c fault.Code) string {
 		return "rate_limit_exceeded"
 	}
 	return string(c)
+}
+
+// anthropicError fills the error of the Messages API.
+func anthropicError(o *object, f *fault.Fault) {
+	kind, msg := anthropicType(f.HTTPStatus()), f.Msg
+	if f.Code == fault.Context {
+		// Clients look for these words to shorten the conversation.
+		kind, msg = "invalid_request_error", "prompt is too long: "+msg
+	}
+	o.str("type", kind).str("message", msg)
+	var field *FieldError
+	if errors.As(f.Err, &field) && field.Code != "" {
+		o.obj("details", func(o *object) {
+			o.str("error_code", field.Code).val("unsupported", []string{field.Field})
+		})
+	}
+}
+
+func anthropicType(status int) string {
+	switch status {
+	case http.StatusUnauthorized:
+		return "authentication_error"
+	case http.StatusPaymentRequired:
+		return "billing_error"
+	case http.StatusForbidden:
+		return "permission_error"
+	case http.StatusNotFound:
+		return "not_found_error"
+	case http.StatusRequestEntityTooLarge:
+		return "request_too_large"
+	case http.StatusTooManyRequests:
+		return "rate_limit_error"
+	case http.StatusGatewayTimeout:
+		return "timeout_error"
+	case http.StatusServiceUnavailable:
+		return "overloaded_error"
+	}
+	if status < http.StatusInternalServerError {
+		return "invalid_request_error"
+	}
+	return "api_error"
 }
 
 // FaultOf returns the fault that an error event reports.

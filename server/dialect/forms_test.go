@@ -74,6 +74,10 @@ func TestForms(t *testing.T) {
 			if !json.Valid(enc.KeepAlive(nil)) {
 				t.Errorf("an Ollama client reads %s", enc.KeepAlive(nil))
 			}
+		} else if n == Anthropic {
+			if string(enc.KeepAlive(nil)) != anthropicPing {
+				t.Errorf("an Anthropic client reads %s", enc.KeepAlive(nil))
+			}
 		} else if string(enc.KeepAlive(nil)) != ": ping\n" {
 			t.Errorf("%s keeps alive with %q", n, enc.KeepAlive(nil))
 		}

@@ -202,6 +202,8 @@ func checkPart(p Part) string {
 	switch {
 	case len(p.Data) > maxImage:
 		return "a file is larger than " + sizeText(maxImage)
+	case len(p.Details) > maxArgs:
+		return "the details of reasoning are longer than " + sizeText(maxArgs)
 	case len(p.URL) > maxURL:
 		return fmt.Sprintf("an address is longer than %d bytes", maxURL)
 	case p.Call != nil && len(p.Call.Args) > maxArgs:

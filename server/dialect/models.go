@@ -49,6 +49,39 @@ func OpenAIModel(dst []byte, m Model) []byte {
 	return open(dst).str("id", m.ID).str("object", "model").int("created", unix(m.Modified)).str("owned_by", owner).close()
 }
 
+// AnthropicModels is the body of GET /v1/models for a client of Anthropic's API.
+func AnthropicModels(models []Model) []byte {
+	o := open(nil)
+	o.key("data")
+	o.b = append(o.b, '[')
+	for i, m := range models {
+		if i > 0 {
+			o.b = append(o.b, ',')
+		}
+		o.b = AnthropicModel(o.b, m)
+	}
+	o.b = append(o.b, ']')
+	o.bool("has_more", false)
+	if len(models) == 0 {
+		o.lit("first_id", "null").lit("last_id", "null")
+	} else {
+		o.str("first_id", models[0].ID).str("last_id", models[len(models)-1].ID)
+	}
+	return append(o.close(), '\n')
+}
+
+// AnthropicModel appends a model as Anthropic's API describes one. A time of release that
+// is not known is the epoch, as the API's documentation has it.
+func AnthropicModel(dst []byte, m Model) []byte {
+	return open(dst).str("type", "model").str("id", m.ID).str("display_name", m.ID).
+		str("created_at", time.Unix(unix(m.Modified), 0).UTC().Format(time.RFC3339)).close()
+}
+
+// AnthropicCount is the body of POST /v1/messages/count_tokens.
+func AnthropicCount(tokens int) []byte {
+	return append(open(nil).int("input_tokens", int64(tokens)).close(), '\n')
+}
+
 // OllamaTags is the body of GET /api/tags.
 func OllamaTags(models []Model) []byte {
 	o := open(nil)

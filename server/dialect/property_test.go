@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -159,7 +160,7 @@ func streams(t *testing.T, n Name, o Options, events []event.Event) [][]frame {
 		if stream, err = enc.Append(stream, e); err != nil {
 			continue // an event that holds no JSON where it should
 		}
-		if !json.Valid(enc.KeepAlive(nil)) && string(enc.KeepAlive(nil)) != ping {
+		if !json.Valid(enc.KeepAlive(nil)) && string(enc.KeepAlive(nil)) != ping && n != Anthropic {
 			t.Fatalf("%s keeps alive with %q", n, enc.KeepAlive(nil))
 		}
 		if enc.Paused() {
@@ -196,6 +197,68 @@ func judgeStream(n Name, list []frame) string {
 		return judgeResponses(list)
 	case OpenAI:
 		return judgeOpenAI(list)
+	case Anthropic:
+		return judgeAnthropic(list)
+	}
+	return ""
+}
+
+// judgeAnthropic checks what Anthropic's clients rely on: blocks are numbered, one is open
+// at a time, deltas are of the kind of the open block, and the reason to stop fits the
+// calls.
+func judgeAnthropic(list []frame) string {
+	index, kind, calls, started, over := 0, "", 0, false, false
+	for _, f := range list {
+		var e struct {
+			Type  string
+			Index int
+			Block struct{ Type string } `json:"content_block"`
+			Delta struct {
+				Type   string
+				Reason string `json:"stop_reason"`
+			}
+		}
+		_ = json.Unmarshal(f.data, &e)
+		if e.Type != f.name {
+			return "the event " + f.name + " has the type " + e.Type
+		}
+		switch {
+		case over:
+			return e.Type + " comes after the end"
+		case !started && e.Type != "message_start" && e.Type != "error":
+			return "the stream begins with " + e.Type
+		case started && e.Type == "message_start":
+			return "there are two messages"
+		}
+		started = true
+		switch e.Type {
+		case "content_block_start":
+			if kind != "" || e.Index != index {
+				return "a block begins inside of another, or has a wrong number"
+			}
+			if kind = e.Block.Type; kind == "tool_use" {
+				calls++
+			}
+		case "content_block_delta":
+			kinds := map[string][]string{
+				"text": {"text_delta", "citations_delta"}, "thinking": {"thinking_delta", "signature_delta"}, "tool_use": {"input_json_delta"},
+			}
+			if e.Index != index || !slices.Contains(kinds[kind], e.Delta.Type) {
+				return e.Delta.Type + " in a block of type " + kind
+			}
+		case "content_block_stop":
+			if kind == "" || e.Index != index {
+				return "a block ends that is not open"
+			}
+			kind = ""
+			index++
+		case "message_delta":
+			if kind != "" || (e.Delta.Reason == "tool_use") != (calls > 0) {
+				return fmt.Sprintf("the message stops with %s after %d calls", e.Delta.Reason, calls)
+			}
+		case "message_stop", "error":
+			over = true
+		}
 	}
 	return ""
 }

@@ -113,6 +113,8 @@ type Part struct {
 	// Call and Result are for those kinds.
 	Call   *ToolCall
 	Result *ToolResult
+	// Details are a provider's reasoning details, for parts of kind Reasoning.
+	Details json.RawMessage
 }
 
 // ToolCall is a call that an earlier answer asked for.
@@ -193,6 +195,8 @@ func (r *Request) Options() Options {
 type FieldError struct {
 	Field   string // such as messages[2].content; empty for the body as a whole
 	Problem string
+	// Code is a code that the dialect's clients act upon; empty for most errors.
+	Code string
 }
 
 // Error is the field and the problem on one line.
@@ -250,6 +254,8 @@ func decode(r *Request, body []byte) *FieldError {
 		return decodeAGUI(r, body)
 	case Ollama:
 		return decodeOllama(r, body)
+	case Anthropic:
+		return decodeAnthropic(r, body)
 	}
 	return wrong("", "there is no dialect "+string(r.Dialect))
 }

@@ -1,0 +1,140 @@
+package serve_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fettle-cli/fettle/commands/commandtest"
+	"github.com/fettle-cli/fettle/internal/needtest"
+	"github.com/fettle-cli/fettle/internal/nodetest"
+)
+
+// agentTime bounds one task of a coding agent: it takes some seconds on an idle machine.
+const agentTime = 4 * time.Minute
+
+// codingAgent returns the path of a program of npm's that is built for this machine.
+func codingAgent(t *testing.T, pattern string) string {
+	t.Helper()
+	modules, _ := nodetest.Find(t, nodetest.Coders())
+	arch := map[string]string{"amd64": "x64", "arm64": "arm64"}[runtime.GOARCH]
+	found, err := filepath.Glob(filepath.Join(modules, fmt.Sprintf(pattern, runtime.GOOS+"-"+arch)))
+	if err != nil || len(found) == 0 {
+		needtest.Lacking(t, "a build of the coding agent for "+runtime.GOOS+" on "+runtime.GOARCH)
+	}
+	return found[0]
+}
+
+// runAgent runs a coding agent in a folder with a home of its own, and returns what it
+// printed.
+func runAgent(t *testing.T, dir string, env []string, program string, args ...string) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), agentTime)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Dir = dir
+	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "NO_PROXY=127.0.0.1", "TERM=dumb"}, env...)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Errorf("%v", err)
+	}
+	return string(out)
+}
+
+// codingTask is a model that makes the calls one after the other and answers once it has
+// seen what it looks for: the mended file, and the list of fettle's MCP server.
+func codingTask(t *testing.T, calls []call) string {
+	t.Helper()
+	var out strings.Builder
+	out.WriteString("responses:\n")
+	for i, c := range calls {
+		raw, err := json.Marshal(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&out, "  - {when: mend the typo, step: %d, reasoning: Step %d., calls: [%s]}\n", i, i, raw)
+	}
+	fmt.Fprintf(&out, "  - {when: mend the typo, step: %d, seen: 'hello world(.|\\n)*from-fettle.txt', text: The file says hello world now.}\n", len(calls))
+	out.WriteString(`  - {when: "", text: A title.}` + "\n")
+	return out.String()
+}
+
+// task is the folder of a task, and a server whose model does it. The MCP server of the
+// agent is fettle too, in another folder, which has a file that only its tools list.
+type task struct {
+	*serving
+	project string
+	mcp     mcpCommand
+}
+
+type mcpCommand struct {
+	Command string            `json:"command"`
+	Args    []string          `json:"args"`
+	Env     map[string]string `json:"env"`
+}
+
+func openTask(t *testing.T, calls func(file string) []call) *task {
+	t.Helper()
+	project := t.TempDir()
+	file := filepath.Join(project, "a.txt")
+	commandtest.Put(t, file, "hello wrld\n")
+	w := newWorld(t, codingTask(t, calls(file)))
+	folder := t.TempDir()
+	commandtest.Put(t, filepath.Join(folder, "from-fettle.txt"), "x")
+	env := map[string]string{}
+	for _, e := range w.Env {
+		name, value, _ := strings.Cut(e, "=")
+		env[name] = value
+	}
+	return &task{
+		serving: w.serve("--log", "off"), project: project,
+		mcp: mcpCommand{os.Args[0], []string{"mcp", "serve", "--toolset", "builtin", "-w", folder, "--log", "off"}, env},
+	}
+}
+
+// done checks that the file was mended.
+func (k *task) done(t *testing.T, said string) {
+	t.Helper()
+	got, err := os.ReadFile(filepath.Join(k.project, "a.txt"))
+	if err != nil || string(got) != "hello world\n" || !strings.Contains(said, "The file says hello world now.") {
+		t.Errorf("the file says %q, %v; the agent said\n%s", got, err, said)
+	}
+}
+
+type call struct {
+	Name string         `json:"name"`
+	Args map[string]any `json:"args"`
+}
+
+// Claude Code does a whole task through /v1/messages, unmodified but for the base URL: it
+// reads, edits, runs a command, and calls a tool of fettle's MCP server.
+func TestClaudeCodeDoesATask(t *testing.T) {
+	t.Parallel()
+	program := codingAgent(t, "@anthropic-ai/claude-code-%s/claude")
+	k := openTask(t, func(file string) []call {
+		return []call{
+			{"Read", map[string]any{"file_path": file}},
+			{"Edit", map[string]any{"file_path": file, "old_string": "wrld", "new_string": "world"}},
+			{"Bash", map[string]any{"command": "cat a.txt", "description": "show the file"}},
+			{"ToolSearch", map[string]any{"query": "select:mcp__fettle__list_files"}}, // which offers the tool
+			{"mcp__fettle__list_files", map[string]any{}},
+		}
+	})
+	servers, err := json.Marshal(map[string]any{"mcpServers": map[string]any{"fettle": k.mcp}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := runAgent(t, k.project, []string{
+		"IS_SANDBOX=1", "ANTHROPIC_BASE_URL=" + k.url, "ANTHROPIC_AUTH_TOKEN=" + k.token,
+		"ANTHROPIC_MODEL=script/m.yaml", "ANTHROPIC_SMALL_FAST_MODEL=script/m.yaml", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_TELEMETRY=1",
+	}, program, "-p", "mend the typo in a.txt", "--dangerously-skip-permissions", "--strict-mcp-config", "--mcp-config", string(servers),
+		"--output-format", "stream-json", "--verbose")
+	k.done(t, said)
+}
