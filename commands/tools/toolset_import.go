@@ -322,6 +322,9 @@ func (x *importing) done(ctx context.Context, p *registry.Plan, set *registry.To
 		for _, w := range p.Warnings {
 			x.rt.Notice("warning: " + w)
 		}
+		for _, n := range p.Notes {
+			x.rt.Notice("note: " + n)
+		}
 	}
 	x.missing(p)
 	x.entered(ctx, p)

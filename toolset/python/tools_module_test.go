@@ -66,3 +66,21 @@ func TestAToolWithoutNetworkIsToldSo(t *testing.T) {
 		}
 	}
 }
+
+// A function without a parameter for the workspace is called without it, as document 003
+// writes its tools.
+func TestAFunctionMayHaveNoWorkspace(t *testing.T) {
+	t.Parallel()
+	dir := realDir(t)
+	write(t, filepath.Join(dir, "tools", "a.py"), "def read(query: str) -> str:\n    return 'found ' + query\n\n\ndef usual(query='all') -> str:\n    return 'found ' + query\n\n\n"+
+		"def nothing():\n    return 'found nothing'\n\n\ndef first(ws, query) -> str:\n    return 'found ' + query + ' in ' + type(ws).__name__[-4:]\n")
+	w := newWorld(t, python.Options{})
+	for function, c := range map[string][2]string{
+		"read": {`{"query":"login"}`, "found login"}, "usual": {`{}`, "found all"}, "nothing": {`{}`, "found nothing"},
+		"first": {`{"query":"login"}`, "found login in Path"},
+	} {
+		if res := mustRun(t, w, spec(dir, "tools/a.py", function), call(workspace(t), c[0])); res.Text != c[1] {
+			t.Errorf("%s: %q, want %q", function, res.Text, c[1])
+		}
+	}
+}
