@@ -29,6 +29,12 @@ export default async function follow(t) {
   await asks("analyze the long question of a user who has more to say than forty characters");
   await shows("Review Analysis: Blue Door Bakery");
   t.ok((await page.getByRole("heading", { level: 1 }).innerText()).includes("than forty characters"), "the whole question is the chat's title");
+  // The card of the call begins with the same view, and has the raw JSON last.
+  await ui.card("analyze_reviews").click();
+  const parts = page.getByRole("group", { name: "What of the call is shown" }).getByRole("button");
+  t.equal(await parts.allInnerTexts(), ["View", "Output", "Input"], "the parts of the card");
+  t.equal(await parts.first().getAttribute("aria-pressed"), "true", "the card begins with the view");
+  await ui.card("analyze_reviews").click();
   await asks("collect");
   await shows("Reviews: Blue Door Bakery");
 
