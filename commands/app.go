@@ -16,6 +16,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/demo"
 	"github.com/fettle-cli/fettle/commands/docs"
 	"github.com/fettle-cli/fettle/commands/doctor"
+	"github.com/fettle-cli/fettle/commands/embed"
 	"github.com/fettle-cli/fettle/commands/help"
 	"github.com/fettle-cli/fettle/commands/library"
 	"github.com/fettle-cli/fettle/commands/mcp"
@@ -115,7 +116,7 @@ func newApp(rt *workbench.Runtime) *cli.App {
 		Commands: []*cli.Command{
 			// As fettle help lists them: what is used daily first.
 			newAsk(rt), newChat(rt), demo.New(rt), serve.New(rt), serve.NewACP(rt), chats.New(rt), workspace.NewUndo(rt), workspace.NewRedo(rt), workspace.New(rt),
-			tools.New(rt), tools.NewToolset(rt), mcp.New(rt), agents.New(rt), workflows.New(rt), payloads.New(rt), docs.New(rt), models.New(rt), library.New(rt), usage.New(rt),
+			tools.New(rt), tools.NewToolset(rt), mcp.New(rt), agents.New(rt), workflows.New(rt), payloads.New(rt), docs.New(rt), embed.New(rt), models.New(rt), library.New(rt), usage.New(rt),
 			settings.NewConfig(rt), settings.NewKeys(rt), settings.NewTrust(rt),
 			doctor.New(rt), store.New(rt), newCompletion(rt), newComplete(rt), newRead(rt), newMan(rt),
 			newVersion(rt), help.New(rt),

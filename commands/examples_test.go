@@ -105,6 +105,9 @@ func TestExamplesRun(t *testing.T) {
 				}
 				commandtest.Put(t, filepath.Join(w.project(), "conversations.json"), string(export))
 			}
+			if group.name == "embed" {
+				commandtest.Put(t, filepath.Join(w.project(), "lines.txt"), "rain in Oslo\nsnow\n")
+			}
 			if group.name == "models" {
 				commandtest.Put(t, filepath.Join(w.project(), "models.json"), `{"openai": {"models": {"gpt-9": {"tool_call": true}}}}`)
 			}
@@ -309,11 +312,11 @@ func readRecipes(t *testing.T) []string {
 // models and lets them be pulled and removed, and a keyring that is off.
 func exampleWorld(t *testing.T) *world {
 	t.Helper()
-	ollama := commandtest.NewOllama(t, "qwen3", "llama3.2")
+	ollama := commandtest.NewOllama(t, "qwen3", "llama3.2", "nomic-embed-text")
 	ollama.Plays(commandtest.Says(commandtest.PullBegins + commandtest.Layer("a", 1, 1) + commandtest.PullEnds))
 	w := newWorld(t, "responses: [{text: Yes.}]")
 	w.Env = append(w.Env, ollama.Settings()...)
-	w.Env = append(w.Env, "FETTLE_MODEL=script/m.yaml", "FETTLE_KEYRING=off")
+	w.Env = append(w.Env, "FETTLE_MODEL=script/m.yaml", "FETTLE_EMBEDDING=ollama/nomic-embed-text", "FETTLE_KEYRING=off")
 	if err := os.WriteFile(filepath.Join(w.Dir, "m.yaml"), []byte(exampleScript), 0o600); err != nil {
 		t.Fatal(err)
 	}

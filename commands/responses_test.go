@@ -67,7 +67,7 @@ func (s *responder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(io.Discard, r.Body)
 	id, rest, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	switch {
-	case strings.HasSuffix(rest, "chat/completions"), strings.HasSuffix(rest, "messages"), strings.HasSuffix(rest, "api/chat"):
+	case strings.HasSuffix(rest, "chat/completions"), strings.HasSuffix(rest, "messages"), strings.HasSuffix(rest, "responses"), strings.HasSuffix(rest, "api/chat"):
 	case strings.HasSuffix(rest, "api/show"):
 		_, _ = io.WriteString(w, `{"capabilities":["completion","tools"],"model_info":{"general.architecture":"x","x.context_length":8192}}`)
 		return
@@ -173,6 +173,9 @@ func (k responseKind) try(t *testing.T, s *responder, id, address, protocol stri
 	default:
 		if protocol != "anthropic" {
 			address += "/v1"
+		}
+		if protocol == "responses" {
+			protocol = "openai, api: responses"
 		}
 		w.Configure(fmt.Sprintf("providers:\n  p: {type: %s, base_url: '%s', key_env: LAB_KEY}\n", protocol, address))
 		w.Env = append(w.Env, "LAB_KEY=secret-of-the-lab")

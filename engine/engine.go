@@ -73,6 +73,8 @@ type Options struct {
 	// FoldersFromOutside counts what tools read in the user's own folders as content from
 	// outside: see taint.go.
 	FoldersFromOutside bool
+	// Embedding is the model of texts that are embedded without naming one; empty is none.
+	Embedding string
 	// Retry is how often and how long a failed request is tried again.
 	Retry provider.RetryOptions
 	// Compact is how requests are made to fit.

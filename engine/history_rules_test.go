@@ -91,6 +91,8 @@ func wires(t *testing.T) []*wireRules {
 			details: `[{"type":"thinking","thinking":"Hm.","signature":"c2lnbmVk"}]`},
 		{name: "openai", model: "gpt-5", rules: openaiRules,
 			details: `[{"type":"reasoning.encrypted","data":"abc","id":"r1","index":0}]`},
+		{name: "responses", model: "gpt-5.6", rules: responsesRules,
+			details: `[{"type":"openai.item","item":{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"gAAA"}},{"type":"openai.call","call":"call 0/a"},{"type":"openai.message","fields":{"phase":"commentary"}}]`},
 		{name: "mistral", model: "magistral-small", rules: mistralRules,
 			details: `[{"type":"thinking","thinking":[{"type":"text","text":"Hm."}]}]`},
 		{name: "ollama", model: "qwen3", rules: ollamaRules, details: `{"odd":true}`},
@@ -119,6 +121,8 @@ func wires(t *testing.T) []*wireRules {
 			w.prov, err = anthropic.New(anthropic.Options{BaseURL: srv.URL, Client: client})
 		case "openai":
 			w.prov, err = openai.New(openai.Options{BaseURL: srv.URL + "/v1", Client: client})
+		case "responses":
+			w.prov, err = openai.New(openai.Options{Name: "responses", API: openai.APIResponses, BaseURL: srv.URL + "/v1", Client: client})
 		case "mistral":
 			w.prov, err = mistral.New(mistral.Options{BaseURL: srv.URL + "/v1", Client: client})
 		default:
@@ -328,6 +332,65 @@ func openaiRules(body []byte) error {
 		return fmt.Errorf("the last message is of %s", last)
 	}
 	return answered(all, regexp.MustCompile(`^.{1,64}$`))
+}
+
+// responsesRules: reasoning is followed by what it led to; each call has one result, which
+// comes later; messages have content of their role; the last item is of the user.
+func responsesRules(body []byte) error {
+	var req struct {
+		Input []struct {
+			Type, Role string
+			ID         string `json:"id"`
+			CallID     string `json:"call_id"`
+			Arguments  string
+			Encrypted  string `json:"encrypted_content"`
+			Content    []struct{ Type, Text string }
+		} `json:"input"`
+		Tools []json.RawMessage `json:"tools"`
+	}
+	if err := json.Unmarshal(body, &req); err != nil {
+		return err
+	}
+	open, used := map[string]bool{}, map[string]bool{}
+	ids := regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
+	thought := false
+	for i, item := range req.Input {
+		ofModel := item.Role == "assistant" || item.Type == "reasoning" || item.Type == "function_call"
+		if thought && !ofModel {
+			return fmt.Errorf("the reasoning before item %d leads to nothing", i)
+		}
+		thought = item.Type == "reasoning"
+		switch item.Type {
+		case "message":
+			want := map[string]string{"user": "input_text", "assistant": "output_text"}[item.Role]
+			if len(item.Content) == 0 || item.Content[0].Type != want || item.Content[0].Text == "" {
+				return fmt.Errorf("item %d of %s has the content %v", i, item.Role, item.Content)
+			}
+		case "reasoning":
+			if item.Encrypted == "" || item.ID != "" {
+				return fmt.Errorf("item %d is reasoning that the server would have to look up", i)
+			}
+		case "function_call":
+			if used[item.CallID] || !ids.MatchString(item.CallID) || !json.Valid([]byte(item.Arguments)) || len(req.Tools) == 0 {
+				return fmt.Errorf("item %d is a call with the id %q", i, item.CallID)
+			}
+			open[item.CallID], used[item.CallID] = true, true
+		case "function_call_output":
+			if !open[item.CallID] {
+				return fmt.Errorf("item %d answers no open call: %q", i, item.CallID)
+			}
+			delete(open, item.CallID)
+		default:
+			return fmt.Errorf("item %d is of the type %q", i, item.Type)
+		}
+	}
+	if len(open) > 0 {
+		return fmt.Errorf("calls without results: %v", open)
+	}
+	if last := req.Input[len(req.Input)-1]; last.Role != "user" {
+		return fmt.Errorf("the last item is %s of %s", last.Type, last.Role)
+	}
+	return nil
 }
 
 // mistralRules: ids are nine letters or digits; after tools comes the assistant;

@@ -110,6 +110,7 @@ func (e *Engine) prepare(ctx context.Context, req TurnRequest) (*turn, *conversa
 
 // prepareWith gathers what the turn needs of its chat.
 func (t *turn) prepareWith(ctx context.Context, conv *conversation) error {
+	told := len(t.req.History) > 0
 	err := t.giveHistory(conv)
 	if err == nil {
 		err = t.chooseAgent(ctx, conv)
@@ -121,7 +122,9 @@ func (t *turn) prepareWith(ctx context.Context, conv *conversation) error {
 		return err
 	}
 	t.path = conv.path
-	t.ownParts(t.path)
+	if told { // what a chat has kept without a model comes from an answer that was cut off
+		t.ownParts(t.path)
+	}
 	if conv.summed != nil {
 		t.fit.summary = conv.summed.Summary
 	}

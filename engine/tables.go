@@ -32,6 +32,7 @@ type tables struct {
 	marks     *kv.Table[branchMark]
 	events    *kv.RawTable // turn id, segment → lines of JSON
 	parts     *kv.RawTable // chat id, message id, piece → JSON of long parts
+	vectors   *kv.RawTable // model, dimensions, digest of a text → 32-bit numbers
 	usage     *usageTables
 	search    *searchTables
 
@@ -57,6 +58,7 @@ func newTables() *tables {
 		grants:   kv.NewTable("grants", func(g *Grant) kv.Key { return kv.Str(g.Scope).Str(g.Pattern) }),
 		events:   kv.NewRawTable("events"),
 		parts:    kv.NewRawTable("message_parts"),
+		vectors:  kv.NewRawTable("vectors"),
 		usage:    newUsageTables(),
 		search:   newSearchTables(),
 

@@ -135,7 +135,10 @@ func newFront(t *testing.T, h *house) *front {
 	must(t, err)
 	proxy := &httputil.ReverseProxy{
 		FlushInterval: -1, Transport: &http.Transport{},
-		Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) },
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.SetURL(target)
+			wholeBody(t, r)
+		},
 		ModifyResponse: func(res *http.Response) error {
 			path := strings.TrimPrefix(res.Request.URL.Path, "/t/"+h.token)
 			one := &tape{path: res.Request.Method + " " + path, kind: res.Header.Get("Content-Type"), status: res.StatusCode, mu: &f.mu, from: res.Body, anthropic: res.Request.Header.Get("Anthropic-Version") != ""}
@@ -164,6 +167,20 @@ func newFront(t *testing.T, h *house) *front {
 		proxy.Transport.(*http.Transport).CloseIdleConnections()
 	})
 	return f
+}
+
+// wholeBody has a proxy read the body of a request before it passes it on. An answer that
+// begins before net/http has looked for the end of the body closes the body, and net/http
+// then gives up the connection with the answer.
+func wholeBody(t *testing.T, r *httputil.ProxyRequest) {
+	if r.In.ContentLength <= 0 {
+		return
+	}
+	raw, err := io.ReadAll(r.In.Body)
+	if err != nil {
+		t.Errorf("read a request: %v", err)
+	}
+	r.Out.Body = io.NopCloser(bytes.NewReader(raw))
 }
 
 // last tells of the last answers, for a client that failed.

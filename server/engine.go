@@ -11,6 +11,7 @@ import (
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/models"
+	"github.com/fettle-cli/fettle/engine/provider"
 )
 
 // turnsAPI is what handlers of turns need.
@@ -23,6 +24,11 @@ type turnsAPI interface {
 	TurnBegins(engine.TurnID) (string, bool)
 	TurnQuestion(engine.TurnID) (engine.Message, bool)
 	Live(engine.TurnID) bool
+	RunningModels(context.Context) ([]provider.Running, error)
+	PullModel(ctx context.Context, name string, progress func(provider.Progress)) error
+	RemoveModel(ctx context.Context, name string) error
+	Embed(context.Context, engine.EmbedRequest) (*engine.Embedded, error)
+	Complete(context.Context, string, provider.CompletionRequest) iter.Seq2[[]provider.Delta, error]
 	CountTokens(context.Context, engine.TurnRequest) (n int, exact bool, err error)
 	SyncTime(engine.TurnID) time.Duration
 }

@@ -116,6 +116,7 @@ func behind(t *testing.T) (h *house, public string) {
 		r.SetURL(inner)
 		r.SetXForwarded()
 		r.Out.Host = r.In.Host
+		wholeBody(t, r)
 	}}
 	front := httptest.NewUnstartedServer(proxy)
 	front.StartTLS()

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// Ollama plays an Ollama's models: lists, facts, pulls and removals.
+// Ollama plays an Ollama's models: lists, facts, vectors, pulls and removals.
 type Ollama struct {
 	*httptest.Server
 
@@ -34,7 +34,10 @@ func NewOllama(t *testing.T, models ...string) *Ollama {
 }
 
 func (o *Ollama) serve(w http.ResponseWriter, r *http.Request) {
-	var body struct{ Model string }
+	var body struct {
+		Model string
+		Input []string
+	}
 	if r.Body != nil {
 		_ = json.NewDecoder(r.Body).Decode(&body)
 	}
@@ -68,6 +71,12 @@ func (o *Ollama) serve(w http.ResponseWriter, r *http.Request) {
 			"capabilities": able, "model_info": obj{"general.architecture": "q", "q.context_length": 40960},
 			"details": obj{"parameter_size": "8.2B", "quantization_level": "Q4_K_M"},
 		})
+	case r.URL.Path == "/api/embed":
+		vectors := [][]float64{}
+		for _, text := range body.Input {
+			vectors = append(vectors, []float64{float64(len(text)), 1})
+		}
+		_ = json.NewEncoder(w).Encode(obj{"embeddings": vectors, "prompt_eval_count": len(vectors)})
 	case r.URL.Path == "/api/delete":
 		o.mu.Lock()
 		for i, name := range o.models {

@@ -2,9 +2,16 @@ package config
 
 // The protocols that a provider's `type` names.
 const (
-	TypeOpenAI    = "openai"    // chat completions, as OpenAI and many others have them
+	TypeOpenAI    = "openai"    // chat completions and the Responses API, as OpenAI and many others have them
 	TypeAnthropic = "anthropic" // the Messages API
 	TypeMistral   = "mistral"   // chat completions, as Mistral has them
+)
+
+// The APIs of TypeOpenAI that a provider's `api` names. Without it, the provider chooses one by
+// address and model.
+const (
+	APIChat      = "chat"      // chat completions
+	APIResponses = "responses" // the Responses API
 )
 
 // ollamaKeyEnv is the variable that Ollama's own programs read.

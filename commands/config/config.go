@@ -16,6 +16,7 @@ type Config struct {
 	System   string
 	// Agent is the agent that new chats begin with, or none; empty is not set.
 	Agent     string
+	Embedding string
 	Color     string // auto, always or never; never for auto where NO_COLOR is set
 	Ollama    Ollama
 	Providers map[string]Provider // by name; openai, anthropic and mistral are always there
@@ -82,6 +83,7 @@ type Ollama struct {
 type Provider struct {
 	Name    string
 	Type    string // one of the Type constants
+	API     string // one of the API constants; empty if the provider chooses
 	BaseURL string // without a slash at its end
 	// Default tells that BaseURL is the builtin provider's own address, which
 	// answers nobody without a key.
@@ -214,6 +216,7 @@ func (p *Provider) additions(field string) *map[string]Secret {
 func (p Provider) over(under Provider) Provider {
 	p.Name = cmp.Or(p.Name, under.Name)
 	p.Type = cmp.Or(p.Type, under.Type)
+	p.API = cmp.Or(p.API, under.API)
 	p.BaseURL = cmp.Or(p.BaseURL, under.BaseURL)
 	p.KeyEnv = cmp.Or(p.KeyEnv, under.KeyEnv)
 	p.Agents = cmp.Or(p.Agents, under.Agents)

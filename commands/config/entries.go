@@ -132,6 +132,8 @@ func (c *Config) setting(key string) any {
 		return c.System
 	case "agent":
 		return c.Agent
+	case "embedding":
+		return c.Embedding
 	case "profile":
 		return c.Profile
 	case "color":
@@ -214,6 +216,7 @@ func (c *Config) providerEntries(key string, p Provider) []Entry {
 		}
 	}
 	add("type", p.Type)
+	add("api", p.API)
 	add("base_url", p.BaseURL)
 	add("key_env", p.KeyEnv)
 	if p.KeyCommand != "" {

@@ -65,3 +65,18 @@ func TestEverySettingHasAValue(t *testing.T) {
 		}
 	}
 }
+
+// The API of a provider is a setting like others, which a profile and a trusted project change.
+func TestTheAPIOfAProvider(t *testing.T) {
+	t.Parallel()
+	c := mustLoad(t, Options{
+		File:  userFile(t, "providers:\n  openai: {api: chat}\n  lab: {base_url: 'http://lab.example/v1', api: responses}\nprofiles:\n  new:\n    providers: {openai: {api: responses}}\n"),
+		Flags: map[string]Flag{"profile": {"--profile", []string{"new"}}},
+	})
+	if c.Providers["openai"].API != APIResponses || c.Providers["lab"].API != APIResponses || c.Providers["anthropic"].API != "" {
+		t.Errorf("the providers are %+v", c.Providers)
+	}
+	if e, ok := c.Entry("providers.openai.api"); !ok || e.Text != APIResponses {
+		t.Errorf("the entry is %+v", e)
+	}
+}

@@ -18,7 +18,7 @@ import (
 const maxSecret = 8 << 10
 
 func providerFields() []string {
-	return []string{"type", "base_url", "key_env", "key", "agents", "headers", "query", "body", "models"}
+	return []string{"type", "api", "base_url", "key_env", "key", "agents", "headers", "query", "body", "models"}
 }
 
 func modelFields() []string {
@@ -71,12 +71,28 @@ func (d *decoder) provider(f field) {
 	if b, _ := builtinOf(p.Name, p.Type); p.Agents == AgentsNative && p.Type != TypeMistral && b.kind != TypeMistral {
 		d.at(f, f.label+".agents: only providers of the type "+TypeMistral+" keep agents themselves")
 	}
+	d.checkAPI(f, p)
 	to.providers[p.Name] = p
+}
+
+// checkAPI reports an api that the provider cannot have.
+func (d *decoder) checkAPI(f field, p Provider) {
+	kind := p.Type
+	if b, ok := builtinOf(p.Name, p.Type); ok {
+		kind = b.kind
+	}
+	switch {
+	case p.API == "":
+	case kind != "" && kind != TypeOpenAI:
+		d.at(f, f.label+".api: only providers of the type "+TypeOpenAI+" have several APIs")
+	case p.API == APIResponses && strings.Contains(p.BaseURL, "/openai/deployments/"):
+		d.at(f, f.label+".api: one deployment at Azure has chat completions only; the Responses API needs a base_url that ends in /openai/v1")
+	}
 }
 
 // providerField decodes a field that is one text.
 func (d *decoder) providerField(f field, p *Provider) {
-	f.hide = f.name != "type" && f.name != "agents"
+	f.hide = f.name != "type" && f.name != "api" && f.name != "agents"
 	v, ok := d.scalar(f, f.node, providerKind(f.name))
 	if !ok {
 		return
@@ -86,6 +102,8 @@ func (d *decoder) providerField(f field, p *Provider) {
 	switch f.name {
 	case "type":
 		p.Type = text
+	case "api":
+		p.API = text
 	case "agents":
 		p.Agents = text
 	case "base_url":
@@ -125,6 +143,8 @@ func providerKind(name string) kind {
 	switch name {
 	case "type":
 		return choiceKind(TypeOpenAI, TypeAnthropic, TypeMistral)
+	case "api":
+		return choiceKind(APIResponses, APIChat)
 	case "agents":
 		return choiceKind(AgentsOwn, AgentsNative)
 	case "base_url":

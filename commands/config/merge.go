@@ -79,11 +79,12 @@ func settingsOf(v *viper.Viper) *Config {
 	tools, _ := v.Get("tools").(Tools)
 	network, _ := v.Get("run_command.network").(Network)
 	return &Config{
-		Model:    v.GetString("model"),
-		Fallback: v.GetStringSlice("fallback"),
-		System:   v.GetString("system"),
-		Agent:    v.GetString("agent"),
-		Color:    v.GetString("color"),
+		Model:     v.GetString("model"),
+		Fallback:  v.GetStringSlice("fallback"),
+		System:    v.GetString("system"),
+		Agent:     v.GetString("agent"),
+		Embedding: v.GetString("embedding"),
+		Color:     v.GetString("color"),
 		Ollama: Ollama{
 			Host:      v.GetString("ollama.host"),
 			NumCtx:    v.GetInt("ollama.num_ctx"),

@@ -66,6 +66,9 @@ var table = sync.OnceValue(func() []setting {
 		{Setting: Setting{Key: "agent", Flag: "--agent", Trust: true, Env: []string{"FETTLE_AGENT"},
 			Meaning: "the agent that new chats begin with; none begins them without one, even if a toolset has an entry agent"}, kind: agentIDKind(),
 			refused: "it would choose who answers you", grants: grantsAgent},
+		{Setting: Setting{Key: "embedding", Env: []string{"FETTLE_EMBEDDING"},
+			Meaning: "the model that turns texts into vectors, for fettle embed and docs search"}, kind: modelKind(),
+			refused: "it would decide where your documents go"},
 		{Setting: Setting{Key: "profile", Flag: "--profile", Trust: true, Env: []string{"FETTLE_PROFILE"},
 			Meaning: "the profile that overlays the rest of the files"},
 			kind: profileKind(), refused: "it would choose among your own profiles", grants: grantsProfile},
@@ -193,6 +196,7 @@ type MapField struct{ Key, Type, Meaning string }
 func Maps() []MapField {
 	return []MapField{
 		{"providers.<name>.type", TypeOpenAI + " | " + TypeAnthropic + " | " + TypeMistral, "the protocol: " + TypeOpenAI + " (where it is left out), " + TypeAnthropic + " or " + TypeMistral},
+		{"providers.<name>.api", APIResponses + " | " + APIChat, "the API of the type " + TypeOpenAI + "; where it is left out, it follows from address and model"},
 		{"providers.<name>.base_url", "address", "where the server listens, such as http://127.0.0.1:8000/v1"},
 		{"providers.<name>.key_env", "text", "the variable that holds the key"},
 		{"providers.<name>.key", "text", "the key, or ! and a command that prints it, where the variable isn't set; without either, what fettle keys has"},

@@ -64,6 +64,8 @@ func exampleOf(s setting) string {
 		return "fast"
 	case s.Key == "agent":
 		return "none"
+	case s.Key == "embedding":
+		return "ollama/nomic-embed-text"
 	case s.Key == "system":
 		return "Be brief."
 	case s.Key == "fallback":

@@ -137,6 +137,9 @@ func (v *visit) model(ctx context.Context) machine.Result {
 			return failedResult(r, err)
 		}
 		r.Detail = ref + ", by " + v.cfg.Origin("model")
+		if asked, ok := provider.As[interface{ API(model string) string }](p); ok {
+			r.Detail += ", asked by " + apiName(asked.API(model))
+		}
 		if v.online || p.Name() == "script" || p.Name() == ollamaName && v.mayAskOllama() {
 			if _, err := v.catalog.Describe(ctx, p, model); err != nil {
 				return failedResult(r, models.Explain(ref, err))
@@ -153,6 +156,14 @@ func (v *visit) model(ctx context.Context) machine.Result {
 		return r
 	}
 	return v.unaskedModel(ctx, r)
+}
+
+// apiName returns the name of an API as its documentation has it.
+func apiName(api string) string {
+	if api == config.APIResponses {
+		return "the Responses API"
+	}
+	return "chat completions"
 }
 
 // unaskedModel tells which model would be chosen, as far as this machine knows.
@@ -202,6 +213,9 @@ func (v *visit) provider(ctx context.Context, p config.Provider) machine.Result 
 		r = v.withoutKey(r, p)
 	default:
 		r = v.withKey(r, p, v.keys[i].Sources[0])
+	}
+	if p.API != "" {
+		r.Detail += ", asked by " + apiName(p.API)
 	}
 	if !v.online || i < 0 && p.Default || r.Status == machine.Error {
 		return r

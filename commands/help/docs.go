@@ -15,6 +15,17 @@ func docsShapes() []shape {
 			{"created_at, deleted_at", "when it was stored, and removed"},
 			{"same", "of docs add: whether it was there before"},
 		}},
+		{"fettle embed, a line for each text", []field{
+			{"index", "of the text, from 0"},
+			{"id", "that of a JSON line, or the name of a file"},
+			{"embedding", "the vector, a list of numbers"},
+		}},
+		{"fettle embed -o json", []field{
+			version,
+			{"model, dimensions", "which model, and how many numbers a vector has"},
+			{"tokens, kept", "what the provider counted, and how many vectors were kept from before"},
+			{"embeddings", "the vectors, each as a line above"},
+		}},
 		{"fettle docs show -o json", []field{
 			version,
 			{"id, name", "and the rest of a document as above"},

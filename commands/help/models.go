@@ -29,6 +29,11 @@ Providers:
   others      any OpenAI-compatible address, under a name of yours:
                 providers:
                   local: {base_url: "http://127.0.0.1:8080/v1"}
+              api chooses between OpenAI's two APIs, chat completions and the
+              Responses API; without it, OpenAI's models that reason are asked
+              by responses, all others by chat, and one that an address has for
+              the other API alone by that one:
+                  local: {…, api: responses}
               headers, query and body add to its requests:
                   local: {…, query: {user: lab}, body: {service_tier: flex}}
   Azure       a resource, where a model is named by its deployment, or one

@@ -277,7 +277,7 @@ func speak(cfg *config.Config, p config.Provider, c connection) (provider.Provid
 		return mistral.New(o)
 	case config.TypeOpenAI:
 		return openai.New(openai.Options{
-			Name: p.Name, BaseURL: p.BaseURL, Key: c.key, Headers: c.headers, Query: c.query, Body: c.body, Client: c.client, FirstByte: first, Between: between,
+			Name: p.Name, API: p.API, BaseURL: p.BaseURL, Key: c.key, Headers: c.headers, Query: c.query, Body: c.body, Client: c.client, FirstByte: first, Between: between,
 		})
 	}
 	return nil, fault.New(fault.Config, "provider "+p.Name+" has the type "+p.Type+", which fettle doesn't speak")

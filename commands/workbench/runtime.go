@@ -217,9 +217,10 @@ func (rt *Runtime) EngineFor(cfg *config.Config, wrap func(provider.Provider) pr
 			}
 		},
 		CommandsWriteGit: cfg.RunCommand.Git == "write", SealsRepositories: rt.toolbox.sealsRepositories,
-		Retry:   provider.RetryOptions{Attempts: cfg.Retries + 1},
-		Compact: engine.Compaction{Off: cfg.Compact.Off, Percent: cfg.Compact.Percent, Model: cfg.Compact.Model},
-		Hold:    rt.Hold, Tracer: rt.tracer(), StoreTaken: rt.StoreTaken(dirs),
+		Retry:     provider.RetryOptions{Attempts: cfg.Retries + 1},
+		Embedding: cfg.Embedding,
+		Compact:   engine.Compaction{Off: cfg.Compact.Off, Percent: cfg.Compact.Percent, Model: cfg.Compact.Model},
+		Hold:      rt.Hold, Tracer: rt.tracer(), StoreTaken: rt.StoreTaken(dirs),
 		Notice: rt.engineNotice,
 		Collect: func(ctx context.Context) error {
 			_, err := rt.PrunePackages(ctx, rt.engine, packagesIdle)

@@ -1,6 +1,9 @@
 package provider
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // Puller is a Provider that can fetch models to where it runs them, and remove
 // them again.
@@ -13,6 +16,22 @@ type Puller interface {
 	// Remove deletes a model. One that isn't there is an *Error of kind
 	// UnknownModel.
 	Remove(ctx context.Context, name string) error
+}
+
+// Runner is a Provider that can tell which models it has in memory.
+type Runner interface {
+	// Running lists these models, the one that was used last first.
+	Running(ctx context.Context) ([]Running, error)
+}
+
+// Running is a model in memory.
+type Running struct {
+	Name   string
+	Digest string
+	// Size is in bytes, VRAM is the part of it that is in the memory of graphics cards.
+	Size, VRAM    int64
+	ContextLength int // tokens; 0 is unknown
+	Expires       time.Time
 }
 
 // Progress is how far a Pull is.

@@ -28,6 +28,7 @@ func families() []string {
 		"./commands/demo/...",
 		"./commands/docs/...",
 		"./commands/doctor",
+		"./commands/embed",
 		"./commands/help/...",
 		"./commands/library/...",
 		"./commands/mcp/...",

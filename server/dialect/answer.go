@@ -149,13 +149,7 @@ func (a *answer) ollama() []byte {
 		model = a.facts.model
 	}
 	o := open(nil).str("model", model).str("created_at", stamp(a.clock.last))
-	o.obj("message", func(o *object) {
-		o.str("role", "assistant").str("content", a.content.String()).opt("thinking", a.reasoning.String())
-		if len(a.calls) > 0 {
-			o.key("tool_calls")
-			o.b = appendOllamaCalls(o.b, a.calls...)
-		}
-	})
+	a.o.ollamaText(o, a.content.String(), a.reasoning.String(), a.calls)
 	ollamaEnd(o, &a.facts, &a.clock)
 	return append(o.close(), '\n')
 }

@@ -12,16 +12,18 @@ type ollamaRequest struct {
 	Messages []ollamaMessage `json:"messages"`
 	Tools    []openAITool    `json:"tools"`
 	Format   json.RawMessage `json:"format"`
-	Options  struct {
-		Temperature *float64        `json:"temperature"`
-		TopP        *float64        `json:"top_p"`
-		Seed        *int64          `json:"seed"`
-		Predict     *int            `json:"num_predict"`
-		Context     *int            `json:"num_ctx"`
-		Stop        json.RawMessage `json:"stop"`
-	} `json:"options"`
-	Think  json.RawMessage `json:"think"`
-	Stream *bool           `json:"stream"`
+	Options  ollamaOptions   `json:"options"`
+	Think    json.RawMessage `json:"think"`
+	Stream   *bool           `json:"stream"`
+}
+
+type ollamaOptions struct {
+	Temperature *float64        `json:"temperature"`
+	TopP        *float64        `json:"top_p"`
+	Seed        *int64          `json:"seed"`
+	Predict     *int            `json:"num_predict"`
+	Context     *int            `json:"num_ctx"`
+	Stop        json.RawMessage `json:"stop"`
 }
 
 type ollamaMessage struct {

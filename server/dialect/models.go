@@ -145,9 +145,68 @@ func OllamaLoaded(model string, at time.Time) []byte {
 		str("done_reason", "load").bool("done", true).close(), '\n')
 }
 
+// OllamaGenerateLoaded is the answer to a request of /api/generate without a prompt.
+func OllamaGenerateLoaded(model string, at time.Time) []byte {
+	return append(open(nil).str("model", model).str("created_at", stamp(at)).str("response", "").
+		str("done_reason", "load").bool("done", true).close(), '\n')
+}
+
 // OllamaVersionBody is the body of GET /api/version.
 func OllamaVersionBody() []byte {
 	return append(open(nil).str("version", OllamaVersion).close(), '\n')
+}
+
+// RunningModel is a model in memory.
+type RunningModel struct {
+	Name, Digest string
+	Size, VRAM   int64 // bytes
+	Context      int   // tokens
+	Expires      time.Time
+}
+
+// OllamaPs is the body of GET /api/ps.
+func OllamaPs(list []RunningModel) []byte {
+	o := open(nil)
+	o.key("models")
+	o.b = append(o.b, '[')
+	for i, m := range list {
+		if i > 0 {
+			o.b = append(o.b, ',')
+		}
+		o.b = open(o.b).str("name", m.Name).str("model", m.Name).int("size", m.Size).str("digest", m.Digest).
+			obj("details", Model{ID: m.Name}.details).str("expires_at", stamp(m.Expires)).int("size_vram", m.VRAM).
+			int("context_length", int64(m.Context)).close()
+	}
+	o.b = append(o.b, ']')
+	return append(o.close(), '\n')
+}
+
+// OllamaProgress is a line of the answer of POST /api/pull.
+func OllamaProgress(stage string, done, total int64) []byte {
+	o := open(nil).str("status", stage)
+	if total > 0 {
+		o.int("total", total).int("completed", done)
+	}
+	return o.line()
+}
+
+// OllamaError is the line of a stream that has failed.
+func OllamaError(msg string) []byte { return open(nil).str("error", msg).line() }
+
+// ModelRequest reads the body of a request about one model, with whether the answer is to be
+// a stream.
+func ModelRequest(body []byte) (name string, stream bool, bad *fault.Fault) {
+	name, bad = ShowRequest(body)
+	if bad != nil {
+		return "", false, bad
+	}
+	var in struct {
+		Stream *bool `json:"stream"`
+	}
+	if err := read("", json.RawMessage(body), &in); err != nil {
+		return "", false, refusal(err)
+	}
+	return name, in.Stream == nil || *in.Stream, nil
 }
 
 // ShowRequest reads the model's name out of the body of POST /api/show, which

@@ -47,11 +47,11 @@ func (l *ollamaEncoder) Append(dst []byte, e event.Event) ([]byte, error) {
 	switch b := e.Body.(type) {
 	case event.TextDelta:
 		if b.Text != "" {
-			dst = l.part(dst, func(o *object) { o.str("content", l.text.join(b.Text)) })
+			dst = l.piece(dst, l.text.join(b.Text), "")
 		}
 	case event.Reasoning:
 		if b.Text != "" {
-			dst = l.part(dst, func(o *object) { o.str("content", "").str("thinking", b.Text) })
+			dst = l.piece(dst, "", b.Text)
 		}
 	case event.AgentStart:
 		l.text.breaks()
@@ -59,14 +59,14 @@ func (l *ollamaEncoder) Append(dst []byte, e event.Event) ([]byte, error) {
 		l.text.breaks()
 		if l.tools.clients(b.ToolID) {
 			l.facts.calls++
-			dst = l.part(dst, func(o *object) {
-				o.str("content", "").key("tool_calls")
-				o.b = appendOllamaCalls(o.b, b)
-			})
+			o := l.begin(dst)
+			l.o.ollamaText(o, "", "", []event.ToolStart{b})
+			dst = o.bool("done", false).line()
 		}
 	case event.Complete:
 		l.stage = ended
-		o := l.begin(dst).obj("message", func(o *object) { o.str("role", "assistant").str("content", "") })
+		o := l.begin(dst)
+		l.o.ollamaText(o, "", "", nil)
 		ollamaEnd(o, &l.facts, &l.clock)
 		dst = o.line()
 	case event.Error:
@@ -87,7 +87,7 @@ func (l *ollamaEncoder) End(dst []byte) []byte {
 // KeepAlive is a message without content: clients decode every line, so an
 // empty one is an error for them.
 func (l *ollamaEncoder) KeepAlive(dst []byte) []byte {
-	return l.part(dst, func(o *object) { o.str("content", "") })
+	return l.piece(dst, "", "")
 }
 
 func (l *ollamaEncoder) Paused() bool { return false }
@@ -105,11 +105,26 @@ func (l *ollamaEncoder) begin(dst []byte) *object {
 	return open(dst).str("model", model).str("created_at", stamp(l.clock.last))
 }
 
-func (l *ollamaEncoder) part(dst []byte, fill func(*object)) []byte {
-	return l.begin(dst).obj("message", func(o *object) {
-		o.str("role", "assistant")
-		fill(o)
-	}).bool("done", false).line()
+func (l *ollamaEncoder) piece(dst []byte, text, thinking string) []byte {
+	o := l.begin(dst)
+	l.o.ollamaText(o, text, thinking, nil)
+	return o.bool("done", false).line()
+}
+
+// ollamaText adds a text and calls: as a message, or as the fields of /api/generate, which
+// has no calls.
+func (opt *Options) ollamaText(o *object, text, thinking string, calls []event.ToolStart) {
+	if opt.Generate {
+		o.str("response", text).opt("thinking", thinking)
+		return
+	}
+	o.obj("message", func(o *object) {
+		o.str("role", "assistant").str("content", text).opt("thinking", thinking)
+		if len(calls) > 0 {
+			o.key("tool_calls")
+			o.b = appendOllamaCalls(o.b, calls...)
+		}
+	})
 }
 
 // appendOllamaCalls appends a list of calls. Their arguments are objects here.

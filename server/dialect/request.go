@@ -34,6 +34,9 @@ type Request struct {
 
 	Stream       bool
 	IncludeUsage bool
+	// Generate is a request of Ollama's /api/generate, whose answer has the text in a field
+	// of its own rather than in a message.
+	Generate bool
 
 	// ThreadID is the conversation's id where the client has one: AG-UI's
 	// threadId, AI SDK's id, document 003's session_id, OpenAI's conversation.
@@ -183,7 +186,7 @@ type Note struct{ Name, Text string }
 func (r *Request) Options() Options {
 	o := Options{
 		Model: r.Model, IncludeUsage: r.IncludeUsage, ThreadID: r.ThreadID, RunID: r.RunID, Echo: r.Echo,
-		AskByPause: r.Confirm,
+		AskByPause: r.Confirm, Generate: r.Generate,
 	}
 	for _, t := range r.Tools {
 		o.ClientTools = append(o.ClientTools, t.Name)

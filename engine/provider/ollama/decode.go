@@ -16,6 +16,8 @@ import (
 // the documented form.
 type chunk struct {
 	Message    *message         `json:"message"`
+	Response   wire.Content     `json:"response"` // of /api/generate, as is Thinking
+	Thinking   wire.Content     `json:"thinking"`
 	Done       wire.Maybe[bool] `json:"done"`
 	DoneReason wire.String      `json:"done_reason"`
 	PromptEval wire.Int         `json:"prompt_eval_count"`
@@ -42,6 +44,8 @@ type decoderOptions struct {
 	newID     func() string // nil is wire.NewCallID
 	// thoughtEnd is provider.Request.ThoughtEnd.
 	thoughtEnd string
+	// verbatim passes text on as it is: it has no reasoning in it.
+	verbatim bool
 }
 
 // decoder reads one response.
@@ -71,7 +75,9 @@ func newDecoder(body io.Reader, o decoderOptions) *decoder {
 		o.names = provider.NewNames()
 	}
 	d := &decoder{o: o, lines: lines{src: wire.JSONBody(body, o.source, page)}}
-	d.think.Begin(o.thoughtEnd)
+	if d.think.Begin(o.thoughtEnd); o.verbatim {
+		d.think.Off()
+	}
 	return d
 }
 
@@ -134,6 +140,10 @@ func (d *decoder) line(got *wire.Read, line []byte) error {
 	switch {
 	case c.Message != nil:
 		if err := d.message(got, c.Message); err != nil {
+			return err
+		}
+	case len(c.Response)+len(c.Thinking) > 0:
+		if err := d.message(got, &message{Content: c.Response, Thinking: c.Thinking}); err != nil {
 			return err
 		}
 	case !c.Done.V && !d.answered:

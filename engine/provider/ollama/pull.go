@@ -18,7 +18,10 @@ import (
 	"github.com/fettle-cli/fettle/engine/provider/wire"
 )
 
-var _ provider.Puller = (*Provider)(nil)
+var (
+	_ provider.Puller = (*Provider)(nil)
+	_ provider.Runner = (*Provider)(nil)
+)
 
 // maxLayers bounds what is kept of one pull; models have a dozen layers, those
 // that are split by tensor are reported as one.
@@ -68,6 +71,25 @@ func (p *Provider) Pull(ctx context.Context, name string, progress func(provider
 		return src.Slow(slow)
 	}
 	return pullError(err)
+}
+
+// Running lists the models that the server has loaded.
+func (p *Provider) Running(ctx context.Context) ([]provider.Running, error) {
+	var list *api.ProcessResponse
+	err := p.ask(ctx, "", func(ctx context.Context) (err error) {
+		list, err = p.api.ListRunning(ctx)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	var out []provider.Running
+	for _, m := range list.Models {
+		out = append(out, provider.Running{
+			Name: m.Name, Digest: m.Digest, Size: m.Size, VRAM: m.SizeVRAM, ContextLength: m.ContextLength, Expires: m.ExpiresAt,
+		})
+	}
+	return out, nil
 }
 
 // Remove deletes a model. Layers that other models share are kept.

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"errors"
 	"net/http"
 	"net/url"
 	"strings"
@@ -30,6 +31,15 @@ func azureBase(u *url.URL) *url.URL {
 		return u.JoinPath("v1")
 	}
 	return u
+}
+
+// ErrDeployment is the cause of an error for an address of one deployment, whose only API is
+// chat completions. The Responses API is part of the v1 API of the whole resource.
+var ErrDeployment = errors.New("the Responses API of Azure is below /openai/v1, not below a deployment")
+
+// deployment reports whether an address is that of one deployment at Azure.
+func deployment(u *url.URL) bool {
+	return azure(u) && strings.HasPrefix(strings.Trim(u.Path, "/"), "openai/deployments/")
 }
 
 // setKey adds a key as its server takes it. Azure's keys have a header of their own; a

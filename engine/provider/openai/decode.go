@@ -88,9 +88,21 @@ type decoderOptions struct {
 	newID  func() string      // nil is wire.NewCallID
 	// thoughtEnd is provider.Request.ThoughtEnd.
 	thoughtEnd string
+	// verbatim passes text on as it is: it has no reasoning in it.
+	verbatim bool
 }
 
-// decoder reads one response.
+func (o decoderOptions) orDefault() decoderOptions {
+	if o.newID == nil {
+		o.newID = wire.NewCallID
+	}
+	if o.names == nil {
+		o.names = provider.NewNames()
+	}
+	return o
+}
+
+// decoder reads one chat completion.
 type decoder struct {
 	o      decoderOptions
 	events *wire.Events
@@ -114,16 +126,13 @@ type decoder struct {
 
 // newDecoder makes the reader of a response.
 func newDecoder(body io.Reader, o decoderOptions) *decoder {
-	if o.newID == nil {
-		o.newID = wire.NewCallID
-	}
-	if o.names == nil {
-		o.names = provider.NewNames()
-	}
+	o = o.orDefault()
 	d := &decoder{o: o, events: wire.NewEvents(body, wire.EventsOptions{
 		Source: o.source, Page: "is the address right, up to its /v1?",
 	})}
-	d.think.Begin(o.thoughtEnd)
+	if d.think.Begin(o.thoughtEnd); o.verbatim {
+		d.think.Off()
+	}
 	return d
 }
 

@@ -140,8 +140,8 @@ func keptOf(raw []byte) json.RawMessage {
 	return n.Append(nil)
 }
 
-// ours tells reasoning details of this API from those of others, which have
-// blocks of thinking and the places of calls among them.
+// ours tells reasoning details of chat completions from those of other APIs, which have
+// blocks of thinking, items and the places of calls among them.
 func ours(entry json.RawMessage) bool {
 	var d struct{ Type string }
 	if !wire.Lenient(entry, &d) {
@@ -151,5 +151,5 @@ func ours(entry json.RawMessage) bool {
 	case "thinking", "redacted_thinking", "tool_use", typeKeptFields:
 		return false
 	}
-	return true
+	return !strings.HasPrefix(d.Type, ownEntries)
 }

@@ -18,6 +18,15 @@ const (
 	lessonAlternate   = "alternate-roles"
 	lessonNoSystem    = "no-system-role"
 	lessonMediaInTool = "media-in-tool-messages"
+
+	lessonAPI         = "api:"      // and the API
+	lessonOnlyAPI     = "only-api:" // and the API
+	lessonNoEncrypted = "no-encrypted-reasoning"
+	lessonNoSummary   = "no-reasoning-summary"
+	lessonNoStore     = "no-store"
+	lessonNoStream    = "no-stream"
+	lessonItemIDs     = "item-ids"
+	lessonMediaApart  = "media-beside-results"
 )
 
 // Lessons returns what refusals have taught about the shape of a model's history.
@@ -30,6 +39,9 @@ func (p *Provider) Lessons(model string) []string {
 	}{
 		{q.noReasoning, lessonNoReasoning}, {q.needs != "", lessonNeeds + q.needs}, {q.signed, lessonSigned},
 		{q.alternate, lessonAlternate}, {q.noSystem, lessonNoSystem}, {q.mediaInTool, lessonMediaInTool},
+		{q.api != "" && !q.onlyAPI, lessonAPI + q.api}, {q.api != "" && q.onlyAPI, lessonOnlyAPI + q.api},
+		{q.noEncrypted, lessonNoEncrypted}, {q.noSummary, lessonNoSummary}, {q.noStore, lessonNoStore}, {q.itemIDs, lessonItemIDs},
+		{q.mediaApart, lessonMediaApart}, {q.noStream, lessonNoStream},
 	} {
 		if l.holds {
 			out = append(out, l.name)
@@ -65,7 +77,30 @@ func (p *Provider) Recall(model string, lessons []string) {
 			q.noSystem = true
 		case l == lessonMediaInTool:
 			q.mediaInTool = true
+		default:
+			q.recallAPI(l)
 		}
 	}
 	p.learn(model, q)
+}
+
+// recallAPI takes a lesson about the API, or about the Responses API.
+func (q *quirks) recallAPI(lesson string) {
+	kind, api, _ := strings.Cut(lesson, ":")
+	switch {
+	case (kind+":" == lessonAPI || kind+":" == lessonOnlyAPI) && (api == APIChat || api == APIResponses):
+		q.api, q.onlyAPI = api, kind+":" == lessonOnlyAPI
+	case lesson == lessonNoEncrypted:
+		q.noEncrypted = true
+	case lesson == lessonNoSummary:
+		q.noSummary = true
+	case lesson == lessonNoStore:
+		q.noStore = true
+	case lesson == lessonNoStream:
+		q.noStream = true
+	case lesson == lessonItemIDs:
+		q.itemIDs = true
+	case lesson == lessonMediaApart:
+		q.mediaApart = true
+	}
 }

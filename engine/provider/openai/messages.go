@@ -104,6 +104,9 @@ type sent struct {
 	signatures bool     // signatures of the model's own
 	media      bool     // images of results in messages of their own
 	system     bool     // a message of the system
+	encrypted  bool     // encrypted reasoning is asked for
+	summary    bool     // a summary of the reasoning is asked for
+	store      bool     // the field store
 }
 
 // add adds the messages that one message becomes: a tool message is one for

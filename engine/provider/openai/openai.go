@@ -29,6 +29,9 @@ type Options struct {
 	// BaseURL ends where /chat/completions begins; "" is OpenAI's. An address
 	// without a path gets /v1.
 	BaseURL string
+	// API is the API that models are asked by, APIChat or APIResponses. If it is empty, the
+	// provider chooses one by address and model; see the package's comment.
+	API string
 	// Key gives the API key before each request; nil or an empty key sends
 	// none. Its error is the request's, of kind Unauthorised.
 	Key func(context.Context) (string, error)
@@ -76,6 +79,9 @@ func New(o Options) (*Provider, error) {
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return nil, fmt.Errorf("set up provider %s: %q is no http or https address", o.Name, wire.Clean(o.BaseURL))
 	}
+	if o.API == APIResponses && deployment(u) {
+		return nil, fmt.Errorf("set up provider %s: %s: %w", o.Name, wire.Address(u), ErrDeployment)
+	}
 	if azure(u) {
 		u = azureBase(u)
 	} else if strings.Trim(u.Path, "/") == "" {
@@ -119,7 +125,7 @@ func (p *Provider) Stream(ctx context.Context, req *provider.Request) iter.Seq2[
 		now := adaption{refused: p.refused.Of(req)}
 		for adapted := 0; ; adapted++ {
 			q := p.quirks(req.Model)
-			b, err := encode(req, q, now)
+			b, err := encode(req, p.api(req.Model, q), q, now)
 			if err == nil {
 				err = p.try(ctx, req, b, pass)
 			} else {
@@ -129,7 +135,7 @@ func (p *Provider) Stream(ctx context.Context, req *provider.Request) iter.Seq2[
 				return
 			}
 			if shown || adapted == maxAdaptions || !p.adapt(err, req, b, &q, &now) {
-				yield(nil, err)
+				yield(nil, p.explain(err))
 				return
 			}
 		}
@@ -138,12 +144,22 @@ func (p *Provider) Stream(ctx context.Context, req *provider.Request) iter.Seq2[
 
 // adapt takes a lesson from a refusal, and reports whether there was one.
 func (p *Provider) adapt(err error, req *provider.Request, b *built, q *quirks, now *adaption) bool {
+	if p.learnAPI(err, b.api, q) {
+		now.moved = true
+		p.learn(req.Model, *q)
+		return true
+	}
 	switch learn(err, req, b, q, now) {
 	case ofModel:
 		p.learn(req.Model, *q)
 		return true
 	case ofThis:
 		p.refused.Add(req, now.refused)
+		return true
+	}
+	if now.moved && b.api == APIResponses && useless(err) {
+		q.api, q.onlyAPI = APIChat, true
+		p.learn(req.Model, *q)
 		return true
 	}
 	return false
@@ -159,22 +175,36 @@ func (p *Provider) try(ctx context.Context, req *provider.Request, b *built, pas
 	if err != nil {
 		return p.source(req).Error(provider.Rejected, err.Error(), err)
 	}
-	hr, src, err := p.request(ctx, http.MethodPost, "chat/completions", body, p.source(req))
+	path := "chat/completions"
+	if b.api == APIResponses {
+		path = "responses"
+	}
+	hr, src, err := p.request(ctx, http.MethodPost, path, body, p.source(req))
 	if err != nil {
 		return err
 	}
 	x := wire.Exchange{
-		Client: p.client, Request: hr, Source: src,
-		Limits: wire.Limits{First: p.o.FirstByte, Between: p.o.Between},
+		Client: p.client, Request: hr, Source: src, Limits: p.limits(b.api),
 		Decode: func(resp *http.Response) (wire.Decoder, error) {
-			return newDecoder(resp.Body, decoderOptions{
-				source: src, names: b.names, notes: b.notes,
-				gave:       func(field string) { p.learnReasoning(req.Model, field) },
-				thoughtEnd: req.ThoughtEnd,
-			}), nil
+			o := decoderOptions{source: src, names: b.names, notes: b.notes, thoughtEnd: req.ThoughtEnd}
+			if b.api == APIResponses {
+				return newResponseDecoder(resp.Body, o), nil
+			}
+			o.gave = func(field string) { p.learnReasoning(req.Model, field) }
+			return newDecoder(resp.Body, o), nil
 		},
 	}
 	return x.Run(ctx, pass)
+}
+
+// limits returns the limits of a request. Between two items of a response a model may think
+// for minutes without a sign of life.
+func (p *Provider) limits(api string) wire.Limits {
+	l := wire.Limits{First: p.o.FirstByte, Between: p.o.Between}
+	if api == APIResponses && p.o.Between <= 0 {
+		l = l.Patient()
+	}
+	return l
 }
 
 // request makes an HTTP request with key and headers, and a source that knows

@@ -59,10 +59,19 @@ func TestEncode(t *testing.T) {
 	t.Parallel()
 	signed := everything()
 	signed.Messages[1].Parts[0].Details = json.RawMessage(`[{"type":"reasoning.text","text":"hm","signature":"x"}]`)
+	kept := everything()
+	kept.Messages[1].Parts = append([]provider.Part{{Kind: provider.ReasoningPart, Details: json.RawMessage(
+		`[{"type":"openai.item","item":{"id":"rs_1","type":"reasoning","summary":[],"encrypted_content":"gAAA","status":null}},{"type":"openai.message","fields":{"phase":"commentary"}}]`,
+	)}}, kept.Messages[1].Parts...)
 	for name, c := range map[string]struct {
 		req *provider.Request
 		q   quirks
 	}{
+		"responses":       {kept, quirks{}},
+		"responses-least": {&provider.Request{Model: "gpt-4o", Messages: []provider.Message{user(words("hi"))}}, quirks{}},
+		"responses-all-that-is-learnt": {kept, quirks{
+			noTemperature: true, schemaInWords: true, noEncrypted: true, noSummary: true, noStore: true, itemIDs: true, mediaApart: true, noEffort: true,
+		}},
 		"all": {everything(), quirks{}},
 		"all-that-is-learnt": {everything(), quirks{
 			completionTokens: true, noStreamOptions: true, noTemperature: true, schemaInWords: true,
@@ -74,7 +83,11 @@ func TestEncode(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got, err := encode(c.req, c.q, adaption{})
+			api := APIChat
+			if strings.HasPrefix(name, "responses") {
+				api = APIResponses
+			}
+			got, err := encode(c.req, api, c.q, adaption{})
 			if err != nil {
 				t.Fatal(err)
 			}

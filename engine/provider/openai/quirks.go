@@ -37,6 +37,17 @@ type quirks struct {
 	levels   provider.Levels // those of reasoning_effort, where a refusal named them
 	noEffort bool            // reasoning_effort is refused
 	nineID   bool            // ids of calls are nine letters or digits
+
+	// api is the API that a refusal has named, and onlyAPI reports that the address has no
+	// other one for the model.
+	api         string
+	onlyAPI     bool
+	noEncrypted bool // encrypted reasoning is neither asked for nor sent back
+	noSummary   bool // summaries of the reasoning are refused
+	noStore     bool // the field store is refused
+	noStream    bool // a stream is refused, to organisations that are not verified
+	itemIDs     bool // items must have ids
+	mediaApart  bool // images within a result are refused
 }
 
 // effortBeside is how much a model may be asked to think where it has tools.
@@ -54,6 +65,8 @@ type adaption struct {
 	schemaInWords bool
 	otherTokens   bool // max_tokens was sent by its other name
 	dummies       bool // the model's own signatures are refused
+	noItems       bool // reasoning and opaque items of the history are refused
+	moved         bool // a refusal has moved the request to the other API
 }
 
 func (p *Provider) quirks(model string) quirks {
@@ -62,8 +75,11 @@ func (p *Provider) quirks(model string) quirks {
 	if q, ok := p.learnt[model]; ok {
 		return q
 	}
-	if p.base.Hostname() != "api.openai.com" {
-		return quirks{signed: strings.HasSuffix(p.base.Hostname(), ".googleapis.com") && signs().MatchString(model)}
+	if host := p.base.Hostname(); host != "api.openai.com" {
+		return quirks{
+			signed:  strings.HasSuffix(host, ".googleapis.com") && signs().MatchString(model),
+			itemIDs: host == "openrouter.ai", // as its documentation says
+		}
 	}
 	q := quirks{completionTokens: true}
 	if strings.HasPrefix(model, "gpt-5.6") { // which thinks unless told, and then takes no tools
@@ -117,7 +133,11 @@ func learn(err error, req *provider.Request, b *built, q *quirks, now *adaption)
 		return nothing
 	}
 	text := strings.ToLower(e.Message)
-	if l := learnShape(e, text, b.sent, q, now); l != nothing {
+	shape := learnShape
+	if b.api == APIResponses {
+		shape = learnItems
+	}
+	if l := shape(e, text, b.sent, q, now); l != nothing {
 		return l
 	}
 	if e.Status != 400 && e.Status != 422 && e.Status != 501 {
@@ -131,20 +151,22 @@ func learn(err error, req *provider.Request, b *built, q *quirks, now *adaption)
 		return ofThis
 	}
 	switch {
+	case !q.noStream && says("verified to stream", "streaming is not supported", "stream is not supported"):
+		q.noStream = true
 	case b.forced && says("tool_choice", "tool choice"): // first: it isn't tools that are refused
 		q.noForced = true
-	case len(b.tools) > 0 && q.beside != effortNone && says("reasoning_effort") && says("tools"):
+	case b.api == APIChat && len(b.tools) > 0 && q.beside != effortNone && says("reasoning_effort") && says("tools"):
 		q.beside = effortNone
 		if b.effort != "" && !says("'none'") {
 			q.beside = effortAbsent
 		}
-	case b.effort != "" && !q.noEffort && says("reasoning_effort", "reasoning effort", "reasoning.effort"):
+	case b.effort != "" && !q.noEffort && says("reasoning_effort", "reasoning effort", "reasoning.effort", "reasoning value"):
 		q.learnEffort(text, b.effort)
 	case b.sent.calls && !q.nineID && says("length of 9"):
 		q.nineID = true
 	case b.format && e.Kind == provider.Unsupported && e.Feature == provider.FeatureSchema:
 		q.schemaInWords = true
-	case b.format && e.Kind == provider.Rejected && says("response_format"):
+	case b.format && e.Kind == provider.Rejected && says("response_format", "text.format"):
 		now.schemaInWords = true // this schema is too much
 		return ofThis
 	case e.Kind != provider.Rejected:

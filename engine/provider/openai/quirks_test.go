@@ -38,7 +38,7 @@ func TestThinkingGivesWayToTools(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p, bodies := serve(t, Options{}, func(w http.ResponseWriter, body string) {
+			p, bodies := serve(t, Options{API: APIChat}, func(w http.ResponseWriter, body string) {
 				if strings.Contains(body, `"tools"`) && !c.takes(body) {
 					refuse(w, c.says, "reasoning_effort")
 					return
@@ -149,7 +149,7 @@ func TestSchemasThatAreRefusedAtTheTop(t *testing.T) {
 		Name: "find", Description: "finds", InputSchema: json.RawMessage(`{"not":{},"anyOf":[
 			{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]},
 			{"type":"object","properties":{"ids":{"type":["array","null"]}},"required":["ids"]}]}`),
-	}}}, quirks{}, adaption{})
+	}}}, APIChat, quirks{}, adaption{})
 	if err != nil || len(b.notes) > 0 {
 		t.Fatal(err, b.notes)
 	}
@@ -183,7 +183,7 @@ func TestIdsOfCalls(t *testing.T) {
 			provider.Message{Role: provider.Tool, Parts: []provider.Part{{Kind: provider.ToolResultPart, Result: &provider.ToolResult{ID: id, Name: "now"}}}})
 	}
 	for _, q := range []quirks{{}, {nineID: true}} {
-		b, err := encode(&provider.Request{Model: "m", Messages: messages}, q, adaption{})
+		b, err := encode(&provider.Request{Model: "m", Messages: messages}, APIChat, q, adaption{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -220,8 +220,8 @@ func TestIdsOfNineAreLearnt(t *testing.T) {
 func TestDetailsOfOthersAreLeftOut(t *testing.T) {
 	t.Parallel()
 	req := everything()
-	req.Messages[1].Parts[0].Details = json.RawMessage(`[{"type":"thinking","thinking":"secret","signature":"s"},{"type":"redacted_thinking","data":"d"},{"type":"tool_use","id":"c"}]`)
-	b, err := encode(req, quirks{}, adaption{})
+	req.Messages[1].Parts[0].Details = json.RawMessage(`[{"type":"thinking","thinking":"secret","signature":"s"},{"type":"redacted_thinking","data":"d"},{"type":"tool_use","id":"c"},{"type":"openai.item","item":{"type":"reasoning","encrypted_content":"secret"}},{"type":"openai.call","call":"c"}]`)
+	b, err := encode(req, APIChat, quirks{}, adaption{})
 	if err != nil || strings.Contains(string(b.body), "secret") || strings.Contains(string(b.body), "reasoning_details") {
 		t.Errorf("it sent %s, %v", b.body, err)
 	}

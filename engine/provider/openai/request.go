@@ -54,28 +54,31 @@ type jsonSchema struct {
 
 // built is a request as it is sent, with what a refusal of it may be about.
 type built struct {
+	api    string
 	body   []byte
 	notes  []string // what had to be left out
 	tools  []string // the names of the tools, in their order on the wire
 	names  *provider.Names
 	effort provider.Effort
-	format bool // response_format
+	format bool // response_format, or text.format
 	forced bool // tool_choice
 	sent   sent
 }
 
-// encode makes the body of a request.
-func encode(req *provider.Request, q quirks, now adaption) (*built, error) {
-	b := &built{names: wire.Names(req)}
-	out := chatRequest{Model: req.Model, Stream: true}
-	if !q.noStreamOptions {
-		out.StreamOptions = &streamOptions{IncludeUsage: true}
+// encode makes the body of a request to an API.
+func encode(req *provider.Request, api string, q quirks, now adaption) (*built, error) {
+	b := &built{api: api, names: wire.Names(req)}
+	if api == APIResponses {
+		return b, b.responses(req, q, now)
 	}
-	switch {
-	case !q.noTemperature:
-		out.Temperature = req.Temperature
-	case req.Temperature != nil:
-		b.notes = append(b.notes, "the temperature was left out: "+req.Model+" takes none")
+	return b, b.chat(req, q, now)
+}
+
+// chat makes the body of a chat completion.
+func (b *built) chat(req *provider.Request, q quirks, now adaption) error {
+	out := chatRequest{Model: req.Model, Stream: !q.noStream, Temperature: b.temperature(req, q)}
+	if out.Stream && !q.noStreamOptions {
+		out.StreamOptions = &streamOptions{IncludeUsage: true}
 	}
 	if !q.noSampling {
 		out.TopP, out.Seed, out.Stop = req.TopP, req.Seed, req.Stop
@@ -85,16 +88,9 @@ func encode(req *provider.Request, q quirks, now adaption) (*built, error) {
 	} else {
 		out.MaxTokens = req.MaxTokens
 	}
-	system := req.System
-	switch {
-	case req.Schema == nil:
-	case q.schemaInWords || now.schemaInWords:
-		system = wire.WithSchema(system, req.Schema)
-	default:
-		b.format = true
-		out.Format = &responseFormat{Type: "json_schema", Schema: jsonSchema{
-			Name: "answer", Strict: strictSchema(req.Schema), Schema: req.Schema,
-		}}
+	system := b.schema(req, q, now)
+	if b.format {
+		out.Format = &responseFormat{Type: "json_schema", Schema: answerSchema(req)}
 	}
 	c := conversation{q: q, now: now, names: b.names, ids: wire.NewIDs(fitID)}
 	if q.nineID {
@@ -105,17 +101,48 @@ func encode(req *provider.Request, q quirks, now adaption) (*built, error) {
 	}
 	out.Messages = c.finish(system)
 	b.sent = c.sent
-	b.addTools(&out, req, now)
-	b.mustCall(&out, req, q)
+	for _, fn := range b.offer(req, now) {
+		out.Tools = append(out.Tools, tool{Type: "function", Function: fn})
+	}
+	if b.mustCall(req, q) {
+		out.ToolChoice = wire.ToolChoice(req, b.tools, b.names, "required")
+	}
 	b.think(req, q)
 	out.Effort = string(b.effort)
 	var err error
 	b.body, err = wire.Marshal(out)
-	return b, err
+	return err
 }
 
-// addTools adds the tools that the API takes.
-func (b *built) addTools(out *chatRequest, req *provider.Request, now adaption) {
+// temperature returns the temperature that is sent.
+func (b *built) temperature(req *provider.Request, q quirks) *float64 {
+	if !q.noTemperature {
+		return req.Temperature
+	}
+	if req.Temperature != nil {
+		b.notes = append(b.notes, "the temperature was left out: "+req.Model+" takes none")
+	}
+	return nil
+}
+
+// schema decides whether the API is asked for an answer by a schema, and returns the system
+// prompt, which contains the schema if the API is not asked.
+func (b *built) schema(req *provider.Request, q quirks, now adaption) (system string) {
+	if req.Schema != nil && (q.schemaInWords || now.schemaInWords) {
+		return wire.WithSchema(req.System, req.Schema)
+	}
+	b.format = req.Schema != nil
+	return req.System
+}
+
+// answerSchema returns the schema of an answer as both APIs take it.
+func answerSchema(req *provider.Request) jsonSchema {
+	return jsonSchema{Name: "answer", Strict: strictSchema(req.Schema), Schema: req.Schema}
+}
+
+// offer returns the tools that the API takes.
+func (b *built) offer(req *provider.Request, now adaption) []toolFunction {
+	var out []toolFunction
 	for _, t := range req.Tools {
 		if why := now.refused[t.Name]; why != "" {
 			b.notes = append(b.notes, "tool "+t.Name+" was left out: "+why)
@@ -127,28 +154,28 @@ func (b *built) addTools(out *chatRequest, req *provider.Request, now adaption) 
 			continue
 		}
 		b.tools = append(b.tools, t.Name)
-		out.Tools = append(out.Tools, tool{Type: "function", Function: toolFunction{
+		out = append(out, toolFunction{
 			Name: b.names.Wire(t.Name), Description: wire.JoinText(t.Description, added), Parameters: params,
-		}})
+		})
 	}
+	return out
 }
 
-// mustCall has the response call a tool, where the address takes that.
-func (b *built) mustCall(out *chatRequest, req *provider.Request, q quirks) {
-	choice := wire.ToolChoice(req, b.tools, b.names, "required")
-	switch {
-	case choice == nil:
-	case q.noForced:
+// mustCall reports whether the request makes the response call a tool. A footnote says so
+// where the address refuses that.
+func (b *built) mustCall(req *provider.Request, q quirks) bool {
+	if _, must := wire.MustCall(req, b.tools); must && q.noForced {
 		b.notes = append(b.notes, wire.LeftToModel(req.Model+" can't be made to call a tool at this address"))
-	default:
-		out.ToolChoice, b.forced = choice, true
+	} else {
+		b.forced = must
 	}
+	return b.forced
 }
 
 // think decides the effort that a model is asked for; "" leaves it to the model.
 func (b *built) think(req *provider.Request, q quirks) {
 	switch {
-	case len(b.tools) > 0 && q.beside != effortAsked:
+	case b.api == APIChat && len(b.tools) > 0 && q.beside != effortAsked:
 		if q.beside == effortNone {
 			b.effort = provider.EffortNone
 		}

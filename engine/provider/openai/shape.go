@@ -47,6 +47,48 @@ func learnShape(e *provider.Error, text string, s sent, q *quirks, now *adaption
 	return ofModel
 }
 
+// learnItems takes a lesson about the items of a history, and about what the request asks the
+// Responses API for beside the answer.
+func learnItems(e *provider.Error, text string, s sent, q *quirks, now *adaption) lesson {
+	if e.Status == http.StatusUnauthorized || e.Status == http.StatusForbidden || e.Status == http.StatusTooManyRequests {
+		return nothing
+	}
+	says := func(words ...string) bool {
+		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
+	}
+	encrypted := says("encrypted content", "encrypted_content")
+	switch {
+	case encrypted && !says("could not", "invalid", "decrypt", "verif") && (s.encrypted || s.reasoning) && !q.noEncrypted:
+		q.noEncrypted = true
+	case s.reasoning && !now.noItems && (encrypted || says("required following item", "required 'reasoning' item", "items are not persisted", "of type 'reasoning'")):
+		now.noItems = true // they are of another account or server
+		return ofThis
+	case s.encrypted && !q.noEncrypted && says("'include'", "include[", "`include`", "field include"):
+		q.noEncrypted = true
+	case s.summary && !q.noSummary && says("reasoning.summary", "reasoning summar", "'summary'", "parameter: 'reasoning'"):
+		q.noSummary = true
+	case s.store && !q.noStore && says("'store'", "`store`", "field store", "parameter store"):
+		q.noStore = true
+	case !q.itemIDs && (missingID().MatchString(text) || says("invalid responses api request")):
+		q.itemIDs = true
+	case s.media && !q.mediaApart && refusedOutput().MatchString(text):
+		q.mediaApart = true
+	default:
+		return learnFields(e, text, s, q)
+	}
+	return ofModel
+}
+
+// missingID matches refusals of items without ids, in OpenAI's form and in pydantic's.
+var missingID = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(missing|required)[^.]{0,40}\binput(\[\d+\]|\.\d+)\S{0,60}\.id\b|\binput(\[\d+\]|\.\d+)\S{0,60}\.id\b[^a-z]{0,9}(field required|is required|missing)`)
+})
+
+// refusedOutput matches refusals of a result that is not a plain text.
+var refusedOutput = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\boutput\b.{0,60}(string|text)|(string|input text).{0,60}\boutput\b`)
+})
+
 // refusesSystem reports whether a refusal is about the role of the system prompt.
 func refusesSystem(says func(...string) bool) bool {
 	if says("only user and assistant roles", "developer instruction is not enabled", "system instruction is not enabled") {

@@ -84,7 +84,7 @@ func TestRefusalsThatAreNotAboutTheHistory(t *testing.T) {
 		"Invalid value: 'system_fingerprint'", "The function snap failed",
 	} {
 		e := &provider.Error{Kind: provider.Rejected, Status: http.StatusBadRequest, Message: says}
-		b, err := encode(pictured(), quirks{}, adaption{})
+		b, err := encode(pictured(), APIChat, quirks{}, adaption{})
 		if err != nil {
 			t.Fatal(err)
 		}

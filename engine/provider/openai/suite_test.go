@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -16,23 +17,82 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
+// entraToken is a token of Microsoft Entra, as a command prints it.
+const entraToken = "eyJhbGciOiJSUzI1NiJ9." + providertest.Key
+
+// Each API runs the suite at a plain address and at Azure, with a key and with a token.
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	providertest.Run(t, providertest.HTTP(suiteWire()))
+	const resource = "http://res.openai.azure.com"
+	chat, responses := suiteWire(), responsesWire(t)
+	deployment, tokens, both := chat, chat, responses
+	deployment.New = newSuiteProvider(Options{BaseURL: resource + "/openai/deployments/gpt", Query: map[string]string{"api-version": "2024-10-21"}})
+	deployment.Chat, deployment.Key = "/openai/deployments/gpt/chat/completions", azureKey
+	tokens.New = newSuiteProvider(Options{
+		BaseURL: "http://res.services.ai.azure.com/openai/v1", Key: func(context.Context) (string, error) { return entraToken, nil },
+	})
+	tokens.Chat, tokens.Key = "/openai/v1/chat/completions", azureKey
+	both.New = newSuiteProvider(Options{BaseURL: resource, API: APIResponses})
+	both.Chat, both.Key = "/openai/v1/responses", azureKey
+	for name, row := range map[string]struct {
+		wire  providertest.Wire
+		lacks map[string]string
+	}{
+		"chat":             {chat, nil},
+		"responses":        {responses, lacksStops},
+		"azure deployment": {deployment, nil},
+		"azure token":      {tokens, nil},
+		"azure responses":  {both, lacksStops},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := providertest.HTTP(row.wire)
+			h.Lacks = row.lacks
+			providertest.Run(t, h)
+		})
+	}
+}
+
+// newSuiteProvider makes a provider with these options. An address of Azure is dialled at the
+// suite's own server.
+func newSuiteProvider(o Options) func(*testing.T, string, providertest.Config, *http.Client) provider.Provider {
+	return func(t *testing.T, base string, c providertest.Config, client *http.Client) provider.Provider {
+		o := o
+		o.Client, o.FirstByte, o.Between = client, c.FirstByte, c.Between
+		if o.Key == nil {
+			o.Key = func(context.Context) (string, error) { return providertest.Key, nil }
+		}
+		if o.BaseURL == "" {
+			o.BaseURL = base
+		} else {
+			there := client.Transport.(*http.Transport)
+			there.DialContext = func(ctx context.Context, network, _ string) (net.Conn, error) {
+				return new(net.Dialer).DialContext(ctx, network, strings.TrimPrefix(base, "http://"))
+			}
+		}
+		p, err := New(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+}
+
+// azureKey reads the key of a request to Azure, where a token is a bearer's and a key has a
+// header of its own.
+func azureKey(h http.Header) string {
+	switch {
+	case h.Get("Authorization") == "Bearer "+entraToken && h.Get("Api-Key") == "":
+		return "Bearer " + providertest.Key
+	case h.Get("Authorization") == "":
+		return "Bearer " + h.Get("Api-Key")
+	}
+	return ""
 }
 
 func suiteWire() providertest.Wire {
 	return providertest.Wire{
-		New: func(t *testing.T, base string, c providertest.Config, client *http.Client) provider.Provider {
-			p, err := New(Options{
-				BaseURL: base, Client: client, FirstByte: c.FirstByte, Between: c.Between,
-				Key: func(context.Context) (string, error) { return providertest.Key, nil },
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			return p
-		},
+		New:         newSuiteProvider(Options{}),
 		Chat:        "/v1/chat/completions",
 		ContentType: "text/event-stream",
 		Idle:        ": still there\n\n",

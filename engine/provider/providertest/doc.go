@@ -20,7 +20,9 @@
 //
 // # What is proved, and by which case
 //
-// anthropic, mistral, ollama and openai each run these as TestConformance/<case>;
+// anthropic, mistral and ollama each run these as TestConformance/<case>. openai runs them
+// as TestConformance/<row>/<case>, with rows for chat completions, the Responses API, a
+// deployment at Azure, Azure with a token, and the Responses API at Azure.
 // script runs those that are not about HTTP. What one has nothing of is in the Lacks
 // of its Harness, with the reason. A test holds this list against the cases, and
 // another finds a provider that doesn't run them.
@@ -36,6 +38,7 @@
 //	images             sends images
 //	structured output  sends a schema
 //	conversations      sends a conversation; sends options and key;
+//	                   sends stop texts;
 //	                   roles that follow each other; empty messages;
 //	                   ids that were used before;
 //	                   a very long result and odd characters
@@ -65,5 +68,5 @@
 // What only one wire format has stands in its own tests: blocks of thinking
 // with signatures, marks for the prompt cache and refused parameters in
 // anthropic, chunks of thinking and ids of nine in mistral, the size of the
-// context in ollama, signed reasoning in pieces in openai.
+// context in ollama, signed reasoning in pieces and encrypted items in openai.
 package providertest

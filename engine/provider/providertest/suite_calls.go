@@ -209,11 +209,19 @@ func requestCases() []oneCase {
 			}
 			req = ask(s) // some take no top_p beside a temperature
 			most := 0.5
-			req.TopP, req.Stop = &most, []string{"END", "FIN"}
+			req.TopP = &most
 			ok(t, s, req)
-			got = s.Seen()[1]
-			if got.TopP == nil || *got.TopP != most || !slices.Equal(got.Stop, req.Stop) {
-				t.Errorf("it sent top_p %v, stops %q", got.TopP, got.Stop)
+			if got = s.Seen()[1]; got.TopP == nil || *got.TopP != most {
+				t.Errorf("it sent top_p %v", got.TopP)
+			}
+		}},
+		{name: "sends stop texts", run: func(t *testing.T, h Harness) {
+			s := h.Start(t, Config{}, play)
+			req := ask(s)
+			req.Stop = []string{"END", "FIN"}
+			ok(t, s, req)
+			if got := s.Seen()[0]; !slices.Equal(got.Stop, req.Stop) {
+				t.Errorf("it sent the stops %q", got.Stop)
 			}
 		}},
 	}

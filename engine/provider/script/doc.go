@@ -99,6 +99,12 @@
 // makes a last response for everything else. Where nothing holds, the request is rejected and
 // the error names the requested step.
 //
+// # Vectors and completions
+//
+// A script embeds texts by their words, so that tests and demos of searches need no model:
+// see [Provider.Embed]. A completion plays the response to the text as a question; a suffix
+// follows it after <fill>.
+//
 // # The recorded form
 //
 // JSON lines, for programs. The first line is a header, `{"fettle_script":1}`, which may have

@@ -23,6 +23,7 @@ func lacks() map[string]string {
 		"sends images":              noWire,
 		"sends a schema":            noWire,
 		"sends options and key":     noWire,
+		"sends stop texts":          noWire,
 		"asks to wait until a date": noWire,
 		"garbage":                   noWire,
 

@@ -281,7 +281,7 @@ func featureWords(f provider.Feature) (names, refusals []string) {
 			[]string{"requires --jinja", "requires --enable-auto-tool-choice", "tool-call-parser"}
 	case provider.FeatureImages:
 		return []string{"image", "vision", "multimodal", "multi-modal"},
-			[]string{"is not a multimodal model", "mmproj", "missing data required for image input", "unknown variant `image_url`", "content must be a string"}
+			[]string{"is not a multimodal model", "mmproj", "missing data required for image input", "unknown variant `image_url`", "content must be a string", "invalid value: 'input_image'"}
 	case provider.FeatureThinking:
 		return []string{"think", "reasoning"}, nil
 	case provider.FeatureSchema:

@@ -12,19 +12,23 @@ import (
 // word; comparing one with the last costs a small part of decoding it, and
 // since all but the text must be equal byte for byte, the result is the same.
 //
-// Strings under keys that mean nothing here, such as a time stamp, may differ
+// Strings and numbers under keys that mean nothing here, such as a time stamp, may differ
 // as well. The zero value matches nothing.
 type Template struct {
-	literals [][]byte // what lies before, between and after the strings
-	text     int      // which of the strings is the text
+	literals [][]byte // what lies before, between and after the values that may differ
+	numbers  []bool   // which of these values are numbers
+	text     int      // which of the values is the text
 }
 
 // Learn remembers a chunk that was decoded the long way. key is the JSON key
-// of its text, and others are keys whose strings may differ. A chunk in which
+// of its text, and others are keys whose strings or numbers may differ. A chunk in which
 // key occurs not exactly once, or with another text, is not learnt.
 func (t *Template) Learn(chunk []byte, key, text string, others ...string) {
 	*t = Template{}
-	type span struct{ from, to int } // a string's inside
+	type span struct { // a string's inside, or a number
+		from, to int
+		number   bool
+	}
 	find := func(key string) (s span, times int) {
 		quoted := append(append([]byte{'"'}, key...), '"')
 		for at := 0; ; {
@@ -39,16 +43,18 @@ func (t *Template) Learn(chunk []byte, key, text string, others ...string) {
 			}
 			times++
 			rest = bytes.TrimLeft(rest[1:], " \t")
-			if len(rest) > 0 && rest[0] == '"' {
+			from := len(chunk) - len(rest)
+			if n := digits(rest); n > 0 {
+				s = span{from, from + n, true}
+			} else if len(rest) > 0 && rest[0] == '"' {
 				if n := stringEnd(rest[1:]); n >= 0 {
-					s.from = len(chunk) - len(rest) + 1
-					s.to = s.from + n
+					s = span{from + 1, from + 1 + n, false}
 				}
 			}
 		}
 	}
 	main, times := find(key)
-	if times != 1 || main.to == 0 {
+	if times != 1 || main.to == 0 || main.number {
 		return
 	}
 	if got, ok := unquote(chunk[main.from:main.to]); !ok || got != text {
@@ -71,6 +77,7 @@ func (t *Template) Learn(chunk []byte, key, text string, others ...string) {
 			t.text = i
 		}
 		t.literals = append(t.literals, bytes.Clone(chunk[at:s.from]))
+		t.numbers = append(t.numbers, s.number)
 		at = s.to
 	}
 	t.literals = append(t.literals, bytes.Clone(chunk[at:]))
@@ -86,7 +93,12 @@ func (t *Template) Match(chunk []byte) (text string, ok bool) {
 		return "", false
 	}
 	for i, lit := range t.literals[1:] {
-		end := stringEnd(rest)
+		end := digits(rest)
+		if !t.numbers[i] {
+			end = stringEnd(rest)
+		} else if end == 0 {
+			return "", false
+		}
 		if end < 0 || !bytes.HasPrefix(rest[end:], lit) {
 			return "", false
 		}
@@ -103,6 +115,15 @@ func (t *Template) Match(chunk []byte) (text string, ok bool) {
 		return "", false
 	}
 	return text, true
+}
+
+// digits returns how many digits s begins with.
+func digits(s []byte) int {
+	n := 0
+	for n < len(s) && s[n] >= '0' && s[n] <= '9' {
+		n++
+	}
+	return n
 }
 
 // stringEnd finds the closing quote of a JSON string whose inside s begins

@@ -41,6 +41,31 @@ func TestTemplate(t *testing.T) {
 	}
 }
 
+// Numbers may differ as well, such as the one of an event.
+func TestTemplateWithNumbers(t *testing.T) {
+	t.Parallel()
+	var tm Template
+	tm.Learn([]byte(`{"n":41,"at":0,"delta":"one"}`), "delta", "one", "n")
+	for chunk, want := range map[string]string{
+		`{"n":42,"at":0,"delta":"two"}`:   "two",
+		`{"n":7,"at":0,"delta":"two"}`:    "two",
+		`{"n":1.5,"at":0,"delta":"two"}`:  "",
+		`{"n":-1,"at":0,"delta":"two"}`:   "",
+		`{"n":"42","at":0,"delta":"two"}`: "",
+		`{"n":,"at":0,"delta":"two"}`:     "",
+		`{"n":42,"at":1,"delta":"two"}`:   "",
+		`{"n":42,"at":0,"delta":2}`:       "",
+	} {
+		if text, ok := tm.Match([]byte(chunk)); text != want || ok != (want != "") {
+			t.Errorf("%s: %q, %v", chunk, text, ok)
+		}
+	}
+	tm.Learn([]byte(`{"n":41,"delta":1}`), "delta", "1", "n")
+	if _, ok := tm.Match([]byte(`{"n":41,"delta":1}`)); ok {
+		t.Error("a number counts as a text")
+	}
+}
+
 func TestTemplateLearnsOnlyWhatIsPlain(t *testing.T) {
 	t.Parallel()
 	for name, chunk := range map[string]string{

@@ -32,6 +32,24 @@ await run({
     assert.equal((await told({ messages: back, tools: [weather] })).text, "It is 3 degrees in Oslo.");
     assert.equal((await told({ messages: back.slice(2).concat(say("think")), tools: [weather] })).text, "Hello there.");
   },
+  async "vectors"() {
+    const { embeddings } = await client.embed({ model, input: ["rain in Oslo", "snow"], dimensions: 16 });
+    assert.deepEqual(embeddings.map((v) => v.length), [16, 16]);
+    const { embedding } = await client.embeddings({ model, prompt: "snow" });
+    assert.equal(embedding.length, 64);
+  },
+  async "generate: a question, and a text with a suffix"() {
+    const whole = await client.generate({ model, prompt: "think" });
+    assert.equal(whole.response, "Hello there.");
+    assert.equal(whole.thinking, "The user greets me.");
+    const parts = [];
+    for await (const p of await client.generate({ model, prompt: "x = f(", suffix: ")", stream: true })) parts.push(p);
+    assert.equal(parts.map((p) => p.response).join(""), "Hello.");
+    assert.equal(parts.at(-1).done, true);
+  },
+  async "what only Ollama can do is refused in words"() {
+    await assert.rejects(client.copy({ source: "a", destination: "b" }), (err) => err.status_code === 404 && /ask Ollama itself/.test(err.error));
+  },
   async "an agent runs fettle's tools in fettle"() {
     const { text, calls } = await told({ model: "fettle/scribe", messages: say("note it") });
     assert.equal(text, "I note it.\n\nNoted.");

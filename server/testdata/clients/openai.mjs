@@ -106,6 +106,24 @@ await run({
     const wrong = new OpenAI({ baseURL: `${base}/v1`, apiKey: "x".repeat(43), maxRetries: 0 });
     await assert.rejects(wrong.models.list(), (err) => err.status === 401);
   },
+  async "embeddings: numbers, and base64 as the client asks for by itself"() {
+    const floats = await client.embeddings.create({ model, input: ["rain in Oslo", "snow"], encoding_format: "float", dimensions: 16 });
+    const usual = await client.embeddings.create({ model, input: ["rain in Oslo", "snow"], dimensions: 16 });
+    assert.equal(floats.data.length, 2);
+    assert.equal(floats.data[0].embedding.length, 16);
+    assert.deepEqual(usual.data[1].embedding.map(Math.fround), floats.data[1].embedding.map(Math.fround));
+    assert.equal(usual.usage.prompt_tokens, 4);
+  },
+  async "completions: streamed and not, up to a suffix"() {
+    const ask = { model, prompt: "x = f(", suffix: ")", max_tokens: 20 };
+    const whole = await client.completions.create(ask);
+    assert.equal(whole.choices[0].text, "Hello.");
+    const pieces = [];
+    for await (const c of await client.completions.create({ ...ask, stream: true })) pieces.push(c.choices[0]?.text ?? "");
+    assert.equal(pieces.join(""), "Hello.");
+    const err = await client.completions.create({ model, prompt: "busy" }).catch((err) => err);
+    assert.equal(err.status, 429);
+  },
   async "chat: the client cancels"() {
     const stream = await client.chat.completions.create({ model, messages: say("slow"), stream: true });
     for await (const chunk of stream) if (chunk.choices[0]?.delta.content) break; // leaving aborts

@@ -1,0 +1,86 @@
+package mistral
+
+import (
+	"context"
+	"iter"
+	"net/http"
+
+	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/provider/wire"
+)
+
+var (
+	_ provider.Embedder  = (*Provider)(nil)
+	_ provider.Completer = (*Provider)(nil)
+)
+
+// Embed asks POST /embeddings. Mistral has its own name for the length of the vectors.
+func (p *Provider) Embed(ctx context.Context, req *provider.EmbedRequest) (out *provider.Embedding, err error) {
+	src := wire.Source{Provider: p.o.Name, Model: req.Model, Address: p.Address()}
+	body, err := wire.Marshal(struct {
+		Model      string   `json:"model"`
+		Input      []string `json:"input"`
+		Dimensions int      `json:"output_dimension,omitempty"`
+	}{req.Model, req.Texts, req.Dimensions})
+	if err != nil {
+		return nil, src.Error(provider.Rejected, err.Error(), err)
+	}
+	hr, src, err := p.request(ctx, http.MethodPost, "embeddings", body, src)
+	if err != nil {
+		return nil, err
+	}
+	hr.Header.Set("Accept", "application/json")
+	x := wire.Exchange{
+		Client: p.client, Request: hr, Source: src, Limits: wire.Limits{First: p.o.FirstByte, Between: p.o.Between},
+		Refuse: func(resp *http.Response, body []byte) *provider.Error { return refused(src, resp, body) },
+	}
+	err = x.FetchJSON(ctx, func(body []byte) error {
+		out, err = wire.ReadEmbeddings(body, len(req.Texts))
+		return err
+	})
+	return out, err
+}
+
+// fimRequest is the body of POST /fim/completions.
+type fimRequest struct {
+	Model       string   `json:"model"`
+	Prompt      string   `json:"prompt"`
+	Suffix      string   `json:"suffix,omitempty"`
+	MaxTokens   int      `json:"max_tokens,omitempty"`
+	Temperature *float64 `json:"temperature,omitempty"`
+	TopP        *float64 `json:"top_p,omitempty"`
+	Seed        *int64   `json:"random_seed,omitempty"`
+	Stop        []string `json:"stop,omitempty"`
+	Stream      bool     `json:"stream"`
+}
+
+// Complete asks POST /fim/completions, Mistral's route for code.
+func (p *Provider) Complete(ctx context.Context, req *provider.CompletionRequest) iter.Seq2[[]provider.Delta, error] {
+	return wire.Stream(func(pass func([]provider.Delta) bool) error { return p.complete(ctx, req, pass) })
+}
+
+func (p *Provider) complete(ctx context.Context, req *provider.CompletionRequest, pass func([]provider.Delta) bool) error {
+	src := wire.Source{Provider: p.o.Name, Model: req.Model, Address: p.Address()}
+	body, err := wire.Marshal(fimRequest{
+		Model: req.Model, Prompt: req.Prompt, Suffix: req.Suffix, MaxTokens: req.MaxTokens, Temperature: req.Temperature,
+		TopP: req.TopP, Seed: req.Seed, Stop: req.Stop, Stream: true,
+	})
+	if err == nil {
+		body, err = wire.WithMembers(body, p.o.Body)
+	}
+	if err != nil {
+		return src.Error(provider.Rejected, err.Error(), err)
+	}
+	hr, src, err := p.request(ctx, http.MethodPost, "fim/completions", body, src)
+	if err != nil {
+		return err
+	}
+	x := wire.Exchange{
+		Client: p.client, Request: hr, Source: src, Limits: wire.Limits{First: p.o.FirstByte, Between: p.o.Between},
+		Refuse: func(resp *http.Response, body []byte) *provider.Error { return refused(src, resp, body) },
+		Decode: func(resp *http.Response) (wire.Decoder, error) {
+			return newDecoder(resp.Body, decoderOptions{source: src}), nil
+		},
+	}
+	return x.Run(ctx, pass)
+}
