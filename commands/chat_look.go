@@ -28,13 +28,13 @@ type looking struct {
 }
 
 // listNamed names the list that may take its time and that the cursor stands at:
-// chats, or the resources of a server; "" where it is none.
+// chats, agents, or the resources of a server; "" where it is none.
 func listNamed(before, word string) string {
 	switch {
 	case strings.HasPrefix(before, "/") && word == before:
 		return ""
 	case strings.HasPrefix(before, "/"):
-		if name, _, _ := slash(before); name == "chats" {
+		if name, _, _ := slash(before); name == "chats" || name == "agent" {
 			return name
 		}
 		return ""
@@ -121,8 +121,11 @@ func ofChats(name string) bool { return name == "chats" || name == "@chat:" }
 
 // of names what gives the list.
 func (l *looking) of() string {
-	if ofChats(l.name) {
+	switch {
+	case ofChats(l.name):
 		return "the list of chats"
+	case l.name == "agent":
+		return "the list of agents"
 	}
 	return "the MCP server " + term.Clean(l.name[1:])
 }

@@ -116,3 +116,20 @@ func TestChatCompletesBesideTyping(t *testing.T) {
 	s.ends(0)
 	slow.sees("was given up", slow.left)
 }
+
+// The menu of /agent has the agents that the user made.
+func TestChatCompletesAgentsOfTheUser(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, `{responses: [{when: "^agent", step: 0, calls: [{name: propose, args: {id: planner}}]}, {when: "", text: So it is.}]}`)
+	w.ownAgents("planner")
+	s := w.chatOn(80, 24, nil)
+	s.idle()
+	s.typed("/agent pl")
+	s.shows("> planner  Shows examples")
+	s.typed("\t")
+	s.shows("› /agent planner")
+	s.typed("\r")
+	s.shows("the next question enters by planner")
+	s.idle()
+	s.quiet()
+}

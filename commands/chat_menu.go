@@ -143,7 +143,7 @@ func (p *page) valuesFor(ctx context.Context, name string, asked bool) []suggest
 	case "model":
 		return p.cached(name, func() []suggestion { return c.models("").list })
 	case "agent":
-		return p.cached(name, func() []suggestion { return c.agents().list })
+		return p.agentsToName(ctx, asked)
 	case "toolset":
 		return p.cached(name, func() []suggestion { return c.toolsets().list })
 	case "chats":
@@ -183,6 +183,22 @@ func (p *page) chatsToName(ctx context.Context, prefix string, asked bool) []sug
 			out = append(out, suggestion{prefix + strconv.FormatInt(c.Number, 10), c.Title})
 		}
 		return out
+	})
+}
+
+// agentsToName are the agents that a question can enter by, those of the user included. Another
+// command may hold the store.
+func (p *page) agentsToName(ctx context.Context, asked bool) []suggestion {
+	return p.look(ctx, "agent", asked, func(ctx context.Context) []suggestion {
+		agents, err := p.eng.AllAgents(ctx)
+		if err != nil {
+			return nil // completion never fails
+		}
+		var out suggestions
+		for _, a := range agents.All() {
+			out.addAgent(a.ID, a.Purpose)
+		}
+		return out.list
 	})
 }
 

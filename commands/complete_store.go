@@ -24,6 +24,45 @@ func (c *completer) documents(removed bool) suggestions {
 	})
 }
 
+// ownAgents are the agents that the user made.
+func (c *completer) ownAgents() suggestions {
+	return c.fromStore(func(ctx context.Context, eng *engine.Engine) (out suggestions, err error) {
+		own, err := eng.OwnAgents(ctx)
+		for _, a := range own {
+			out.addAgent(a.ID, a.Purpose)
+		}
+		return out, err
+	})
+}
+
+// agentChange suggests the next argument of a change to an agent: the agent, a field, a value.
+func (c *completer) agentChange(args []string) (out suggestions) {
+	switch len(args) {
+	case 0:
+		return c.ownAgents()
+	case 1:
+		for _, name := range engine.AgentFieldNames() {
+			out.add(name, "")
+		}
+		return out
+	}
+	switch args[1] {
+	case "tools":
+		return c.tools()
+	case "handoffs":
+		return c.agents()
+	case "model":
+		return c.models("")
+	}
+	return out
+}
+
+// addAgent adds an agent with the first line of its purpose.
+func (s *suggestions) addAgent(id, purpose string) {
+	about, _, _ := strings.Cut(purpose, "\n")
+	s.add(id, about)
+}
+
 // fromStore looks into the store for suggestions. The look may take its time, on
 // a slow disk say, and is not waited for then: what isn't there in time is left
 // out, and the program ends, which the store is made for.

@@ -188,6 +188,10 @@ func (c *completer) named(p place, name string) suggestions {
 		return c.payloadTypes()
 	case name == "PAYLOAD" && len(p.args) == 0:
 		return c.payloads()
+	case p.path == "fettle agents set":
+		return c.agentChange(p.args)
+	case p.path == "fettle agents rm":
+		return c.ownAgents()
 	case name == "AGENT":
 		return c.agents()
 	case p.path == "fettle demo":
@@ -300,13 +304,12 @@ func (c *completer) servers(p place) suggestions {
 	return out
 }
 
-// agents are those of installed toolsets and of the configuration.
+// agents are those of the user, of installed toolsets and of the configuration.
 func (c *completer) agents() suggestions {
-	var out suggestions
+	out := c.ownAgents()
 	for _, set := range c.mirror().Toolsets {
 		for _, a := range set.Agents {
-			about, _, _ := strings.Cut(a.Purpose, "\n")
-			out.add(set.ID+":"+a.ID, about)
+			out.addAgent(set.ID+":"+a.ID, a.Purpose)
 		}
 	}
 	cfg, err := c.rt.Config(nil)
@@ -314,8 +317,7 @@ func (c *completer) agents() suggestions {
 		return out
 	}
 	for _, id := range slices.Sorted(maps.Keys(cfg.Agents)) {
-		about, _, _ := strings.Cut(cfg.Agents[id].Purpose, "\n")
-		out.add(id, about)
+		out.addAgent(id, cfg.Agents[id].Purpose)
 	}
 	return out
 }

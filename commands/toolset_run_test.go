@@ -113,7 +113,7 @@ func TestTheExamplesPassTheirTests(t *testing.T) {
 
 // Each toolset of the gallery passes its own tests and the strict validation, and its tools run
 // in a whole turn after an import from the program: from the model's call to the answer. PubMed
-// is run in a turn by the tests of the workbench, which have a server in its place.
+// gives its sample here; the tests of the workbench have a server in its place.
 func TestTheGalleryAtWork(t *testing.T) {
 	t.Parallel()
 	needtest.Program(t, "python3")
@@ -128,7 +128,9 @@ func TestTheGalleryAtWork(t *testing.T) {
   {when: analyze, step: 0, calls: [{name: analyze_data, args: {filename: a.csv}}]}, {when: "", text: Done.}]}`,
 			"analyze it", `"summary":"Processed 1 rows"`},
 		{"chaoscontext", "{}", "", ""}, // its turn: TestTheDemoScriptOfTheDocument
-		{"research-streams", "{}", "", ""},
+		{"research-streams", `{responses: [
+  {when: naps, step: 0, calls: [{name: search_pubmed, args: {query: night shift, source: sample}}]}, {when: "", text: Found.}]}`,
+			"naps", `"type":"pubmed_search_results"`},
 	} {
 		t.Run(c.id, func(t *testing.T) {
 			t.Parallel()

@@ -23,8 +23,13 @@ const (
 // AgentFields are the fields of an agent that a proposal or a command sets; nil leaves one
 // as it is.
 type AgentFields struct {
-	Name, Purpose, Prompt, Model, History *string
-	Tools, Handoffs                       *[]string
+	Name     *string   `json:"name,omitempty"`
+	Purpose  *string   `json:"purpose,omitempty"`
+	Prompt   *string   `json:"prompt,omitempty"`
+	Model    *string   `json:"model,omitempty"`
+	Tools    *[]string `json:"tools,omitempty"`
+	Handoffs *[]string `json:"handoffs,omitempty"`
+	History  *string   `json:"history,omitempty"`
 }
 
 // AgentFieldNames returns the names of the fields, as commands and proposals spell them.

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -10,13 +11,55 @@ import (
 	"github.com/fettle-cli/fettle/internal/schema"
 )
 
-// directParts is what stands in the chat for calls that a person makes.
+// directParts is the question of a turn whose calls the user makes: each tool, with its
+// arguments in words.
 func directParts(calls []DirectCall) []provider.Part {
 	lines := make([]string, len(calls))
 	for i, c := range calls {
-		lines[i] = strings.TrimSpace(c.Tool + " " + cutRunes(string(c.Args), maxName))
+		lines[i] = "Run " + c.Tool + argumentLines(c.Args)
 	}
 	return []provider.Part{{Kind: provider.TextPart, Text: strings.Join(lines, "\n")}}
+}
+
+// maxArgumentLines is more arguments than a tool has as a rule.
+const maxArgumentLines = 20
+
+// argumentLines lists the members of a JSON object as lines that follow a title, each bounded. The
+// chat shows them as what the user asked. Anything else is left out.
+func argumentLines(object json.RawMessage) string {
+	dec := json.NewDecoder(bytes.NewReader(object))
+	if open, err := dec.Token(); err != nil || open != json.Delim('{') {
+		return ""
+	}
+	var out strings.Builder
+	for n := 0; dec.More(); n++ {
+		if n == maxArgumentLines {
+			return out.String() + "\n…"
+		}
+		name, err := dec.Token()
+		if err != nil {
+			break
+		}
+		var value json.RawMessage
+		if dec.Decode(&value) != nil {
+			break
+		}
+		fmt.Fprintf(&out, "\n%s: %s", cleanLine(fmt.Sprint(name)), cutRunes(cleanLine(argumentText(value)), maxName))
+	}
+	return out.String()
+}
+
+// argumentText is a text or a list of texts without the marks of JSON, and other JSON on one line.
+func argumentText(value json.RawMessage) string {
+	var text string
+	if json.Unmarshal(value, &text) == nil {
+		return text
+	}
+	var texts []string
+	if json.Unmarshal(value, &texts) == nil {
+		return strings.Join(texts, ", ")
+	}
+	return compactJSON(value)
 }
 
 // checkCalls finds the tools of the person's own calls and looks at their

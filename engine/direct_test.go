@@ -30,7 +30,7 @@ func TestAPersonsOwnCall(t *testing.T) {
 		t.Errorf("%+v", end)
 	}
 	conv := b.chat(1)
-	if len(conv.Messages) != 2 || conv.Messages[0].Text() != `change {"put":{"a.txt":"1"}}` || conv.Chat.Model != "" {
+	if len(conv.Messages) != 2 || conv.Messages[0].Text() != "Run change\nput: {\"a.txt\":\"1\"}" || conv.Chat.Model != "" {
 		t.Errorf("the chat: %+v", conv)
 	}
 	b.sees(1, map[string]string{"a.txt": "1"})
@@ -146,5 +146,22 @@ func TestACallKnowsItsPage(t *testing.T) {
 	}
 	if text := b.chat(1).Messages[0].Text(); text != "look" {
 		t.Errorf("the question is %q", text)
+	}
+}
+
+// The question of a turn that runs calls of the user has the arguments in words, and bounded.
+func TestTheArgumentsOfAUsersCallAreInWords(t *testing.T) {
+	t.Parallel()
+	many := strings.Repeat(`"a":1,`, maxArgumentLines)
+	for args, want := range map[string]string{
+		`{"category":"movers","tags":["a","b"],"deep":{"n": [1, 2]},"ok":true}`: "\ncategory: movers\ntags: a, b\ndeep: {\"n\":[1,2]}\nok: true",
+		`{"text":"two\nlines"}`:                             "\ntext: two lines",
+		`{"long":"` + strings.Repeat("x", 2*maxName) + `"}`: "\nlong: " + cutRunes(strings.Repeat("x", 2*maxName), maxName),
+		`{` + many + `"last":1}`:                            strings.Repeat("\na: 1", maxArgumentLines) + "\n…",
+		`{}`:                                                "", ``: "", `[1]`: "", `nonsense`: "",
+	} {
+		if got := argumentLines(json.RawMessage(args)); got != want {
+			t.Errorf("%s:\n got %q\nwant %q", args, got, want)
+		}
 	}
 }

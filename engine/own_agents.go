@@ -3,12 +3,14 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/kv"
+	"github.com/fettle-cli/fettle/toolset/manifest"
 )
 
 // OwnAgent is the record of an agent that the user made by accepting a proposal. The agents of
@@ -25,8 +27,8 @@ var errNotOwn = errors.New("the user has made no agent with this id")
 // ownSource is the source of the agents that the user made.
 const ownSource = "yours"
 
-// ownAgents returns the agents that the user made, by id. A store that does not exist has none.
-func (e *Engine) ownAgents(ctx context.Context) (out []Agent, err error) {
+// OwnAgents returns the agents that the user made, by id. A store that does not exist has none.
+func (e *Engine) OwnAgents(ctx context.Context) (out []Agent, err error) {
 	err = e.view(ctx, func(tx *kv.Tx) error {
 		out = nil
 		for rec, err := range legible(e, e.tables.agents.Scan(tx, kv.Range{})) {
@@ -48,7 +50,7 @@ func (e *Engine) ownAgents(ctx context.Context) (out []Agent, err error) {
 // withOwn returns the toolbox with the agents that the user made. One whose id the
 // configuration has now is left out, with the reason.
 func (e *Engine) withOwn(ctx context.Context, box *toolbox) (*toolbox, error) {
-	own, err := e.ownAgents(ctx)
+	own, err := e.OwnAgents(ctx)
 	if err != nil || len(own) == 0 {
 		return box, err
 	}
@@ -141,6 +143,33 @@ func (e *Engine) SetAgent(ctx context.Context, id string, fields AgentFields) er
 	return e.changeOwnAgent(ctx, updating(id, fields))
 }
 
+// configuredAgent has the fields of an agent in the configuration, in the order of its export.
+type configuredAgent struct {
+	Name     string   `json:"name,omitempty"`
+	Purpose  string   `json:"purpose,omitempty"`
+	Prompt   string   `json:"prompt,omitempty"`
+	Model    string   `json:"model,omitempty"`
+	Tools    []string `json:"tools,omitempty"`
+	Handoffs []string `json:"handoffs,omitempty"`
+	History  string   `json:"history,omitempty"`
+	Answers  *bool    `json:"answers,omitempty"`
+}
+
+// AgentConfiguration returns an agent as the text of a configuration that describes it. The
+// agents of toolsets are exported with their toolset.
+func AgentConfiguration(a *Agent) (string, error) {
+	if a.ToolsetID != "" {
+		return "", fault.New(fault.Usage, "the agent "+a.ID+" belongs to the toolset "+a.ToolsetID+" and is exported with it")
+	}
+	text, err := manifest.YAML(map[string]map[string]configuredAgent{"agents": {a.ID: {
+		a.Name, a.Purpose, a.Prompt, a.Model, a.Tools, a.Handoffs, a.History, a.Answers,
+	}}})
+	if err != nil {
+		return "", fmt.Errorf("write the agent %s: %w", a.ID, err)
+	}
+	return string(text), nil
+}
+
 // notOwn returns the fault of an agent that the user did not make.
 func (e *Engine) notOwn(ctx context.Context, id string) error {
 	if e.o.Agents.get(id) != nil {
@@ -149,7 +178,7 @@ func (e *Engine) notOwn(ctx context.Context, id string) error {
 	if strings.Contains(id, ":") {
 		return fault.New(fault.Usage, "the agent "+id+" belongs to a toolset and can't be changed")
 	}
-	own, err := e.ownAgents(ctx)
+	own, err := e.OwnAgents(ctx)
 	if err != nil {
 		return err
 	}

@@ -74,7 +74,7 @@ func TestAcceptingRunsATool(t *testing.T) {
 	next.Chat.Last = true
 	b.run(next)
 	asked := r.requests()[1].Messages
-	if got := partsText(asked[2]); !strings.HasPrefix(got, "[the person accepted the research]\nresearch:deep_research") {
+	if got := partsText(asked[2]); !strings.HasPrefix(got, "[the person accepted the research]\nRun research:deep_research\nquestion: What helps?\naspects: naps\nsources: workspace") {
 		t.Errorf("the model is told of it by %q", got)
 	}
 }

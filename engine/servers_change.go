@@ -270,7 +270,11 @@ func (e *Engine) lookAtNew(ctx context.Context, toolsetID string) {
 			if err != nil && ctx.Err() != nil && whole.Err() == nil { // too late, and that is its problem
 				err = errors.Join(serverFault(s.ID, err), e.installed().ServerProblem(whole, s.ID, firstLine(err)))
 			}
-			if err != nil {
+			var unset *mcp.UnsetError
+			switch {
+			case errors.As(err, &unset): // the plan of the import lists all such variables
+				return
+			case err != nil:
 				e.o.Notice(firstLine(err) + "; fettle mcp test " + s.ID + " tries again")
 				return
 			}

@@ -72,8 +72,8 @@ func (e *Engine) ToolGroups(ctx context.Context) ([]ToolGroup, error) {
 		}
 	}
 	for _, s := range m.Servers {
-		g := ToolGroup{Kind: "mcp_server", ID: s.ID, Name: s.ID, Enabled: s.Enabled, Problem: s.Problem, Tools: []ListedTool{}}
-		if g.Problem == "" && s.Enabled {
+		g := ToolGroup{Kind: "mcp_server", ID: s.ID, Name: s.ID, Enabled: !s.Off(), Problem: s.Problem, Tools: []ListedTool{}}
+		if s.Enabled && (g.Problem == "" || s.Off()) {
 			g.Problem = s.Unusable
 		}
 		for _, t := range s.Tools {

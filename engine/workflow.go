@@ -118,7 +118,7 @@ func (e *Engine) StartWorkflow(ctx context.Context, name string, input json.RawM
 	for _, s := range w.Steps {
 		i.Steps = append(i.Steps, StepState{ID: s.ID, Name: s.Name, State: StepPending})
 	}
-	id, err := e.runWorkflow(ctx, i, "", req, "Workflow "+i.title()+"\n"+string(input))
+	id, err := e.runWorkflow(ctx, i, "", req, "Workflow "+i.title()+argumentLines(input))
 	return i.ID, id, err
 }
 

@@ -104,6 +104,8 @@ type toolsAPI interface {
 	ToolGroups(context.Context) ([]engine.ToolGroup, error)
 	SwitchTool(ctx context.Context, toolID string, on bool) (bool, error)
 	AllAgents(context.Context) (*engine.Agents, error)
+	SetAgent(ctx context.Context, id string, fields engine.AgentFields) error
+	RemoveAgent(ctx context.Context, id string) error
 	RenderDocument(ctx context.Context, callID string) (*engine.RenderedCall, error)
 	ViewCall(ctx context.Context, id string) (*engine.CallView, error)
 	ViewCalls(ctx context.Context, chatID string, messages []engine.Message) ([]engine.CallView, error)

@@ -47,12 +47,12 @@ type serverJSON struct {
 
 func toServer(s engine.ListedServer) serverJSON {
 	out := serverJSON{
-		ID: s.ID, Enabled: s.Enabled, Own: s.Own, DeclaredBy: orEmpty(s.DeclaredBy), Transport: s.Transport,
+		ID: s.ID, Enabled: !s.Off(), Own: s.Own, DeclaredBy: orEmpty(s.DeclaredBy), Transport: s.Transport,
 		Command: s.Config.Command, Args: s.Config.Args, URL: s.Config.URL,
 		Env: orEmpty(slices.Sorted(maps.Keys(s.Config.Env))), Headers: orEmpty(slices.Sorted(maps.Keys(s.Config.Headers))),
 		Tools: []engine.ListedTool{}, PinnedAt: s.PinnedAt, Waiting: s.Waiting, Problem: s.Problem,
 	}
-	if out.Problem == "" && s.Enabled {
+	if s.Enabled && (out.Problem == "" || s.Off()) {
 		out.Problem = s.Unusable
 	}
 	for _, t := range s.Tools {

@@ -193,6 +193,9 @@ func toolRoutes() []route {
 		},
 		{op: "list_agents", method: http.MethodGet, path: "/api/agents", tag: "agents", do: listAgents, gives: agentsJSON{}, summary: "The agents that a turn can enter by"},
 		{op: "get_agent", method: http.MethodGet, path: "/api/agents/{agent}", tag: "agents", do: getAgent, gives: engine.Agent{}, summary: "An agent with its prompt"},
+		{op: "update_agent", method: http.MethodPatch, path: "/api/agents/{agent}", tag: "agents", do: updateAgent, body: engine.AgentFields{}, takes: jsonBody(), gives: engine.Agent{}, summary: "Change fields of an agent that the user made; fields that are left out stay"},
+		{op: "delete_agent", method: http.MethodDelete, path: "/api/agents/{agent}", tag: "agents", do: deleteAgent, status: http.StatusNoContent, summary: "Remove an agent that the user made"},
+		{op: "export_agent", method: http.MethodGet, path: "/api/agents/{agent}/export", tag: "agents", do: exportAgent, media: "application/yaml", summary: "An agent as the text of a configuration that describes it"},
 	}
 }
 

@@ -72,33 +72,6 @@ func getAvailableTools(s *Server, w http.ResponseWriter, r *http.Request) error 
 	return nil
 }
 
-// agentsJSON are the agents that a turn can enter by.
-type agentsJSON struct {
-	Agents []engine.Agent `json:"agents"`
-}
-
-func listAgents(s *Server, w http.ResponseWriter, r *http.Request) error {
-	agents, err := s.tools.AllAgents(r.Context())
-	if err != nil {
-		return err
-	}
-	writeJSON(w, http.StatusOK, agentsJSON{orEmpty(agents.All())})
-	return nil
-}
-
-func getAgent(s *Server, w http.ResponseWriter, r *http.Request) error {
-	agents, err := s.tools.AllAgents(r.Context())
-	if err != nil {
-		return err
-	}
-	a, err := agents.Find(r.PathValue("agent"))
-	if err != nil {
-		return err
-	}
-	writeJSON(w, http.StatusOK, a)
-	return nil
-}
-
 // modelsJSON are the models of all providers.
 type modelsJSON struct {
 	Models    []modelJSON    `json:"models"`

@@ -24,12 +24,17 @@ type toolsetJSON struct {
 	Pending int `json:"pending_approvals,omitempty"`
 	Tools   int `json:"tool_count"`
 	Servers int `json:"mcp_server_count"`
+	Agents  int `json:"agent_count"`
 }
 
 func toToolset(i engine.InstalledSet) toolsetJSON {
-	return toolsetJSON{
+	out := toolsetJSON{
 		SetRecord: i.Toolset, Problem: i.Problem, Pending: len(i.Pending), Tools: len(i.Tools), Servers: len(i.Servers),
 	}
+	if i.Manifest != nil { // the record of a damaged toolset has none
+		out.Agents = len(i.Manifest.Agents)
+	}
+	return out
 }
 
 type toolsetsJSON struct {

@@ -3,14 +3,12 @@ package agents
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/fettle-cli/fettle/commands/cmdline"
-	"github.com/fettle-cli/fettle/commands/config/yamledit"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
@@ -137,33 +135,10 @@ func runExport(ctx context.Context, rt *workbench.Runtime, id string) error {
 	if a.ToolsetID != "" {
 		return fault.New(fault.Usage, "the agent "+a.ID+" is a part of its toolset", "fettle toolset export "+cmdline.ShellWord(a.ToolsetID)+" FILE")
 	}
-	text, err := asConfiguration(a)
+	text, err := engine.AgentConfiguration(a)
 	if err != nil {
 		return err
 	}
 	rt.Streams.Out.WriteString(text)
 	return nil
-}
-
-// asConfiguration writes an agent as the text of a configuration.
-func asConfiguration(a *engine.Agent) (text string, err error) {
-	for _, f := range []struct {
-		name, text string
-		list       []string
-	}{
-		{"name", a.Name, nil}, {"purpose", a.Purpose, nil}, {"prompt", a.Prompt, nil}, {"model", a.Model, nil},
-		{"tools", "", a.Tools}, {"handoffs", "", a.Handoffs}, {"history", a.History, nil},
-	} {
-		value := yamledit.Text(f.text)
-		switch {
-		case len(f.list) > 0:
-			value = yamledit.List(f.list)
-		case f.text == "":
-			continue
-		}
-		if text, err = yamledit.Set(text, []string{"agents", a.ID, f.name}, value); err != nil {
-			return "", fmt.Errorf("write the agent %s: %w", a.ID, err)
-		}
-	}
-	return text, nil
 }

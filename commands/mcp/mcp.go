@@ -93,13 +93,13 @@ type serverJSON struct {
 func toServerJSON(s *registry.MirrorServer) serverJSON {
 	c := withoutSecrets(s.Config)
 	out := serverJSON{
-		ID: s.ID, Enabled: s.Enabled, Command: c.Command, Args: c.Args, Env: c.Env, URL: c.URL, Headers: c.Headers, Own: s.Own, DeclaredBy: workbench.OrEmpty(s.DeclaredBy), Settings: s.Settings, Tools: len(s.Tools),
+		ID: s.ID, Enabled: !s.Off(), Command: c.Command, Args: c.Args, Env: c.Env, URL: c.URL, Headers: c.Headers, Own: s.Own, DeclaredBy: workbench.OrEmpty(s.DeclaredBy), Settings: s.Settings, Tools: len(s.Tools),
 		Waiting: len(s.Held()), PinnedAt: s.PinnedAt, Problem: s.Problem,
 	}
 	switch {
 	case s.Damaged():
 		out.Problem = damagedText(s)
-	case out.Problem == "" && s.Enabled:
+	case s.Enabled && (out.Problem == "" || s.Off()):
 		out.Problem = s.Unusable
 	}
 	return out
@@ -173,7 +173,7 @@ func serverState(s *registry.MirrorServer) string {
 	switch {
 	case s.Damaged():
 		return "damaged"
-	case !s.Enabled:
+	case s.Off():
 		return "off"
 	case s.Unusable != "":
 		return "broken"

@@ -322,19 +322,39 @@ func (x *importing) done(ctx context.Context, p *registry.Plan, set *registry.To
 		for _, w := range p.Warnings {
 			x.rt.Notice("warning: " + w)
 		}
-	}
-	if missing := missingNames(p); len(missing) > 0 {
-		verb := "is"
-		if len(missing) > 1 {
-			verb = "are"
+		for _, n := range p.Notes {
+			x.rt.Notice("note: " + n)
 		}
-		x.rt.Notice(fmt.Sprintf("it reads %s, which %s not set", strings.Join(missing, ", "), verb))
 	}
+	x.missing(p)
 	x.entered(ctx, p)
 	if p.Installed == nil && len(p.Manifest.Tools) > 0 {
 		x.rt.Hint("fettle tool list   shows its tools")
 	}
 	return nil
+}
+
+// missing prints the variables that are not set, and how to connect to the MCP servers that
+// need them once they are.
+func (x *importing) missing(p *registry.Plan) {
+	missing := missingNames(p)
+	if len(missing) == 0 {
+		return
+	}
+	verb := "is"
+	if len(missing) > 1 {
+		verb = "are"
+	}
+	x.rt.Notice(fmt.Sprintf("it reads %s, which %s not set", strings.Join(missing, ", "), verb))
+	told := map[string]bool{}
+	for _, v := range p.Variables {
+		for _, server := range v.Servers {
+			if v.Missing && !told[server] {
+				told[server] = true
+				x.rt.Hint("fettle mcp test " + server + "   connects to the MCP server once that is set")
+			}
+		}
+	}
 }
 
 // entered prints which agent new chats begin with now, if the toolset has one for them.

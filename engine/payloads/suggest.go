@@ -9,15 +9,15 @@ const (
 	SuggestedActions = "suggested_actions"
 )
 
-// SuggestedValue is an answer that a person can pick: Value is sent as their
-// message.
+// SuggestedValue is an answer that the user can choose. A client then sends Value as the
+// message, with the interaction_type value_selected.
 type SuggestedValue struct {
 	Label string `json:"label,omitempty"` // the value where it is empty
 	Value string `json:"value"`
 }
 
-// SuggestedAction is something that a person can let happen. Taking it sends
-// Type as interaction_type and Metadata as action_metadata.
+// SuggestedAction is an action that the user can choose. A client then sends the
+// interaction_type action_executed, with Type and Metadata in action_metadata.
 type SuggestedAction struct {
 	Label    string          `json:"label"`
 	Type     string          `json:"type"`

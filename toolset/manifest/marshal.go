@@ -15,20 +15,29 @@ import (
 // It fails where the manifest holds a schema or data that isn't JSON, or a
 // number that a manifest can't hold.
 func Marshal(m *Manifest) ([]byte, error) {
-	var raw bytes.Buffer
-	enc := json.NewEncoder(&raw)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(m); err != nil {
-		return nil, fmt.Errorf("write manifest: %w", err)
-	}
-	dec := json.NewDecoder(&raw)
-	dec.UseNumber()
-	v, err := ordered(dec)
+	text, err := YAML(m)
 	if err != nil {
 		return nil, fmt.Errorf("write manifest: %w", err)
 	}
+	return text, nil
+}
+
+// YAML writes a value whose JSON is an object in the style of [Marshal].
+func YAML(v any) ([]byte, error) {
+	var raw bytes.Buffer
+	enc := json.NewEncoder(&raw)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	dec := json.NewDecoder(&raw)
+	dec.UseNumber()
+	object, err := ordered(dec)
+	if err != nil {
+		return nil, err
+	}
 	w := &writer{}
-	top, _ := v.(pairs)
+	top, _ := object.(pairs)
 	w.topLevel(top)
 	return w.buf.Bytes(), nil
 }

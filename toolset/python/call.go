@@ -151,9 +151,22 @@ func (t *tool) verdict(ctx context.Context, out outcome) (toolset.Result, error)
 		if out.final.Message != "" {
 			text += ": " + out.final.Message
 		}
-		return toolset.Result{}, t.failed(out, text)
+		return toolset.Result{}, t.failed(out, text+t.withoutNetwork(text))
 	}
 	return toolset.Result{}, t.failed(out, endOf(out.exit))
+}
+
+// withoutNetwork adds to an error of the network that the tool may use none.
+func (t *tool) withoutNetwork(text string) string {
+	if t.spec.Policy.Network != toolset.NetworkNone {
+		return ""
+	}
+	for _, words := range []string{"name resolution", "Network is unreachable", "Name or service not known", "nodename nor servname", "getaddrinfo failed"} {
+		if strings.Contains(text, words) {
+			return "; the tool has no network: permissions.network in toolset.yaml lists the hosts that a toolset reaches"
+		}
+	}
+	return ""
 }
 
 // endOf says how a process ended that gave no result.

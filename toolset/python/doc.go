@@ -11,7 +11,8 @@
 // as document 000 has it: params are the arguments, db is None, user_id is 0,
 // and context is a dict of chat_id, workspace, page and tab. Any other is called
 // as document 004 has it: with workspace= and the arguments by name; where the
-// first parameter has another name, it gets the workspace. The workspace is a
+// first parameter has another name, it gets the workspace. A function whose
+// parameters are all arguments is called without it, as document 003 has it. The workspace is a
 // pathlib.Path, absolute, and the folder that the process is in.
 //
 // It gives a dict, a str, or a ToolResult with text, data, workspace_payload

@@ -98,8 +98,15 @@ type MirrorServer struct {
 // declared it are known then, and not whether it was enabled.
 func (s *MirrorServer) Damaged() bool { return s.Unusable == damagedServer }
 
-// SwitchedOff is why a server may not be started that only a person keeps from it.
-const SwitchedOff = "it is switched off"
+const (
+	// SwitchedOff is why a server may not be started that only a person keeps from it.
+	SwitchedOff = "it is switched off"
+	// toolsetsOff begins the reason for a server whose toolsets are all disabled.
+	toolsetsOff = "its toolset is off: "
+)
+
+// Off reports whether the user has disabled the server, or every toolset that declares it.
+func (s *MirrorServer) Off() bool { return !s.Enabled || strings.HasPrefix(s.Unusable, toolsetsOff) }
 
 // Usable tells whether its tools may be offered and run, the single tools'
 // switches and problems aside.

@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/fettle-cli/fettle/internal/kv"
@@ -9,9 +10,13 @@ import (
 	"github.com/fettle-cli/fettle/toolset/manifest"
 )
 
+// defaultCategory is document 000's, for a tool whose manifest has none.
+const defaultCategory = "general"
+
 // mirrorTool makes one tool's entry, and finds out whether it can be used.
 func (r *Registry) mirrorTool(tx *kv.Tx, set *rows, rec ToolRecord) (MirrorTool, error) {
 	out := MirrorTool{Tool: rec.Tool, Service: rec.Service, Problem: set.broken[rec.ID]}
+	out.Tool.Category = cmp.Or(out.Tool.Category, defaultCategory)
 	fail := out.fail
 	renderer, _, err := set.effective(rec.ID)
 	if err != nil {

@@ -274,12 +274,22 @@ func (b *mirrorBuild) part(v any) ([]byte, error) {
 // may if one of the toolsets that declare it can be used.
 func (b *mirrorBuild) mirrorServer(rec *Server) MirrorServer {
 	m := MirrorServer{Server: *rec, Unusable: "no toolset that brought it can be used"}
+	var off []string
 	for i := range b.index.Toolsets {
 		t := &b.index.Toolsets[i]
-		if t.Usable() && slices.Contains(rec.DeclaredBy, t.ID) {
+		if !slices.Contains(rec.DeclaredBy, t.ID) {
+			continue
+		}
+		if t.Usable() {
 			m.ToolsetID, m.Revision, m.Least, m.Unusable = t.ID, t.Revision, t.Least, ""
 			break
 		}
+		if !t.Enabled {
+			off = append(off, t.ID)
+		}
+	}
+	if m.Unusable != "" && len(off) > 0 && len(off) == len(rec.DeclaredBy) {
+		m.Unusable = toolsetsOff + strings.Join(off, ", ")
 	}
 	if rec.Own {
 		m.Least, m.Unusable = toolset.LevelNone, ""

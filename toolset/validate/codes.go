@@ -79,7 +79,7 @@ func Codes() []Code {
 		{manifest.CodeUnpinned, "Without an exact version, another program may run tomorrow; write name@1.2.3 or name==1.2.3."},
 		{CodeNetwork, "Tools have no network; hosts in permissions.network are let through once the user agrees."},
 		{CodeNotLookedInto, "Very large files are not looked through."},
-		{CodeParameters, "A tool's function is called with workspace and the arguments of input_schema as keywords; or it has exactly the parameters params, db, user_id and context."},
+		{CodeParameters, "A tool's function is called with the arguments of input_schema as keywords, and with workspace and context if it has such parameters; or it has exactly the parameters params, db, user_id and context."},
 		{CodePython, "The module can't be imported."},
 		{CodeReadme, "A README tells people what the toolset is for before they import it."},
 		{manifest.CodeReference, "Renderers may use $args, $return, $chat_id, $workspace and $toolset; what isn't there is shown as nothing."},

@@ -72,7 +72,7 @@ func (c *caller) keywords() []string {
 	return out
 }
 
-// workspace wants the one argument that every call has.
+// workspace checks the parameter that is given the workspace. A function may have none.
 func (c *caller) workspace() {
 	f := c.to.function
 	p, ok := f.Param("workspace")
@@ -82,8 +82,6 @@ func (c *caller) workspace() {
 	case ok && (p.Kind == pysource.PositionalOrKeyword || p.Kind == pysource.KeywordOnly) || f.Has(pysource.VarKeyword):
 	case c.unnamed() != "":
 		c.say(c.at+"/entrypoint", Warning, "it is called with workspace=…, and has no parameter of that name; call its first one workspace instead of %s", show(c.unnamed()))
-	default:
-		c.say(c.at+"/entrypoint", Warning, "it is called with workspace=…, and has no parameter of that name")
 	}
 }
 

@@ -119,7 +119,7 @@ func TestParameters(t *testing.T) {
 		"some and the rest":         {"def run(workspace, file, **rest)", schema, nil},
 		"document 000's four":       {"def run(params, db, user_id, context)", schema, nil},
 		"one of them is missing":    {"def run(params, db, user_id)", "", []string{"9:17 error parameters: run (tools/a.py:1): it needs db", "9:17 error parameters: run (tools/a.py:1): it needs user_id", "9:17 warning parameters: run (tools/a.py:1): it is called with workspace=…, and has no parameter of that name; call its first one workspace instead of params"}},
-		"no workspace":              {"def run(file, limit=1)", schema, []string{"9:17 warning parameters: run (tools/a.py:1): it is called with workspace=…, and has no parameter of that name"}},
+		"no workspace":              {"def run(file, limit=1)", schema, nil},
 		"under another name":        {"def run(ws, file, limit=1)", schema, []string{"9:17 warning parameters: run (tools/a.py:1): it is called with workspace=…, and has no parameter of that name; call its first one workspace instead of ws"}},
 		"workspace by position":     {"def run(workspace, /, file, limit=1)", schema, []string{"9:17 error parameters: run (tools/a.py:1): it is called with workspace=…, which the / behind its parameters forbids"}},
 		"another name":              {"def run(workspace, filename, limit=1)", schema, []string{"9:17 error parameters: run (tools/a.py:1): it needs filename, which input_schema doesn't have", "10:53 error parameters: run (tools/a.py:1): it has no parameter file, which input_schema has"}},

@@ -414,9 +414,12 @@ class Call:
             return function(args, None, 0, context)
         if code and "context" not in args and "context" in code.co_varnames[code.co_posonlyargcount:code.co_argcount + code.co_kwonlyargcount]:
             args = dict(args, context=context)
-        alone = names and (code.co_posonlyargcount or "workspace" not in names + code.co_varnames[len(names):len(names) + code.co_kwonlyargcount])
-        if alone and names[0] not in ("self", "cls") and names[0] not in args:
-            return function(workspace, **args)
+        lacks = code and "workspace" not in code.co_varnames[:code.co_argcount + code.co_kwonlyargcount]
+        if names and (code.co_posonlyargcount or lacks) and names[0] not in ("self", "cls") and names[0] not in args:
+            if len(getattr(function, "__defaults__", None) or ()) < len(names):  # the first one has no default
+                return function(workspace, **args)
+        if lacks and not code.co_flags & 0x08:  # as document 003 writes its tools
+            return function(**args)
         return function(workspace=workspace, **args)
 
     def progress(self, value):

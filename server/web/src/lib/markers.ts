@@ -27,7 +27,12 @@ export function joinMarkers(segments: Segment[]): string {
   return segments.map((s) => (s.kind === "text" ? escapeMarkers(s.text) : `[[tool:${s.index}]]`)).join("");
 }
 
+/** dropMarkers leaves the places of cards out. What a model wrote escaped stays so. */
+export function dropMarkers(content: string): string {
+  return content.replace(marker, "\n\n");
+}
+
 /** withoutMarkers is what a person copies. */
 export function withoutMarkers(content: string): string {
-  return content.replace(marker, "\n\n").replace(/\\\[\\\[(tool:\d+\]\])/g, "[[$1").trim();
+  return dropMarkers(content).replace(/\\\[\\\[(tool:\d+\]\])/g, "[[$1").trim();
 }

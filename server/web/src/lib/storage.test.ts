@@ -14,6 +14,8 @@ describe("sessions", () => {
   it("come back as they were saved, under document 003's key", () => {
     remember({ id: "c1", createdAt: "2026-11-28T16:31:54Z", preview: "I'm starting on the login system. What's the final spec?" }, listed());
     expect(localStorage.getItem("chaoscontext_sessions")).toContain("login system");
+    expect(listed().some((m) => m.content.includes("[[tool:"))).toBe(true);
+    expect(localStorage.getItem("chaoscontext_sessions")).not.toContain("[[tool:");
     const [saved] = loadSessions();
     expect(saved?.preview).toBe("I'm starting on the login system. What's"); // 40 characters
     expect(saved?.messages.map((m) => m.role)).toEqual(["user", "assistant"]);

@@ -1,6 +1,7 @@
 // Document 003 §5.6: chats in localStorage, so that the page opens at once. The
 // server has the chats; this is a cache of the first ones and their last
 // messages, and what a person typed and hasn't sent.
+import { dropMarkers } from "@/lib/markers";
 import { record, type Fields } from "@/lib/record";
 import type { GeneralChatMessage } from "@/types/chat";
 import type { Message, Session, ThoughtStep } from "@/types";
@@ -69,7 +70,7 @@ export function remember(session: Omit<Session, "messages">, messages: GeneralCh
   const shown: Message[] = messages.slice(-maxMessages).map((m) => ({
     id: m.pending && running ? questionOf(running) : m.id,
     role: m.role,
-    content: m.content,
+    content: dropMarkers(m.content), // document 003's is the final text
     thoughts: m.thoughts.flatMap(plain),
     isStreaming: false,
   }));

@@ -32,6 +32,8 @@ interface UI {
   chat: string | null;
   /** null: the workspace panel follows the answer */
   selection: Selection | null;
+  /** the selection stays when another answer begins */
+  kept: boolean;
   /** the width in pixels that the shown result would have of the workspace panel */
   panelWish: number | null;
   shortcuts: boolean;
@@ -42,6 +44,10 @@ interface UI {
   openContext(tab: ContextTab): void;
   openChat(chat: string | null): void;
   select(selection: Selection | null): void;
+  /** keep selects something for longer than until the next answer */
+  keep(selection: Selection): void;
+  /** followAnswer lets the panel follow an answer that begins, unless what it shows is kept */
+  followAnswer(): void;
   setShortcuts(open: boolean): void;
   setToolsets(open: boolean): void;
 }
@@ -63,6 +69,7 @@ export const useUI = create<UI>()(
       narrow: "chat",
       chat: chatOfAddress(),
       selection: null,
+      kept: false,
       panelWish: null,
       shortcuts: false,
       toolsets: false,
@@ -73,9 +80,17 @@ export const useUI = create<UI>()(
       openChat: (chat) => {
         const path = chat ? `/c/${chat}` : "/";
         if (location.pathname !== path) history.pushState(null, "", path);
-        set({ chat, selection: null, narrow: "chat" });
+        set({ chat, selection: null, kept: false, narrow: "chat" });
       },
-      select: (selection) => set(selection ? { selection, workspace: true, narrow: "workspace" } : { selection }),
+      select: (selection) => set(selection ? { selection, kept: false, workspace: true, narrow: "workspace" } : { selection, kept: false }),
+      keep: (selection) => {
+        get().select(selection);
+        set({ kept: true });
+      },
+      followAnswer: () => {
+        const { selection, kept } = get();
+        if (!kept && (selection?.kind === "payload" || selection?.kind === "call" || selection?.kind === "history")) set({ selection: null });
+      },
       setShortcuts: (shortcuts) => set({ shortcuts }),
       setToolsets: (toolsets) => set({ toolsets }),
     }),

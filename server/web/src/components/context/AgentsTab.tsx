@@ -8,6 +8,7 @@ import { useChoices } from "@/lib/chat/choices";
 import { cn } from "@/lib/cn";
 import { AgentGraph } from "./AgentGraph";
 import { bareId, families } from "./handoffs";
+import { OwnAgent } from "./OwnAgent";
 import { useAgents } from "./queries";
 import { Facts, Json } from "./ToolSheet";
 
@@ -52,7 +53,7 @@ export function AgentsTab() {
         </section>
       ))}
       <Dialog open={shown !== null} onOpenChange={(open) => !open && setShown(null)} title={shown?.name ?? shown?.id ?? ""} about={shown?.purpose} wide>
-        {shown && <Details agent={shown} />}
+        {shown && <Details agent={shown} onGone={() => setShown(null)} />}
       </Dialog>
     </div>
   );
@@ -84,7 +85,7 @@ function Card({ agent, chosen, onChoose, onShow }: { agent: Agent; chosen: boole
 
 const histories: Record<string, string> = { full: "The whole chat", turn: "This turn alone", none: "Nothing before the question" };
 
-function Details({ agent }: { agent: Agent }) {
+function Details({ agent, onGone }: { agent: Agent; onGone(): void }) {
   return (
     <div className="flex flex-col gap-4 text-[13px]">
       <Facts
@@ -99,6 +100,7 @@ function Details({ agent }: { agent: Agent }) {
         ]}
       />
       <Json title="Prompt" value={agent.prompt} />
+      {agent.source === "yours" && <OwnAgent agent={agent} onGone={onGone} />}
     </div>
   );
 }

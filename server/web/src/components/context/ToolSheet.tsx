@@ -3,7 +3,9 @@ import { Dialog } from "@/components/ui/Dialog";
 import { Markdown } from "@/components/ui/Markdown";
 import type { ListedTool } from "@/lib/api/client";
 import { inputsOf } from "./inputs";
+import { originText } from "./filter";
 import { reachText, rendererText } from "./marks";
+import { useTools } from "./queries";
 
 /** ToolSheet is all that is known of a tool. */
 export function ToolSheet({ tool, onClose }: { tool: ListedTool | null; onClose(): void }) {
@@ -16,6 +18,7 @@ export function ToolSheet({ tool, onClose }: { tool: ListedTool | null; onClose(
 
 function Body({ tool }: { tool: ListedTool }) {
   const inputs = inputsOf(tool.input_schema);
+  const groups = useTools().data;
   return (
     <div className="flex flex-col gap-4 text-[13px]">
       {tool.problem && <p className="rounded-lg border border-bad p-3 text-bad">{tool.problem}</p>}
@@ -25,7 +28,7 @@ function Body({ tool }: { tool: ListedTool }) {
           ["Reach", reachText(tool.reach)],
           ["Asks", tool.requires_confirmation ? "Before each call" : ""],
           ["Renderer", rendererText(tool.renderer?.type)],
-          ["Origin", tool.toolset_id ? `toolset ${tool.toolset_id}` : "built in"],
+          ["Origin", originText(groups ?? [], tool)],
           ["Category", tool.category],
           ["Entrypoint", tool.entrypoint && <code className="font-mono break-all">{tool.entrypoint}</code>],
           ["Time limit", tool.timeout],

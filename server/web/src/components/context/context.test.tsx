@@ -4,7 +4,7 @@ import type { Agent, ListedTool } from "@/lib/api/client";
 import { AgentGraph } from "./AgentGraph";
 import { byteText } from "./bytes";
 import { documentName } from "./documentName";
-import { filterGroups, firstLine, groupState, groupTitle } from "./filter";
+import { filterGroups, firstLine, groupState, groupTitle, originText } from "./filter";
 import { families, handoffsOf } from "./handoffs";
 import { inputsOf } from "./inputs";
 import { marksOf } from "./marks";
@@ -41,6 +41,14 @@ test("groups are called as document 004 says, and count what is on", () => {
   expect(on).toBeGreaterThan(0);
   expect(groupState(builtin)).toEqual({ checked: true, on });
   expect(groupState({ ...builtin, kind: "toolset", enabled: false })).toEqual({ checked: false, on: 0 });
+});
+
+test("the origin of a tool is its toolset or its MCP server", () => {
+  const group = (kind: string, id: string, tool_id: string) => ({ kind, id, name: id, enabled: true, tools: [{ tool_id }] }) as unknown as ToolGroup;
+  const all = [group("toolset", "reviews", "reviews:analyze"), group("mcp_server", "everything", "everything:echo")];
+  expect(originText(all, { tool_id: "reviews:analyze", toolset_id: "reviews" })).toBe("toolset reviews");
+  expect(originText(all, { tool_id: "everything:echo", toolset_id: "everything" })).toBe("MCP server everything");
+  expect(originText(all, { tool_id: "read_file" })).toBe("built in");
 });
 
 test("marks say what a tool may do", () => {

@@ -22,6 +22,13 @@ export function groupTitle(group: Pick<ToolGroup, "kind" | "name" | "id">): { ti
   return { title: group.name, kind: "toolset" };
 }
 
+/** originText says in words which group a tool is of. */
+export function originText(groups: ToolGroup[], tool: { tool_id: string; toolset_id?: string }): string {
+  const group = groups.find((g) => g.tools.some((t) => t.tool_id === tool.tool_id));
+  if (group?.kind === "mcp_server") return `MCP server ${group.id}`;
+  return tool.toolset_id ? `toolset ${tool.toolset_id}` : "built in";
+}
+
 /** groupState is what a group's switch shows; a builtin group has none of its own. */
 export function groupState(group: ToolGroup): { checked: boolean; on: number } {
   const on = group.tools.filter((tool) => tool.enabled).length;

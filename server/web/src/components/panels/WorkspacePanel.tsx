@@ -25,10 +25,10 @@ function tabOf(selection: Selection | null): TabId {
 
 /** WorkspacePanel shows what the answer brought, the chat's files, and how they came to be. */
 export default function WorkspacePanel() {
-  const { chatId, historyId } = useChat((s) => ({ chatId: s.chatId, historyId: s.messages.findLast((m) => m.tool_history.length > 0)?.id }));
+  const { chatId, turnId, historyId } = useChat((s) => ({ chatId: s.chatId, turnId: s.turn?.turnId, historyId: s.messages.findLast((m) => m.tool_history.length > 0)?.id }));
   const selection = useUI((s) => s.selection);
   const place = useUI((s) => s.chat);
-  const { select } = useUI.getState();
+  const { select, keep, followAnswer } = useUI.getState();
   const tab = tabOf(selection);
   const [result, setResult] = useState<{ place: string | null; selection: Selection | null }>({ place, selection: null });
   // Beside the files the result stays what it was; that of another chat is forgotten.
@@ -40,6 +40,9 @@ export default function WorkspacePanel() {
   const panel = useRef<HTMLDivElement>(null);
 
   useEffect(() => visit(selection, place), [selection, place]);
+  useEffect(() => {
+    if (turnId) followAnswer();
+  }, [turnId, followAnswer]);
   useEffect(() => (wide && panel.current ? inertRest(panel.current) : undefined), [wide]);
 
   const change = (to: TabId) => {
@@ -61,7 +64,7 @@ export default function WorkspacePanel() {
         {...title}
         following={selection === null}
         canPin={shown.pin !== null}
-        onPin={() => shown.pin && select(shown.pin)}
+        onPin={() => shown.pin && keep(shown.pin)}
         wide={wide}
         onWide={() => setWide(!wide)}
         onStart={() => setStarting(true)}

@@ -2,6 +2,8 @@ import { useQuery } from "@tanstack/react-query";
 import { Marks, RendererIcon } from "@/components/context/marks";
 import { Facts, Json, Part } from "@/components/context/ToolSheet";
 import { firstLine } from "@/components/context/filter";
+import { useAgents } from "@/components/context/queries";
+import { useServers } from "@/components/context/server";
 import { Dialog } from "@/components/ui/Dialog";
 import { Failed, Skeleton } from "@/components/ui/States";
 import { api, unwrap } from "@/lib/api/client";
@@ -14,6 +16,8 @@ export function ToolsetDetails({ id, onClose }: { id: string; onClose(): void })
     queryFn: async () => unwrap(await api.GET("/api/toolsets/{toolset}", { params: { path: { toolset: id } } })),
   });
   const toolset = detail.data?.toolset;
+  const servers = useServers().data?.filter((s) => s.declared_by.includes(id)) ?? [];
+  const agents = useAgents().data?.filter((a) => a.toolset_id === id) ?? [];
   return (
     <Dialog open onOpenChange={(open) => !open && onClose()} title={toolset ? `${toolset.name} ${toolset.version}` : id} about={toolset?.description} wide>
       {detail.isPending && <Skeleton lines={8} />}
@@ -37,7 +41,7 @@ export function ToolsetDetails({ id, onClose }: { id: string; onClose(): void })
             <Facts
               facts={[
                 ["Network", toolset.permissions?.network?.join(", ") || "none"],
-                ["Environment", toolset.permissions?.env?.join(", ") || "none"],
+                ["Environment", toolset.permissions?.env?.join(", ") || (servers.some((s) => s.env.length > 0) ? "none for its tools" : "none")],
                 ["Reads", toolset.permissions?.read?.join(", ") || "the workspace only"],
                 ["Packages", toolset.requirements?.join(", ") || "none"],
               ]}
@@ -59,6 +63,33 @@ export function ToolsetDetails({ id, onClose }: { id: string; onClose(): void })
               ))}
             </ul>
           </Part>
+          {agents.length > 0 && (
+            <Part title="Agents">
+              <ul className="flex flex-col gap-2">
+                {agents.map((agent) => (
+                  <li key={agent.id} className="border-l-2 border-border pl-3">
+                    <p>
+                      {agent.name || agent.id} <code className="font-mono text-muted">{agent.id}</code>
+                    </p>
+                    <p className="break-words text-muted">{firstLine(agent.purpose)}</p>
+                  </li>
+                ))}
+              </ul>
+            </Part>
+          )}
+          {servers.length > 0 && (
+            <Part title="MCP servers">
+              <ul className="flex flex-col gap-2">
+                {servers.map((server) => (
+                  <li key={server.id} className="border-l-2 border-border pl-3">
+                    <p>{server.id}</p>
+                    <p className="font-mono break-all text-muted">{server.url ?? [server.command, ...(server.args ?? [])].join(" ")}</p>
+                    {server.env.length > 0 && <p className="text-muted">It gets {server.env.join(", ")}.</p>}
+                  </li>
+                ))}
+              </ul>
+            </Part>
+          )}
           {toolset.workflows && toolset.workflows.length > 0 && (
             <Part title="Workflows">
               <ul className="flex flex-col gap-2">

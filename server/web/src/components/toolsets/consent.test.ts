@@ -51,7 +51,8 @@ test("bundles are known by their names", () => {
 });
 
 test("counts and sources say what helps", () => {
-  expect(countsOf({ tool_count: 1, mcp_server_count: 2 })).toBe("1 tool, 2 MCP servers");
+  expect(countsOf({ tool_count: 1, mcp_server_count: 2, agent_count: 0 })).toBe("1 tool, 2 MCP servers");
+  expect(countsOf({ tool_count: 2, mcp_server_count: 0, agent_count: 3 })).toBe("2 tools, 3 agents");
   expect(sourceText({ source_type: "zip", source_ref: "/home/x/cache/uploads/upload-35559.zip" })).toBe("imported as ZIP");
   expect(sourceText({ source_type: "program", source_ref: "fettle demo" })).toBe("comes with fettle");
   expect(sourceText({ source_type: "git", source_ref: "https://example.com/x.git" })).toBe("from https://example.com/x.git");

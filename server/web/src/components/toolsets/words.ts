@@ -7,8 +7,9 @@ function count(n: number, one: string, many: string): string {
 }
 
 /** countsOf says what a toolset brings. */
-export function countsOf(toolset: Pick<Toolset, "tool_count" | "mcp_server_count" | "workflows">): string {
+export function countsOf(toolset: Pick<Toolset, "tool_count" | "mcp_server_count" | "agent_count" | "workflows">): string {
   const parts = [count(toolset.tool_count, "tool", "tools")];
+  if (toolset.agent_count > 0) parts.push(count(toolset.agent_count, "agent", "agents"));
   if (toolset.mcp_server_count > 0) parts.push(count(toolset.mcp_server_count, "MCP server", "MCP servers"));
   const workflows = toolset.workflows?.length ?? 0;
   if (workflows > 0) parts.push(count(workflows, "workflow", "workflows"));

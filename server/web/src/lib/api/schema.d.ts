@@ -98,6 +98,25 @@ export interface paths {
         get: operations["get_agent"];
         put?: never;
         post?: never;
+        /** Remove an agent that the user made */
+        delete: operations["delete_agent"];
+        options?: never;
+        head?: never;
+        /** Change fields of an agent that the user made; fields that are left out stay */
+        patch: operations["update_agent"];
+        trace?: never;
+    };
+    "/api/agents/{agent}/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** An agent as the text of a configuration that describes it */
+        get: operations["export_agent"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -2019,6 +2038,15 @@ export interface components {
             tools?: string[];
             toolset_id?: string;
         };
+        AgentFields: {
+            handoffs?: string[];
+            history?: string;
+            model?: string;
+            name?: string;
+            prompt?: string;
+            purpose?: string;
+            tools?: string[];
+        };
         Annotations: {
             destructive: boolean;
             idempotent: boolean;
@@ -2659,6 +2687,7 @@ export interface components {
         };
         agents: {
             agents: components["schemas"]["Agent"][];
+            unusable: components["schemas"]["unusableAgent"][];
         };
         agents_: {
             message: string;
@@ -3618,6 +3647,7 @@ export interface components {
             groups: components["schemas"]["ToolGroup"][];
         };
         toolset: {
+            agent_count: number;
             description: string;
             enabled: boolean;
             hash: string;
@@ -3705,6 +3735,10 @@ export interface components {
             mcp_servers: string[];
             shared_mcp_servers: string[];
             tools: number;
+        };
+        unusableAgent: {
+            id: string;
+            problem: string;
         };
         workflow: {
             allow?: string[];
@@ -3929,6 +3963,101 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Agent"];
+                };
+            };
+            /** @description failure */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["error"];
+                };
+            };
+        };
+    };
+    delete_agent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                agent: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description success */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description failure */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["error"];
+                };
+            };
+        };
+    };
+    update_agent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                agent: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["AgentFields"];
+            };
+        };
+        responses: {
+            /** @description success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Agent"];
+                };
+            };
+            /** @description failure */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["error"];
+                };
+            };
+        };
+    };
+    export_agent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                agent: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/yaml": unknown;
                 };
             };
             /** @description failure */

@@ -1,4 +1,5 @@
 import { api, request, unwrap } from "@/lib/api/client";
+import { chatToolsOf, moveTools } from "@/lib/chat/chatTools";
 import type { Params } from "@/lib/chat/choices";
 import type { StartedTurn, TurnRequest } from "@/lib/api/generalChatApi";
 import { frames } from "@/lib/api/sse";
@@ -54,16 +55,19 @@ export function choices(extra: SendOptions): Pick<TurnRequest, "model" | "agent"
 
 /** begin asks something. The turn goes on in the server whatever becomes of the page. */
 export async function begin(body: TurnRequest): Promise<StartedTurn> {
-  return unwrap(await api.POST("/api/turns", { body: { ...answers, ...body } }));
+  const started = unwrap(await api.POST("/api/turns", { body: { ...answers, ...chatToolsOf(body.chat_id), ...body } }));
+  if (!body.chat_id) moveTools(started.chat_id);
+  return started;
 }
 
 /** again asks a question anew, with other words where there are some. */
 export async function again(chat: string, body: { message_id: string; message?: string }): Promise<StartedTurn> {
   const params = { path: { chat } };
+  const chosen = { ...answers, ...chatToolsOf(chat), ...body };
   return unwrap(
     body.message === undefined
-      ? await api.POST("/api/chats/{chat}/retry", { params, body: { ...answers, ...body } })
-      : await api.POST("/api/chats/{chat}/edit", { params, body: { ...answers, ...body } }),
+      ? await api.POST("/api/chats/{chat}/retry", { params, body: chosen })
+      : await api.POST("/api/chats/{chat}/edit", { params, body: chosen }),
   );
 }
 

@@ -8,7 +8,7 @@ import { ApiFault } from "@/lib/api/fault";
 import { cancelTurn, type StartedTurn } from "@/lib/api/generalChatApi";
 import { attachmentsOf, filesOf, revoke } from "@/lib/files";
 import { messageOfTurn } from "@/lib/history";
-import { cachedMessages, isQuestion, previewOf, questionOf, remember } from "@/lib/storage";
+import { cachedMessages, isQuestion, questionOf, remember } from "@/lib/storage";
 import { newTurn, reduce } from "@/lib/turn";
 import type { Attachment, GeneralChatMessage } from "@/types/chat";
 import { again, answer, begin, choices, lastPage, pageOfMessages, runningTurn, waiting } from "./api";
@@ -323,10 +323,12 @@ function letGo(were: GeneralChatMessage[], are: GeneralChatMessage[]) {
   for (const m of were) revoke(m.attachments.filter((a) => !kept.has(a)));
 }
 
+const maxTitle = 200; // characters; the header cuts what it has no room for
+
 /** provisional is a chat until its first answer, when the server lists it. */
 function provisional(id: string, number: number, title: string): Chat {
   const now = new Date().toISOString();
-  return { id, number, title: previewOf(title) || "New chat", model: "", messages: 0, last_turn: 0, active_leaf_message_id: "", created_at: now, updated_at: now };
+  return { id, number, title: title.replace(/\s+/g, " ").trim().slice(0, maxTitle) || "New chat", model: "", messages: 0, last_turn: 0, active_leaf_message_id: "", created_at: now, updated_at: now };
 }
 
 /** questions is the question of a turn that still runs, which the server lists among the messages at the turn's end. */

@@ -43,7 +43,7 @@ export function useTitle({ mode }: Shown, tab: "result" | "files" | "timeline"):
           </span>
         ),
         title,
-        label: title === look.label ? "" : look.label,
+        label: title.toLowerCase() === look.label.toLowerCase() ? "" : look.label,
       };
     }
     default:
