@@ -138,3 +138,49 @@ func TestClaudeCodeDoesATask(t *testing.T) {
 		"--output-format", "stream-json", "--verbose")
 	k.done(t, said)
 }
+
+// Codex does the same through /v1/responses, where the tools of MCP servers come in a
+// namespace.
+func TestCodexDoesATask(t *testing.T) {
+	t.Parallel()
+	program := codingAgent(t, "@openai/codex-%s/vendor/*/bin/codex")
+	k := openTask(t, func(file string) []call {
+		return []call{
+			{"exec_command", map[string]any{"cmd": "cat " + file}},
+			{"exec_command", map[string]any{"cmd": "printf 'hello world\\n' > " + file}},
+			{"exec_command", map[string]any{"cmd": "cat a.txt"}},
+			{"mcp__fettle__list_files", map[string]any{}},
+		}
+	})
+	home := t.TempDir()
+	config := `
+model = "script/m.yaml"
+model_provider = "fettle"
+[model_providers.fettle]
+name = "fettle"
+base_url = "` + k.url + `/v1"
+env_key = "FETTLE_TOKEN"
+wire_api = "responses"
+[mcp_servers.fettle]
+command = ` + quote(t, k.mcp.Command) + `
+args = ` + quote(t, k.mcp.Args) + `
+[mcp_servers.fettle.env]
+`
+	for name, value := range k.mcp.Env {
+		config += fmt.Sprintf("%s = %s\n", name, quote(t, value))
+	}
+	commandtest.Put(t, filepath.Join(home, "config.toml"), config)
+	said := runAgent(t, k.project, []string{"CODEX_HOME=" + home, "FETTLE_TOKEN=" + k.token}, program,
+		"exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "mend the typo in a.txt")
+	k.done(t, said)
+}
+
+// quote is a text or a list of texts as TOML has it, which is as JSON has it.
+func quote(t *testing.T, v any) string {
+	t.Helper()
+	raw, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
