@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 
@@ -134,15 +135,13 @@ func (s *Server) beginThread(r *http.Request, name string, req engine.TurnReques
 }
 
 // wireRequest makes the engine's request of the last message of a dialect's, or
-// of the results of tools that the client ran.
+// of the results of tools that the client ran. Texts and images keep their order.
 func wireRequest(in *dialect.Request) (engine.TurnRequest, error) {
 	req := engine.TurnRequest{
 		Model: in.Model, Think: in.Think, Params: paramsOf(in),
 		Sampling: provider.Sampling{TopP: in.TopP, Seed: in.Seed, Stop: in.Stop}, Schema: schemaOf(in), ClientTools: clientTools(in),
 		MustCall: mustCall(in),
 	}
-	var words []string
-	var files, images []provider.Part
 	for _, m := range newest(spoken(in.Messages)) {
 		if m.Role != dialect.User && m.Role != dialect.ToolRole {
 			return req, fieldFault(fault.Usage, "messages", "the last message has to be the user's, or a tool's result")
@@ -153,28 +152,25 @@ func wireRequest(in *dialect.Request) (engine.TurnRequest, error) {
 			}
 			part, ok := partOf(p)
 			switch {
-			case part.Kind == provider.ImagePart && ok:
-				images = append(images, part)
-			case part.Kind == provider.ImagePart:
+			case part.Kind == provider.ImagePart && !ok:
 				return req, fieldFault(fault.Usage, "messages", "an image is of no type of images")
-			case part.Kind == provider.FilePart:
-				files = append(files, part)
-			case part.Kind == provider.ToolResultPart:
-				req.Parts = append(req.Parts, part)
 			case part.Kind == provider.TextPart && ok:
-				words = append(words, part.Text)
+				req.Parts = provider.AddText(req.Parts, part.Text, "\n\n")
+			case ok && (part.Kind == provider.ImagePart || part.Kind == provider.FilePart || part.Kind == provider.ToolResultPart):
+				req.Parts = append(req.Parts, part)
 			}
 		}
 	}
-	text := strings.Join(words, "\n\n")
-	if strings.TrimSpace(text) == "" && len(files)+len(images)+len(req.Parts) == 0 {
+	var words []string
+	for _, p := range req.Parts {
+		if p.Kind == provider.TextPart {
+			words = append(words, p.Text)
+		}
+	}
+	req.Title = strings.TrimSpace(strings.Join(words, "\n\n"))
+	if req.Title == "" && !slices.ContainsFunc(req.Parts, func(p provider.Part) bool { return p.Kind != provider.TextPart }) {
 		return req, fieldFault(fault.Usage, "messages", "message is empty")
 	}
-	req.Parts = append(append(req.Parts, files...), images...)
-	if text != "" {
-		req.Parts = append(req.Parts, provider.Part{Kind: provider.TextPart, Text: text})
-	}
-	req.Title = strings.TrimSpace(text)
 	return req, nil
 }
 

@@ -234,6 +234,16 @@ type Part struct {
 	Doc string `json:"doc,omitempty"`
 }
 
+// AddText appends text to the parts of a message. Text that follows text becomes one part
+// with it, with sep between.
+func AddText(parts []Part, text, sep string) []Part {
+	if n := len(parts); n > 0 && parts[n-1].Kind == TextPart {
+		parts[n-1].Text += sep + text
+		return parts
+	}
+	return append(parts, Part{Kind: TextPart, Text: text})
+}
+
 // HasImage reports whether the part is an image or a result with one.
 func (p Part) HasImage() bool {
 	isImage := func(m Part) bool { return m.Kind == ImagePart }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -112,37 +113,38 @@ const (
 	maxImage = 20 << 20
 )
 
-// parts makes the message of a prompt: files first, then images, then one text.
+// parts makes the message of a prompt: files first, then texts and images in their order.
+// What a text mentions is part of it.
 func (a *agent) parts(ctx context.Context, s *session, blocks []contentBlock) ([]provider.Part, error) {
 	if len(blocks) > maxBlocks {
 		return nil, badBlock(maxBlocks, "is one too many")
 	}
-	var files, images []provider.Part
-	var words strings.Builder
+	var files, own []provider.Part
+	say := func(text string) { own = provider.AddText(own, text, gap(own, text)) }
 	for i, b := range blocks {
 		switch b.Type {
 		case "text":
 			if b.Text == nil {
 				return nil, badBlock(i, "has no text")
 			}
-			words.WriteString(strings.ToValidUTF8(*b.Text, "\ufffd"))
+			say(strings.ToValidUTF8(*b.Text, "\ufffd"))
 		case "image":
 			part, wrong := imagePart(b)
 			if wrong != "" {
 				return nil, badBlock(i, wrong)
 			}
-			images = append(images, part)
+			own = append(own, part)
 		case "resource":
 			part, wrong := resourcePart(s, b.Resource)
 			if wrong != "" {
 				return nil, badBlock(i, wrong)
 			}
 			if part.Kind == provider.ImagePart {
-				images = append(images, part)
+				own = append(own, part)
 			} else {
 				files = append(files, part)
 			}
-			words.WriteString(mention(part.Name))
+			say(mention(part.Name))
 		case "resource_link":
 			part, shown, err := a.link(ctx, s, b)
 			if err != nil {
@@ -151,19 +153,31 @@ func (a *agent) parts(ctx context.Context, s *session, blocks []contentBlock) ([
 			if part != nil {
 				files = append(files, *part)
 			}
-			words.WriteString(shown)
+			say(shown)
 		default:
 			return nil, badBlock(i, "is of a type that fettle doesn't take: "+harmless.Cut(harmless.Line(b.Type), maxShownName))
 		}
 	}
-	parts := append(files, images...)
-	if text := words.String(); strings.TrimSpace(text) != "" {
-		parts = append(parts, provider.Part{Kind: provider.TextPart, Text: text})
-	}
+	parts := append(files, slices.DeleteFunc(own, func(p provider.Part) bool {
+		return p.Kind == provider.TextPart && strings.TrimSpace(p.Text) == ""
+	})...)
 	if len(parts) == 0 {
 		return nil, &rpcError{Code: codeParams, Message: "the prompt is empty"}
 	}
 	return parts, nil
+}
+
+// gap is what separates a text from the text before it: nothing where one of them has white
+// space there, as editors put it around what they mention.
+func gap(parts []provider.Part, text string) string {
+	before := ""
+	if n := len(parts); n > 0 {
+		before = parts[n-1].Text
+	}
+	if before == "" || text == "" || strings.TrimRight(before, " \t\r\n") != before || strings.TrimLeft(text, " \t\r\n") != text {
+		return ""
+	}
+	return " "
 }
 
 func badBlock(i int, what string) error {

@@ -64,9 +64,7 @@ func (b *built) responses(req *provider.Request, q quirks, now adaption) error {
 		h.add(m)
 	}
 	out.Input, b.sent = h.items, h.sent
-	for _, note := range h.notes {
-		b.notes = append(b.notes, note)
-	}
+	b.notes = append(b.notes, h.notes...)
 	if !q.noStore {
 		out.Store, b.sent.store = new(bool), true
 	}

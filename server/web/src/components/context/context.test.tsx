@@ -1,3 +1,4 @@
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { render, screen } from "@testing-library/react";
 import { expect, test } from "vitest";
 import type { Agent, ListedTool } from "@/lib/api/client";
@@ -67,7 +68,13 @@ test("marks follow what a tool reaches, and not its annotations", () => {
   expect(texts({ ...contained, network: "hosts", hosts: ["a.example", "b.example"] })).toEqual(["May change the chat’s workspace", "Connects to a.example, b.example"]);
   expect(texts({ ...contained, contained: false, network: "all" })).toEqual(["May change or remove things", "Connects to other systems"]);
   expect(texts({ ...contained, contained: false, writes: false, destructive: false })).toEqual([]);
-  render(<ToolSheet tool={{ ...unknown, reach: contained }} onClose={() => undefined} />);
+  const client = new QueryClient({ defaultOptions: { queries: { staleTime: Infinity } } });
+  client.setQueryData(["tools"], groups);
+  render(
+    <QueryClientProvider client={client}>
+      <ToolSheet tool={{ ...unknown, reach: contained }} onClose={() => undefined} />
+    </QueryClientProvider>,
+  );
   expect(screen.getByText("May read and write the chat's workspace only.")).toBeTruthy();
 });
 
