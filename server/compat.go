@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -207,17 +208,12 @@ func (s *Server) answerWhole(w http.ResponseWriter, r *http.Request, id engine.T
 	return nil
 }
 
-// systemOf are the instructions of a conversation, wherever they stand in it.
+// systemOf are the instructions that a conversation begins with.
 func systemOf(in *dialect.Request) string {
 	var all []string
-	for _, m := range in.Messages {
-		if m.Role != dialect.System {
-			continue
-		}
-		for _, p := range m.Parts {
-			if p.Text != "" {
-				all = append(all, p.Text)
-			}
+	for _, m := range in.Messages[:leading(in.Messages)] {
+		if text := textOf(m); text != "" {
+			all = append(all, text)
 		}
 	}
 	return strings.ToValidUTF8(strings.Join(all, "\n\n"), "\ufffd")
@@ -249,15 +245,65 @@ func historyOf(in *dialect.Request) []provider.Message {
 	return out
 }
 
-// spoken are messages without the instructions.
+// leading is how many messages of instructions a conversation begins with. The last message
+// is never one of them: a conversation of instructions alone asks the last of them.
+func leading(all []dialect.Message) int {
+	n := 0
+	for n < len(all)-1 && all[n].Role == dialect.System {
+		n++
+	}
+	return n
+}
+
+// spoken are the messages without the instructions at the beginning. Later instructions keep
+// their place: they are marked text of the user's message or of the tool's result before
+// them, so that they begin no other question; after an answer they are a message of the
+// user's.
 func spoken(all []dialect.Message) []dialect.Message {
+	all = all[leading(all):]
 	out := make([]dialect.Message, 0, len(all))
 	for _, m := range all {
 		if m.Role != dialect.System {
 			out = append(out, m)
+			continue
 		}
+		text := textOf(m)
+		if len(all) > 1 {
+			text = "<system>\n" + text + "\n</system>"
+		}
+		out = instruct(out, text)
 	}
 	return out
+}
+
+// instruct adds late instructions to the messages before them.
+func instruct(said []dialect.Message, text string) []dialect.Message {
+	part := dialect.Part{Kind: dialect.Text, Text: text}
+	n := len(said) - 1
+	if n < 0 || said[n].Role == dialect.Assistant || len(said[n].Parts) == 0 {
+		return append(said, dialect.Message{Role: dialect.User, Parts: []dialect.Part{part}})
+	}
+	parts := slices.Clone(said[n].Parts)
+	if last := &parts[len(parts)-1]; last.Result != nil {
+		result := *last.Result
+		result.Text = strings.TrimLeft(result.Text+"\n\n"+text, "\n")
+		last.Result = &result
+	} else {
+		parts = append(parts, part)
+	}
+	said[n].Parts = parts
+	return said
+}
+
+// textOf are the texts of a message.
+func textOf(m dialect.Message) string {
+	var all []string
+	for _, p := range m.Parts {
+		if p.Text != "" {
+			all = append(all, p.Text)
+		}
+	}
+	return strings.Join(all, "\n\n")
 }
 
 // newest are the messages at the end that ask for an answer: results of tools, or
