@@ -30,6 +30,15 @@ type expiring struct {
 
 func (e *expiring) token() string { return fmt.Sprintf("token-%04d-0123456789abcdef", e.n) }
 
+// refusals returns how many requests were refused since it was called last.
+func (e *expiring) refusals() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	n := e.refused
+	e.refused = 0
+	return n
+}
+
 func (e *expiring) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(io.Discard, r.Body)
 	e.mu.Lock()
@@ -76,13 +85,14 @@ func TestTheCommandForAKeyRunsAgainAfterARefusal(t *testing.T) {
 				t.Errorf("it printed %q", out)
 			}
 			runs, err := os.ReadFile(filepath.Join(w.Dir, "runs"))
-			if got := strings.Count(string(runs), "run"); err != nil || got != 3 || e.refused != 2 {
-				t.Errorf("the command ran %d times after %d refusals, %v", got, e.refused, err)
+			refused := e.refusals()
+			if got := strings.Count(string(runs), "run"); err != nil || got != 3 || refused != 2 {
+				t.Errorf("the command ran %d times after %d refusals, %v", got, refused, err)
 			}
 			commandtest.Put(t, e.file, "another-token-0123456789abcdef\n")
-			e.refused = 0
-			if _, errs := w.Run(5, "ask", "--no-stdin", "-m", "p/m", "again"); e.refused != 1 || !strings.Contains(errs, "the token expired") {
-				t.Errorf("a wrong key was sent %d times: %q", e.refused, errs)
+			_, errs := w.Run(5, "ask", "--no-stdin", "-m", "p/m", "again")
+			if refused = e.refusals(); refused != 1 || !strings.Contains(errs, "the token expired") {
+				t.Errorf("a wrong key was sent %d times: %q", refused, errs)
 			}
 		})
 	}

@@ -342,11 +342,11 @@ func TestAChatMovesThroughAllProviders(t *testing.T) {
 	c.taught = 1
 	c.hop(t, w, "g", 1, "-c")
 	c.hop(t, w, "r", 1, "-c")
-	c.hop(t, w, "o", 1, "-c") // Ollama has its thoughts in the turn alone
+	c.hop(t, w, "o", 1, "-c")
 	c.hop(t, w, "r", 3, "-c") // of the call, of its answer, and of the new call
 	c.hop(t, w, "g", 2, "-c")
 	c.hop(t, w, "an", 3, "-c")
-	c.hop(t, w, "o", 1, "-c")
+	c.hop(t, w, "o", 3, "-c")
 	c.hop(t, w, "an", 5, "-c", "--fork")
 	c.hop(t, w, "r", 5, "--chat", "1")
 	doc, _ := w.Run(0, "chats", "export", "1", "-o", "json")
@@ -357,7 +357,7 @@ func TestAChatMovesThroughAllProviders(t *testing.T) {
 	c.hop(t, other, "r", 7, "--chat", "1")
 	c.hop(t, other, "g", 3, "-c")
 	c.hop(t, other, "an", 5, "-c")
-	c.hop(t, other, "o", 1, "-c")
+	c.hop(t, other, "o", 5, "-c")
 	for _, model := range movingModels() { // and with no tools offered
 		if out, _ := other.Run(0, "ask", "--no-stdin", "-m", model, "-c", "thanks"); !strings.Contains(out, "answer") {
 			t.Errorf("%s without tools: it printed %q", model, out)

@@ -51,7 +51,7 @@ func TestTheKeysOfAnApproval(t *testing.T) {
 		"a stray Enter":      {[]string{"\r", "y"}, 0, true, []string{"answer y, c, a, n or ?"}},
 		"a pasted text":      {[]string{"yes please", "n"}, 0, false, []string{"yes please", "denied by the user"}},
 		"three wrong ones":   {[]string{"x", "\r", "q"}, 0, false, []string{"denied by the user: nobody answered"}},
-		"details":            {[]string{"?", "y"}, 0, true, []string{"  path: a.txt\n  content:\n    one\n    two\nc and a allow from now on\n  write_file(a.txt)\n"}},
+		"details":            {[]string{"?", "y"}, 0, true, []string{"  path: a.txt\n  content:\n    one\n    two\nit may read and write the chat's workspace only\nc and a allow from now on\n  write_file(a.txt)\n"}},
 		"Ctrl-C":             {[]string{"\x03"}, 130, false, []string{"✗ write_file  a.txt  cancelled before it ran", "stopped · chat 1"}},
 		"Ctrl-D is no yes":   {[]string{"\x04"}, 0, false, []string{"nobody answered"}},
 		"this chat":          {[]string{"c"}, 0, true, nil},
@@ -94,7 +94,7 @@ func TestHostileCallsOnATerminal(t *testing.T) {
 	}{
 		"blanks are counted": {"echo ok" + strings.Repeat(" ", 300) + "; echo two > ran.txt", [][2]string{{"[y] once", "y"}}, []string{"echo ok[300 blanks]; echo two > ran.txt"}},
 		"a yes before the details is none": {
-			lines + "echo two > ran.txt", [][2]string{{"[n] no  [?] details", "y"}, {"answer n or ?", "?"}, {"[m]ore", "y"}, {"answer m, e or n", "m"}, {"33 lines left", "e"}, {"[y] once", "y"}},
+			lines + "echo two > ran.txt", [][2]string{{"[n] no  [?] details", "y"}, {"answer n or ?", "?"}, {"[m]ore", "y"}, {"answer m, e or n", "m"}, {"34 lines left", "e"}, {"[y] once", "y"}},
 			[]string{"not all of it is shown: ?", "    echo two > ran.txt\n"},
 		},
 		"details that were left allow nothing": {lines, [][2]string{{"[n] no  [?] details", "?"}, {"[m]ore", "n"}}, []string{"denied by the user"}},

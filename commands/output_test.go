@@ -23,7 +23,7 @@ func writing() map[string]struct {
 		args   string
 		silent bool
 	}{
-		"ask": {args: "--no-stdin hi"}, "chats show": {args: "1"}, "prompts show": {args: "review"},
+		"ask": {args: "--no-stdin hi"}, "embed": {args: "-m script/m.yaml hi"}, "chats show": {args: "1"}, "prompts show": {args: "review"},
 		"models show": {args: "ollama/qwen3"}, "models pull": {args: "qwen3", silent: true},
 		"config get": {args: "model"}, "config set": {args: "color never", silent: true},
 		"config unset": {args: "retries", silent: true}, "config check": {silent: true},

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/fettle-cli/fettle/internal/needtest"
@@ -91,9 +92,18 @@ func repeatsItsCall(t *testing.T, sample string) {
 	if strings.Contains(sample, "extra_content") {
 		want = `"extra_content":{"google":{"thought_signature":"SIG-A"}}`
 	}
+	var mu sync.Mutex
 	var last string
 	called := false
-	s := startStrict(t, func(r strictRequest) (int, string) { last = r.Body; return 0, "" }, func(strictRequest) []string {
+	keep := func(r strictRequest) (int, string) {
+		mu.Lock()
+		defer mu.Unlock()
+		last = r.Body
+		return 0, ""
+	}
+	s := startStrict(t, keep, func(strictRequest) []string {
+		mu.Lock()
+		defer mu.Unlock()
 		if called {
 			return []string{`{"content":"answered"}`}
 		}
@@ -113,6 +123,9 @@ func repeatsItsCall(t *testing.T, sample string) {
 	for i, args := range [][]string{{"write it"}, {"-c", "and then"}} {
 		w.Run(0, append([]string{"ask", "--no-stdin", "--yes", "-m", "s/m"}, args...)...)
 		s.last(t) // fails if the server accepted none
+		mu.Lock()
+		last := last
+		mu.Unlock()
 		if !strings.Contains(strings.ReplaceAll(last, " ", ""), strings.ReplaceAll(want, " ", "")) {
 			t.Errorf("process %d sent %s", i+1, last)
 		}

@@ -107,6 +107,9 @@ func (e *Engine) embedding(ctx context.Context, req EmbedRequest) (*embedding, e
 	if ref == "" {
 		return nil, fault.New(fault.Config, "no embedding model is set", "fettle config set embedding ollama/nomic-embed-text")
 	}
+	if n := len(ref); n > maxModelRef {
+		return nil, fault.New(fault.Usage, fmt.Sprintf("the name of the model has %d bytes; %d are allowed", n, maxModelRef))
+	}
 	p, name, err := e.o.Models.Resolve(ctx, ref)
 	if err != nil {
 		return nil, err
@@ -131,8 +134,8 @@ func (b *embedding) recall(ctx context.Context) error {
 	err := b.eng.store.View(ctx, func(tx *kv.Tx) error {
 		for i, text := range b.req.Texts {
 			raw, err := b.eng.tables.vectors.Get(tx, b.key(text))
-			if errors.Is(err, kv.ErrNotFound) {
-				continue
+			if errors.Is(err, kv.ErrNotFound) || errors.As(err, new(*kv.CorruptError)) {
+				continue // a damaged one is asked for again
 			}
 			if err != nil {
 				return err

@@ -107,10 +107,17 @@ func TestVectorsAreKept(t *testing.T) {
 	if c.asked() != 151 || got.Kept != 150 || got.Tokens != 1 || got.Vectors[0][0] != 150.1 || got.Vectors[150][0] != 3.1 {
 		t.Errorf("asked for %d texts in all, %d kept, vectors %v and %v", c.asked(), got.Kept, got.Vectors[0], got.Vectors[150])
 	}
-	if _, err := embed(texts, false); err != nil || c.asked() != 301 {
+	e := &embedding{eng: b.Engine, req: EmbedRequest{}, out: Embedded{Model: "counted/m"}}
+	if err := e.keep(t.Context(), texts[:1], [][]float32{{}}); err != nil { // a damaged one
+		t.Fatal(err)
+	}
+	if got, err = embed(texts[:2], true); err != nil || c.asked() != 152 || got.Kept != 1 || got.Vectors[0][0] != 1.1 {
+		t.Errorf("with a damaged vector %d texts were asked for: %+v, %v", c.asked(), got, err)
+	}
+	if _, err := embed(texts, false); err != nil || c.asked() != 302 {
 		t.Errorf("without keeping %d texts were asked for: %v", c.asked(), err)
 	}
-	if _, err := b.Embed(t.Context(), EmbedRequest{Model: "counted/m", Texts: texts[:1], Keep: true, Dimensions: 1}); err != nil || c.asked() != 302 {
+	if _, err := b.Embed(t.Context(), EmbedRequest{Model: "counted/m", Texts: texts[:1], Keep: true, Dimensions: 1}); err != nil || c.asked() != 303 {
 		t.Errorf("vectors of another length were not asked for: %d, %v", c.asked(), err)
 	}
 	c.length = 2 // the model of this name was replaced

@@ -109,6 +109,7 @@ func TestDamageInOneChatStaysAlone(t *testing.T) {
 	elsewhere := map[string]string{
 		"blobs": "cas verifies contents, see TestDamage of package cas", "trees": "as blobs",
 		"search_words": "an index of an older form", "search_pairs": "an index of an older form",
+		"vectors": "they can be asked for again, see TestVectorsAreKept",
 	}
 	for table := range engineTables(newBench(t, yes)) {
 		if elsewhere[table] != "" {
@@ -342,7 +343,7 @@ func TestEveryRecordIsBoundedAsItIsEncoded(t *testing.T) {
 		"branches": "ids and numbers", "branch_marks": "as branches", "artifacts": "ids and a digest", "usage_days": "a day and the name of a model, which maxModelRef bounds", "usage_chats": "as usage_days",
 	}
 	raw := map[string]bool{ // pieces of bytes that are cut to a size where they are written
-		"events": true, "message_parts": true, "search_words": true, "search_pairs": true, "search_words_2": true, "search_pairs_2": true, "search_chats": true,
+		"events": true, "message_parts": true, "search_words": true, "search_pairs": true, "search_words_2": true, "search_pairs_2": true, "search_chats": true, "vectors": true,
 	}
 	all := map[string][]string{}
 	collectTables(reflect.ValueOf(b.tables), all)
