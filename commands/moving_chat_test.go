@@ -59,7 +59,7 @@ func (s *ruledServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	n := len(s.accepted)
 	s.accepted = append(s.accepted, string(raw))
-	// The question is the last text that is no result, unless one follows it.
+	// The question is the last text other than a result, unless a result follows it.
 	asked := strings.LastIndex(string(raw), "please") > max(strings.LastIndex(string(raw), `"tool_result"`), strings.LastIndex(string(raw), `"role":"tool"`))
 	kind, body := s.answer(n, asked)
 	w.Header().Set("Content-Type", kind)

@@ -98,7 +98,7 @@ func TestReasoningOfAnotherAccountIsLeftOut(t *testing.T) {
 	}
 }
 
-// An answer that was stopped leaves no reasoning behind that a later request would send.
+// A later request sends no reasoning of an answer that was stopped.
 func TestReasoningOfAStoppedAnswerIsNotSent(t *testing.T) {
 	t.Parallel()
 	s := startResponses(t)
@@ -155,7 +155,7 @@ func TestReasoningInTheTextOverResponses(t *testing.T) {
 	}
 }
 
-// A conversation that outgrows the model is compacted and goes on, whether the server says so
+// A conversation that outgrows the model is compacted and continues, whether the server says so
 // with a status or within the stream.
 func TestTooLongOverResponses(t *testing.T) {
 	t.Parallel()
@@ -209,7 +209,7 @@ func TestTooLongOverResponses(t *testing.T) {
 	}
 }
 
-// The configuration and doctor tell which API a model is asked by.
+// The configuration and doctor show which API a model is asked by.
 func TestWhichAPIAModelIsAskedBy(t *testing.T) {
 	t.Parallel()
 	s := startResponses(t)

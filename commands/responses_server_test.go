@@ -79,7 +79,7 @@ type responsesPart struct {
 	Detail   string `json:"detail"`
 }
 
-// identity tells an item from others, however it comes.
+// identity identifies an item, in whichever form it comes.
 func (i responsesItem) identity() string {
 	switch i.Type {
 	case "reasoning":

@@ -373,7 +373,7 @@ func TestAnAnswerThatStaysOpenIsContinued(t *testing.T) {
 // peerTokens is how a server of these tests counts a request.
 func peerTokens(r peerRequest) int { return len(r.body) / 4 }
 
-// A conversation that has become too long for its server goes on in other processes with
+// A conversation that has become too long for its server continues in other processes with
 // its older messages summed up, however the server signals that.
 func TestALongChatContinuesInOtherProcesses(t *testing.T) {
 	t.Parallel()

@@ -21,7 +21,7 @@ type choice struct {
 	// since is the step from which on this model has answered. The reasoning
 	// of another one is never sent to it.
 	since int
-	// learnt is what earlier answers told of the model, and ratios its part
+	// learnt is what is known of the model from earlier answers, and ratios its part
 	// that estimates are corrected by.
 	learnt learnt
 	ratios budget.Ratios

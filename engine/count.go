@@ -34,7 +34,11 @@ func (e *Engine) CountTokens(ctx context.Context, req TurnRequest) (n int, exact
 	if !ok {
 		return asked.Tokens, false, nil
 	}
-	if n, err = counter.CountTokens(ctx, asked); err != nil {
+	err = provider.WithRenewal(ctx, t.model.prov, func() error {
+		n, err = counter.CountTokens(ctx, asked)
+		return err
+	})
+	if err != nil {
 		return 0, false, models.Explain(t.model.ref, err)
 	}
 	return n, true, nil

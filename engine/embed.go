@@ -3,17 +3,16 @@ package engine
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"iter"
-	"math"
 	"time"
 
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/internal/float32s"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
 
@@ -79,7 +78,7 @@ func (e *Engine) Embed(ctx context.Context, req EmbedRequest) (*Embedded, error)
 type embedding struct {
 	eng  *Engine
 	req  EmbedRequest
-	prov provider.Embedder
+	prov provider.Provider
 	name string // of the model, without the provider
 	out  Embedded
 }
@@ -114,11 +113,10 @@ func (e *Engine) embedding(ctx context.Context, req EmbedRequest) (*embedding, e
 	if err != nil {
 		return nil, err
 	}
-	able, ok := provider.As[provider.Embedder](p)
-	if !ok {
+	if _, ok := provider.As[provider.Embedder](p); !ok {
 		return nil, fault.New(fault.Usage, "the provider "+p.Name()+" has no embeddings")
 	}
-	b := &embedding{eng: e, req: req, prov: able, name: name}
+	b := &embedding{eng: e, req: req, prov: p, name: name}
 	b.out = Embedded{Model: p.Name() + "/" + name, Vectors: make([][]float32, len(req.Texts))}
 	return b, nil
 }
@@ -140,7 +138,8 @@ func (b *embedding) recall(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			if b.out.Vectors[i] = unpackVector(raw); b.out.Vectors[i] != nil {
+			if v, ok := float32s.Parse(raw); ok {
+				b.out.Vectors[i] = v
 				b.out.Kept++
 			}
 		}
@@ -217,7 +216,7 @@ func (b *embedding) keep(ctx context.Context, texts []string, vectors [][]float3
 	defer release()
 	err = b.eng.store.Update(ctx, func(tx *kv.Tx) error {
 		for i, text := range texts {
-			if err := b.eng.tables.vectors.Put(tx, b.key(text), packVector(vectors[i]), kv.WithTTL(vectorsKept)); err != nil {
+			if err := b.eng.tables.vectors.Put(tx, b.key(text), float32s.Append(nil, vectors[i]), kv.WithTTL(vectorsKept)); err != nil {
 				return err
 			}
 		}
@@ -240,30 +239,9 @@ func batchOf(texts []string) int {
 	return len(texts)
 }
 
-// packVector is a vector as the store has it: 32-bit numbers, little-endian.
-func packVector(v []float32) []byte {
-	out := make([]byte, 0, 4*len(v))
-	for _, x := range v {
-		out = binary.LittleEndian.AppendUint32(out, math.Float32bits(x))
-	}
-	return out
-}
-
-// unpackVector is the reverse; nil for bytes that are no vector.
-func unpackVector(raw []byte) []float32 {
-	if len(raw) == 0 || len(raw)%4 != 0 {
-		return nil
-	}
-	out := make([]float32, len(raw)/4)
-	for i := range out {
-		out[i] = math.Float32frombits(binary.LittleEndian.Uint32(raw[4*i:]))
-	}
-	return out
-}
-
-// Complete continues a text with a model, as autocompletion in editors does: there is no
-// conversation, and nothing is kept. Model names the model as people do. An error is a fault.
-func (e *Engine) Complete(ctx context.Context, model string, req provider.CompletionRequest) iter.Seq2[[]provider.Delta, error] {
+// Complete continues the text of req.Completion, as autocompletion in editors does: there is no
+// conversation, and nothing is kept. ref names the model as people do. An error is a fault.
+func (e *Engine) Complete(ctx context.Context, ref string, req provider.Request) iter.Seq2[[]provider.Delta, error] {
 	return func(yield func([]provider.Delta, error) bool) {
 		ctx, leave, err := e.enter(ctx)
 		if err != nil {
@@ -271,18 +249,17 @@ func (e *Engine) Complete(ctx context.Context, model string, req provider.Comple
 			return
 		}
 		defer leave()
-		p, name, err := e.o.Models.Resolve(ctx, model)
+		p, name, err := e.o.Models.Resolve(ctx, ref)
 		if err != nil {
 			yield(nil, err)
 			return
 		}
-		able, ok := provider.As[provider.Completer](p)
-		if !ok {
+		if _, ok := provider.As[provider.Completer](p); !ok {
 			yield(nil, fault.New(fault.Usage, "the provider "+p.Name()+" has no completions"))
 			return
 		}
 		req.Model = name
-		for batch, err := range provider.CompleteWithRetry(ctx, p, able, &req, e.o.Retry) {
+		for batch, err := range provider.Retry(p, e.o.Retry).Stream(ctx, &req) {
 			if err != nil {
 				err = models.Explain(p.Name()+"/"+name, err)
 			}

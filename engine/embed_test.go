@@ -69,7 +69,7 @@ func (n named) Stream(context.Context, *provider.Request) iter.Seq2[[]provider.D
 	return func(func([]provider.Delta, error) bool) {}
 }
 
-// Vectors that are kept are asked for once, whoever asks in which order, and the request
+// Vectors that are kept are asked for once, in whichever order, and the request
 // after a failure asks only for what is missing.
 func TestVectorsAreKept(t *testing.T) {
 	t.Parallel()

@@ -69,7 +69,7 @@ func (s *Server) compat(w http.ResponseWriter, r *http.Request, n dialect.Name) 
 		return err
 	}
 	if len(in.Messages) == 0 { // that is how Ollama's clients have a model loaded
-		writeRaw(w, http.StatusOK, n.Form().ObjectType, dialect.OllamaLoaded(in.Model, s.now()))
+		writeRaw(w, http.StatusOK, n.Form().ObjectType, dialect.OllamaLoaded(in.Options(), s.now()))
 		return nil
 	}
 	req, err := s.compatTurn(r, in)

@@ -79,7 +79,7 @@ func ollamaGenerate(s *Server, w http.ResponseWriter, r *http.Request) error {
 	case bad != nil:
 		return bad
 	case in.Prompt == "" && in.Suffix == "" && len(in.Images) == 0: // that is how clients have a model loaded
-		writeRaw(w, http.StatusOK, dialect.Ollama.Form().ObjectType, dialect.OllamaGenerateLoaded(in.Model, s.now()))
+		writeRaw(w, http.StatusOK, dialect.Ollama.Form().ObjectType, dialect.OllamaLoaded(dialect.Options{Model: in.Model, Generate: true}, s.now()))
 		return nil
 	case in.Raw || in.Suffix != "":
 		return s.complete(w, r, in)
@@ -109,9 +109,10 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request, in *dialect.Co
 	defer cancel() // also where the client takes no more
 	out := &completing{w: w, rc: http.NewResponseController(w), stall: s.o.StallTime, in: in}
 	out.c = dialect.Completion{Request: in, ID: requestID(r), Begun: s.now()}
-	for batch, err := range s.turns.Complete(ctx, in.Model, provider.CompletionRequest{
-		Prompt: in.Prompt, Suffix: in.Suffix, System: in.System, Raw: in.Raw, Images: in.Images, MaxTokens: in.MaxTokens,
-		Temperature: in.Temperature, Think: in.Think, Sampling: provider.Sampling{TopP: in.TopP, Seed: in.Seed, Stop: in.Stop},
+	for batch, err := range s.turns.Complete(ctx, in.Model, provider.Request{
+		Completion: &provider.Completion{Prompt: in.Prompt, Suffix: in.Suffix, System: in.System, Raw: in.Raw, Images: in.Images},
+		MaxTokens:  in.MaxTokens, Temperature: in.Temperature, Think: in.Think,
+		Sampling: provider.Sampling{TopP: in.TopP, Seed: in.Seed, Stop: in.Stop},
 	}) {
 		if err != nil {
 			return out.fail(ctx, err)

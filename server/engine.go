@@ -28,7 +28,7 @@ type turnsAPI interface {
 	PullModel(ctx context.Context, name string, progress func(provider.Progress)) error
 	RemoveModel(ctx context.Context, name string) error
 	Embed(context.Context, engine.EmbedRequest) (*engine.Embedded, error)
-	Complete(context.Context, string, provider.CompletionRequest) iter.Seq2[[]provider.Delta, error]
+	Complete(context.Context, string, provider.Request) iter.Seq2[[]provider.Delta, error]
 	CountTokens(context.Context, engine.TurnRequest) (n int, exact bool, err error)
 	SyncTime(engine.TurnID) time.Duration
 }

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// Ollama plays an Ollama's models: lists, facts, vectors, pulls and removals.
+// Ollama plays an Ollama's models: lists, facts, vectors, pulls and removals; all are in memory.
 type Ollama struct {
 	*httptest.Server
 
@@ -57,6 +57,12 @@ func (o *Ollama) serve(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.URL.Path == "/api/tags":
 		_ = json.NewEncoder(w).Encode(obj{"models": list})
+	case r.URL.Path == "/api/ps":
+		running := []obj{}
+		for _, name := range have {
+			running = append(running, obj{"name": name, "model": name, "size": 9, "size_vram": 4, "context_length": 4096, "expires_at": "2030-01-01T00:00:00Z"})
+		}
+		_ = json.NewEncoder(w).Encode(obj{"models": running})
 	case r.URL.Path == "/api/pull":
 		o.pull(w, r, body.Model)
 	case !known:

@@ -3,11 +3,9 @@ package embed
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -18,6 +16,7 @@ import (
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/internal/float32s"
 )
 
 // groupTexts is how many texts are embedded before their vectors are printed.
@@ -169,11 +168,7 @@ func (o options) embed(ctx context.Context, rt *workbench.Runtime, group []text,
 func (o options) print(rt *workbench.Runtime, all *embedJSON, group []text, vectors [][]float32, first int) error {
 	for i, v := range vectors {
 		if o.binary {
-			raw := make([]byte, 0, 4*len(v))
-			for _, x := range v {
-				raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(x))
-			}
-			if _, err := rt.Streams.Out.Write(raw); err != nil {
+			if _, err := rt.Streams.Out.Write(float32s.Append(nil, v)); err != nil {
 				return err
 			}
 			continue
@@ -211,11 +206,18 @@ func gather(ctx context.Context, rt *workbench.Runtime, o options, in input.Opti
 			if p.Kind != provider.FilePart {
 				return nil, cmdline.Usagef(path+" -f report.md", "%s is an image; only texts are embedded", cmdline.ShellWord(p.Name))
 			}
+			if strings.TrimSpace(p.Text) == "" {
+				rt.Notice("left out " + p.Name + ": it has no text")
+				continue
+			}
 			out = append(out, text{p.Name, p.Text})
 		}
 	}
-	if len(out) > 0 {
+	switch {
+	case len(out) > 0:
 		return out, nil
+	case len(o.files) > 0:
+		return nil, cmdline.Usagef(path+" -f report.md", "the files have no text to embed")
 	}
 	if rt.Streams.In.IsTerminal() {
 		return nil, cmdline.Usagef(path+" \"rain in Oslo\"", "there is no text to embed")

@@ -135,7 +135,7 @@ func toolShape() shape {
 		{"tool_id, toolset_id", "its ids; a builtin tool has no toolset"},
 		{"name, description", "for people, and for the model; category"},
 		{"input_schema", "and output_schema: JSON Schemas of what it takes and gives"},
-		{"streaming, timeout", "whether it tells progress; the time it has"},
+		{"streaming, timeout", "whether it reports progress; its time limit"},
 		{"requires_confirmation", "whether it asks before each call"},
 		{"enabled, problem", "whether it is on; why it can't be used"},
 		{"service", "whether its process lives on after a call"},

@@ -11,7 +11,7 @@ import (
 
 // closedAtStart reports whether a shell started the program with stdout closed (fettle >&-).
 // The Go runtime opens /dev/null for reading and writing in the place of a closed stream.
-// Programs that discard a child's output may do the same, and there it is no error, so the
+// Programs that discard a child's output may do the same, which is not an error, so the
 // parent has to be a shell whose own stdout is something else.
 func closedAtStart(fd uintptr) bool {
 	flags, err := unix.FcntlInt(fd, unix.F_GETFL, 0)

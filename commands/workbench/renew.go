@@ -20,7 +20,10 @@ type renewing struct {
 	of   config.Provider
 }
 
-var _ provider.Lister = (*renewingLister)(nil)
+var (
+	_ provider.Lister  = (*renewingLister)(nil)
+	_ provider.Renewer = (*renewing)(nil)
+)
 
 type renewingLister struct {
 	*renewing
@@ -66,22 +69,30 @@ func (r *renewing) Stream(ctx context.Context, req *provider.Request) iter.Seq2[
 	}
 }
 
-// Model describes a model; see provider.Provider.
-func (r *renewing) Model(ctx context.Context, name string) (provider.Model, error) {
+// Renewing calls do; see provider.Renewer.
+func (r *renewing) Renewing(ctx context.Context, do func() error) error {
 	runs := r.ring.Runs(ctx, r.of)
-	m, err := r.Provider.Model(ctx, name)
+	err := do()
 	if err != nil && r.renew(ctx, err, runs) {
-		return r.Provider.Model(ctx, name)
+		return do()
 	}
+	return err
+}
+
+// Model describes a model; see provider.Provider.
+func (r *renewing) Model(ctx context.Context, name string) (m provider.Model, err error) {
+	err = r.Renewing(ctx, func() error {
+		m, err = r.Provider.Model(ctx, name)
+		return err
+	})
 	return m, err
 }
 
 // Models lists the models; see provider.Lister.
-func (r *renewingLister) Models(ctx context.Context) ([]provider.Model, error) {
-	runs := r.ring.Runs(ctx, r.of)
-	list, err := r.Lister.Models(ctx)
-	if err != nil && r.renew(ctx, err, runs) {
-		return r.Lister.Models(ctx)
-	}
+func (r *renewingLister) Models(ctx context.Context) (list []provider.Model, err error) {
+	err = r.Renewing(ctx, func() error {
+		list, err = r.Lister.Models(ctx)
+		return err
+	})
 	return list, err
 }

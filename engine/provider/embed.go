@@ -28,10 +28,19 @@ type Embedding struct {
 }
 
 // EmbedWithRetry embeds, and tries again after failures that may pass, as RetryOptions say.
-func EmbedWithRetry(ctx context.Context, p Embedder, req *EmbedRequest, o RetryOptions) (*Embedding, error) {
+// p has to have an Embedder.
+func EmbedWithRetry(ctx context.Context, p Provider, req *EmbedRequest, o RetryOptions) (*Embedding, error) {
+	able, ok := As[Embedder](p)
+	if !ok {
+		return nil, &Error{Kind: Rejected, Provider: p.Name(), Model: req.Model, Message: "the provider has no embeddings"}
+	}
 	r := &retrier{o: o.orDefault()}
 	for attempt := 1; ; attempt++ {
-		out, err := p.Embed(ctx, req)
+		var out *Embedding
+		err := WithRenewal(ctx, p, func() (err error) {
+			out, err = able.Embed(ctx, req)
+			return err
+		})
 		if err == nil {
 			return out, nil
 		}

@@ -53,6 +53,22 @@ type Counter interface {
 	CountTokens(ctx context.Context, req *Request) (int, error)
 }
 
+// Renewer is a Provider whose key may be renewed after a refusal.
+type Renewer interface {
+	// Renewing calls do, and calls it again if the server has refused the key and another
+	// one could be had.
+	Renewing(ctx context.Context, do func() error) error
+}
+
+// WithRenewal calls do, as the Renewer of p does if p has one. It is for powers that [As]
+// finds within what p is wrapped around.
+func WithRenewal(ctx context.Context, p Provider, do func() error) error {
+	if r, ok := As[Renewer](p); ok {
+		return r.Renewing(ctx, do)
+	}
+	return do()
+}
+
 // Learner is a Provider that learns from refusals which shape the requests to a model must
 // have.
 type Learner interface {
@@ -135,6 +151,10 @@ type Request struct {
 	ThoughtEnd string
 	// Native is set where agents answer; see there.
 	Native *Native
+	// Completion asks for the continuation of a text in place of an answer to the messages,
+	// of a [Completer]. Of the other fields the model, MaxTokens, Temperature, Sampling and
+	// Think count then.
+	Completion *Completion
 }
 
 // AnyTool is a [Request.MustCall] that any tool meets. No tool has that name.

@@ -89,17 +89,11 @@ func (a *anthropicObject) end() {
 			o.str("signature", a.signed)
 		}
 		if len(a.notes) > 0 {
-			o.key("citations")
-			o.b = append(o.b, '[')
-			for i, c := range a.notes {
-				if i > 0 {
-					o.b = append(o.b, ',')
-				}
-				inner := open(o.b)
-				anthropicCitation(inner, c)
-				o.b = inner.close()
-			}
-			o.b = append(o.b, ']')
+			o.list("citations", len(a.notes), func(dst []byte, i int) []byte {
+				c := open(dst)
+				anthropicCitation(c, a.notes[i])
+				return c.close()
+			})
 		}
 	})
 	a.text.Reset()

@@ -270,7 +270,7 @@ func (m anthropicMessage) add(r *Request, field string) *FieldError {
 	return nil
 }
 
-// withExtra gives the calls among parts the members that [seal] has kept beside them.
+// withExtra adds to the calls among parts the members that [seal] has kept for them.
 func withExtra(parts []Part) []Part {
 	extra := map[string]json.RawMessage{}
 	out := parts[:0]
@@ -337,7 +337,7 @@ func (b *anthropicBlock) parts(field string) ([]Part, *FieldError) {
 	case "tool_result":
 		return b.result(field)
 	case "server_tool_use", "web_search_tool_result", "web_fetch_tool_result", "code_execution_tool_result":
-		return nil, nil // a call of Anthropic's server and its result, which other models can't be told of
+		return nil, nil // a call of Anthropic's server and its result, which other models don't know
 	}
 	return nil, wrong(field, "blocks of type "+clean(b.Type)+" can't be taken")
 }

@@ -2,13 +2,12 @@ package dialect
 
 import (
 	"encoding/base64"
-	"encoding/binary"
 	"encoding/json"
-	"math"
 	"strconv"
 	"time"
 
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/internal/float32s"
 )
 
 // EmbedRequest is a request for vectors of POST /v1/embeddings, /api/embed or
@@ -72,44 +71,27 @@ type Vectors struct {
 
 // OpenAIEmbeddings is the body of an answer of /v1/embeddings.
 func OpenAIEmbeddings(v Vectors, inBase64 bool) []byte {
-	o := open(nil).str("object", "list")
-	o.key("data")
-	o.b = append(o.b, '[')
-	for i, vector := range v.Vectors {
-		if i > 0 {
-			o.b = append(o.b, ',')
-		}
-		inner := open(o.b).str("object", "embedding").int("index", int64(i))
-		inner.key("embedding")
-		if inBase64 {
-			inner.b = appendBase64(inner.b, vector)
+	return open(nil).str("object", "list").list("data", len(v.Vectors), func(dst []byte, i int) []byte {
+		o := open(dst).str("object", "embedding").int("index", int64(i))
+		if o.key("embedding"); inBase64 {
+			o.b = appendBase64(o.b, v.Vectors[i])
 		} else {
-			inner.b = appendVector(inner.b, vector)
+			o.b = appendVector(o.b, v.Vectors[i])
 		}
-		o.b = inner.close()
-	}
-	o.b = append(o.b, ']')
-	o.str("model", v.Model).obj("usage", func(o *object) { o.int("prompt_tokens", v.Tokens).int("total_tokens", v.Tokens) })
-	return append(o.close(), '\n')
+		return o.close()
+	}).str("model", v.Model).
+		obj("usage", func(o *object) { o.int("prompt_tokens", v.Tokens).int("total_tokens", v.Tokens) }).line()
 }
 
 // OllamaEmbed is the body of an answer of /api/embed.
 func OllamaEmbed(v Vectors) []byte {
-	o := open(nil).str("model", v.Model)
-	o.key("embeddings")
-	o.b = append(o.b, '[')
-	for i, vector := range v.Vectors {
-		if i > 0 {
-			o.b = append(o.b, ',')
-		}
-		o.b = appendVector(o.b, vector)
-	}
-	o.b = append(o.b, ']')
-	o.int("total_duration", max(1, int64(v.Took)))
+	o := open(nil).str("model", v.Model).
+		list("embeddings", len(v.Vectors), func(dst []byte, i int) []byte { return appendVector(dst, v.Vectors[i]) }).
+		int("total_duration", max(1, int64(v.Took)))
 	if v.Tokens > 0 {
 		o.int("prompt_eval_count", v.Tokens)
 	}
-	return append(o.close(), '\n')
+	return o.line()
 }
 
 // OllamaEmbeddings is the body of an answer of /api/embeddings, the older route, which takes
@@ -118,7 +100,7 @@ func OllamaEmbeddings(v Vectors) []byte {
 	o := open(nil)
 	o.key("embedding")
 	o.b = appendVector(o.b, v.Vectors[0])
-	return append(o.close(), '\n')
+	return o.line()
 }
 
 // appendVector appends a vector as a list of numbers, each with as many digits as it takes
@@ -135,11 +117,6 @@ func appendVector(dst []byte, v []float32) []byte {
 }
 
 func appendBase64(dst []byte, v []float32) []byte {
-	raw := make([]byte, 0, 4*len(v))
-	for _, x := range v {
-		raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(x))
-	}
-	dst = append(dst, '"')
-	dst = base64.StdEncoding.AppendEncode(dst, raw)
+	dst = base64.StdEncoding.AppendEncode(append(dst, '"'), float32s.Append(nil, v))
 	return append(dst, '"')
 }

@@ -87,6 +87,20 @@ func (o *object) val(k string, v any) *object {
 	return o
 }
 
+// list adds a list of n values, of which each appends one.
+func (o *object) list(k string, n int, each func(dst []byte, i int) []byte) *object {
+	o.key(k)
+	o.b = append(o.b, '[')
+	for i := range n {
+		if i > 0 {
+			o.b = append(o.b, ',')
+		}
+		o.b = each(o.b, i)
+	}
+	o.b = append(o.b, ']')
+	return o
+}
+
 func (o *object) close() []byte { return append(o.b, '}') }
 
 func appendRaw(dst []byte, v json.RawMessage) []byte {

@@ -94,7 +94,11 @@ func read(field string, raw json.RawMessage, v any) *FieldError {
 		}
 		return wrong(at, "a JSON "+kind.Value+" was given where "+wanted(kind)+" is needed")
 	}
-	return wrong(field, "is no JSON: "+strings.TrimPrefix(err.Error(), "json: "))
+	problem := "is not JSON: " + strings.TrimPrefix(err.Error(), "json: ")
+	if field == "" {
+		problem = "the body " + problem
+	}
+	return wrong(field, problem)
 }
 
 func wanted(e *json.UnmarshalTypeError) string {

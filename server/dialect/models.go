@@ -27,17 +27,8 @@ const OllamaVersion = "0.17.4"
 
 // OpenAIModels is the body of GET /v1/models.
 func OpenAIModels(models []Model) []byte {
-	o := open(nil).str("object", "list")
-	o.key("data")
-	o.b = append(o.b, '[')
-	for i, m := range models {
-		if i > 0 {
-			o.b = append(o.b, ',')
-		}
-		o.b = OpenAIModel(o.b, m)
-	}
-	o.b = append(o.b, ']')
-	return append(o.close(), '\n')
+	return open(nil).str("object", "list").
+		list("data", len(models), func(dst []byte, i int) []byte { return OpenAIModel(dst, models[i]) }).line()
 }
 
 // OpenAIModel appends the body of GET /v1/models/{model}.
@@ -51,23 +42,14 @@ func OpenAIModel(dst []byte, m Model) []byte {
 
 // AnthropicModels is the body of GET /v1/models for a client of Anthropic's API.
 func AnthropicModels(models []Model) []byte {
-	o := open(nil)
-	o.key("data")
-	o.b = append(o.b, '[')
-	for i, m := range models {
-		if i > 0 {
-			o.b = append(o.b, ',')
-		}
-		o.b = AnthropicModel(o.b, m)
-	}
-	o.b = append(o.b, ']')
-	o.bool("has_more", false)
+	o := open(nil).list("data", len(models), func(dst []byte, i int) []byte { return AnthropicModel(dst, models[i]) }).
+		bool("has_more", false)
 	if len(models) == 0 {
 		o.lit("first_id", "null").lit("last_id", "null")
 	} else {
 		o.str("first_id", models[0].ID).str("last_id", models[len(models)-1].ID)
 	}
-	return append(o.close(), '\n')
+	return o.line()
 }
 
 // AnthropicModel appends a model as Anthropic's API describes one. A time of release that
@@ -84,18 +66,11 @@ func AnthropicCount(tokens int) []byte {
 
 // OllamaTags is the body of GET /api/tags.
 func OllamaTags(models []Model) []byte {
-	o := open(nil)
-	o.key("models")
-	o.b = append(o.b, '[')
-	for i, m := range models {
-		if i > 0 {
-			o.b = append(o.b, ',')
-		}
-		o.b = open(o.b).str("name", m.ID).str("model", m.ID).str("modified_at", stamp(m.Modified)).int("size", m.Size).
+	return open(nil).list("models", len(models), func(dst []byte, i int) []byte {
+		m := models[i]
+		return open(dst).str("name", m.ID).str("model", m.ID).str("modified_at", stamp(m.Modified)).int("size", m.Size).
 			str("digest", "").obj("details", m.details).close()
-	}
-	o.b = append(o.b, ']')
-	return append(o.close(), '\n')
+	}).line()
 }
 
 // details are never null: clients read fields of it without looking.
@@ -137,18 +112,12 @@ func OllamaShow(m Model) []byte {
 		val("capabilities", able).close(), '\n')
 }
 
-// OllamaLoaded is the answer to a chat without messages, by which clients have a
-// model loaded.
-func OllamaLoaded(model string, at time.Time) []byte {
-	return append(open(nil).str("model", model).str("created_at", stamp(at)).
-		obj("message", func(o *object) { o.str("role", "assistant").str("content", "") }).
-		str("done_reason", "load").bool("done", true).close(), '\n')
-}
-
-// OllamaGenerateLoaded is the answer to a request of /api/generate without a prompt.
-func OllamaGenerateLoaded(model string, at time.Time) []byte {
-	return append(open(nil).str("model", model).str("created_at", stamp(at)).str("response", "").
-		str("done_reason", "load").bool("done", true).close(), '\n')
+// OllamaLoaded is the answer to a request without messages, or without a prompt, by which
+// clients have a model loaded.
+func OllamaLoaded(o Options, at time.Time) []byte {
+	out := open(nil).str("model", o.Model).str("created_at", stamp(at))
+	o.ollamaText(out, "", "", nil)
+	return out.str("done_reason", "load").bool("done", true).line()
 }
 
 // OllamaVersionBody is the body of GET /api/version.
@@ -166,19 +135,12 @@ type RunningModel struct {
 
 // OllamaPs is the body of GET /api/ps.
 func OllamaPs(list []RunningModel) []byte {
-	o := open(nil)
-	o.key("models")
-	o.b = append(o.b, '[')
-	for i, m := range list {
-		if i > 0 {
-			o.b = append(o.b, ',')
-		}
-		o.b = open(o.b).str("name", m.Name).str("model", m.Name).int("size", m.Size).str("digest", m.Digest).
+	return open(nil).list("models", len(list), func(dst []byte, i int) []byte {
+		m := list[i]
+		return open(dst).str("name", m.Name).str("model", m.Name).int("size", m.Size).str("digest", m.Digest).
 			obj("details", Model{ID: m.Name}.details).str("expires_at", stamp(m.Expires)).int("size_vram", m.VRAM).
 			int("context_length", int64(m.Context)).close()
-	}
-	o.b = append(o.b, ']')
-	return append(o.close(), '\n')
+	}).line()
 }
 
 // OllamaProgress is a line of the answer of POST /api/pull.

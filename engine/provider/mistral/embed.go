@@ -2,7 +2,6 @@ package mistral
 
 import (
 	"context"
-	"iter"
 	"net/http"
 
 	"github.com/fettle-cli/fettle/engine/provider"
@@ -54,16 +53,15 @@ type fimRequest struct {
 	Stream      bool     `json:"stream"`
 }
 
-// Complete asks POST /fim/completions, Mistral's route for code.
-func (p *Provider) Complete(ctx context.Context, req *provider.CompletionRequest) iter.Seq2[[]provider.Delta, error] {
-	return wire.Stream(func(pass func([]provider.Delta) bool) error { return p.complete(ctx, req, pass) })
-}
+// Completes marks that Stream takes completions.
+func (p *Provider) Completes() {}
 
-func (p *Provider) complete(ctx context.Context, req *provider.CompletionRequest, pass func([]provider.Delta) bool) error {
+// complete asks POST /fim/completions, Mistral's route for code.
+func (p *Provider) complete(ctx context.Context, req *provider.Request, pass func([]provider.Delta) bool) error {
 	src := wire.Source{Provider: p.o.Name, Model: req.Model, Address: p.Address()}
 	body, err := wire.Marshal(fimRequest{
-		Model: req.Model, Prompt: req.Prompt, Suffix: req.Suffix, MaxTokens: req.MaxTokens, Temperature: req.Temperature,
-		TopP: req.TopP, Seed: req.Seed, Stop: req.Stop, Stream: true,
+		Model: req.Model, Prompt: req.Completion.Prompt, Suffix: req.Completion.Suffix,
+		MaxTokens: req.MaxTokens, Temperature: req.Temperature, TopP: req.TopP, Seed: req.Seed, Stop: req.Stop, Stream: true,
 	})
 	if err == nil {
 		body, err = wire.WithMembers(body, p.o.Body)

@@ -39,7 +39,7 @@ func TestEmbeddingsAndCompletions(t *testing.T) {
 		t.Errorf("got %+v, %v, asked with %v", got, err, asked["/v1/embeddings"])
 	}
 	seed, text := int64(7), ""
-	for batch, err := range p.Complete(t.Context(), &provider.CompletionRequest{Model: "m", Prompt: "a(", Suffix: ")", Sampling: provider.Sampling{Seed: &seed}}) {
+	for batch, err := range p.Stream(t.Context(), &provider.Request{Model: "m", Completion: &provider.Completion{Prompt: "a(", Suffix: ")"}, Sampling: provider.Sampling{Seed: &seed}}) {
 		if err != nil {
 			t.Fatal(err)
 		}

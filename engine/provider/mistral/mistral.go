@@ -116,6 +116,9 @@ func (p *Provider) CloseIdleConnections() { p.client.CloseIdleConnections() }
 
 // Stream sends the request; see provider.Provider.
 func (p *Provider) Stream(ctx context.Context, req *provider.Request) iter.Seq2[[]provider.Delta, error] {
+	if req.Completion != nil {
+		return wire.Stream(func(pass func([]provider.Delta) bool) error { return p.complete(ctx, req, pass) })
+	}
 	if n := req.Native; p.o.AgentFile != "" && n != nil && n.Provider == p.o.Name && req.Schema == nil {
 		return p.converse(ctx, req)
 	}

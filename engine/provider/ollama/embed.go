@@ -3,7 +3,6 @@ package ollama
 import (
 	"context"
 	"encoding/json"
-	"iter"
 	"net/http"
 
 	"github.com/ollama/ollama/api"
@@ -59,20 +58,28 @@ func (p *Provider) Embed(ctx context.Context, req *provider.EmbedRequest) (out *
 	return out, err
 }
 
-// Complete asks /api/generate.
-func (p *Provider) Complete(ctx context.Context, req *provider.CompletionRequest) iter.Seq2[[]provider.Delta, error] {
-	return wire.Stream(func(pass func([]provider.Delta) bool) error { return p.complete(ctx, req, pass) })
+// generateRequest is the body of POST /api/generate.
+type generateRequest struct {
+	Model   string      `json:"model"`
+	Prompt  string      `json:"prompt"`
+	Suffix  string      `json:"suffix,omitempty"`
+	System  string      `json:"system,omitempty"`
+	Raw     bool        `json:"raw,omitempty"`
+	Images  [][]byte    `json:"images,omitempty"` // base64 by encoding/json
+	Stream  bool        `json:"stream"`
+	Think   *bool       `json:"think,omitempty"`
+	Options chatOptions `json:"options"`
 }
 
-func (p *Provider) complete(ctx context.Context, req *provider.CompletionRequest, pass func([]provider.Delta) bool) error {
-	in := api.GenerateRequest{
-		Model: req.Model, Prompt: req.Prompt, Suffix: req.Suffix, System: req.System, Raw: req.Raw, Options: p.completionOptions(ctx, req),
-	}
-	for _, image := range req.Images {
-		in.Images = append(in.Images, image)
-	}
-	if req.Think != nil {
-		in.Think = &api.ThinkValue{Value: *req.Think}
+// Completes marks that Stream takes completions.
+func (p *Provider) Completes() {}
+
+// complete asks POST /api/generate.
+func (p *Provider) complete(ctx context.Context, req *provider.Request, pass func([]provider.Delta) bool) error {
+	c := req.Completion
+	in := generateRequest{
+		Model: req.Model, Prompt: c.Prompt, Suffix: c.Suffix, System: c.System, Raw: c.Raw, Images: c.Images, Stream: true, Think: req.Think,
+		Options: optionsOf(req, p.completionContext(ctx, req)),
 	}
 	hr, src, err := p.post(ctx, req.Model, "generate", in)
 	if err != nil {
@@ -88,31 +95,14 @@ func (p *Provider) complete(ctx context.Context, req *provider.CompletionRequest
 	return x.Run(ctx, pass)
 }
 
-// completionOptions are the options of a completion. The context has room for the texts, by
-// an estimate of three bytes a token.
-func (p *Provider) completionOptions(ctx context.Context, req *provider.CompletionRequest) map[string]any {
-	o := map[string]any{}
-	as := &provider.Request{Model: req.Model, MaxTokens: req.MaxTokens, Tokens: (len(req.Prompt) + len(req.Suffix) + len(req.System)) / 3}
-	if about, err := p.about(ctx, req.Model); err == nil && !about.remote {
-		size := p.sizing(ctx, as, about)
-		if n := size.numCtx(); n > 0 {
-			o["num_ctx"] = n
-		}
+// completionContext is the context length that a completion asks for, by an estimate of three
+// bytes a token; 0 leaves it to the server.
+func (p *Provider) completionContext(ctx context.Context, req *provider.Request) int {
+	about, err := p.about(ctx, req.Model)
+	if err != nil || about.remote {
+		return 0
 	}
-	if req.MaxTokens > 0 {
-		o["num_predict"] = req.MaxTokens
-	}
-	if req.Temperature != nil {
-		o["temperature"] = *req.Temperature
-	}
-	if req.TopP != nil {
-		o["top_p"] = *req.TopP
-	}
-	if req.Seed != nil {
-		o["seed"] = *req.Seed
-	}
-	if len(req.Stop) > 0 {
-		o["stop"] = req.Stop
-	}
-	return o
+	c, sized := req.Completion, *req
+	sized.Tokens = (len(c.Prompt) + len(c.Suffix) + len(c.System)) / 3
+	return p.sizing(ctx, &sized, about).numCtx()
 }

@@ -66,7 +66,7 @@ func TestCompletions(t *testing.T) {
 		"/api/generate": `{"response":"  <think>","done":false}` + "\n" + `{"response":" x","done":false}` + "\n" + `{"response":"","done":true,"done_reason":"stop","prompt_eval_count":3,"eval_count":2}` + "\n",
 	})
 	text, meta := "", false
-	for batch, err := range p.Complete(t.Context(), &provider.CompletionRequest{Model: "m", Prompt: "a(", Suffix: ")", MaxTokens: 9, Raw: true}) {
+	for batch, err := range p.Stream(t.Context(), &provider.Request{Model: "m", Completion: &provider.Completion{Prompt: "a(", Suffix: ")", Raw: true}, MaxTokens: 9}) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -86,6 +86,9 @@ func (p *Provider) CloseIdleConnections() { p.client.CloseIdleConnections() }
 
 // Stream sends the request; see provider.Provider.
 func (p *Provider) Stream(ctx context.Context, req *provider.Request) iter.Seq2[[]provider.Delta, error] {
+	if req.Completion != nil {
+		return wire.Stream(func(pass func([]provider.Delta) bool) error { return p.complete(ctx, req, pass) })
+	}
 	return func(yield func([]provider.Delta, error) bool) {
 		about, err := p.about(ctx, req.Model)
 		if err != nil && final(err) {

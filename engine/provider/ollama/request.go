@@ -32,6 +32,13 @@ type chatOptions struct {
 	Stop        []string `json:"stop,omitempty"`
 }
 
+// optionsOf are the options of a request with a context length; 0 leaves it to the server.
+func optionsOf(req *provider.Request, numCtx int) chatOptions {
+	return chatOptions{
+		NumCtx: numCtx, NumPredict: req.MaxTokens, Temperature: req.Temperature, TopP: req.TopP, Seed: req.Seed, Stop: req.Stop,
+	}
+}
+
 type chatMessage struct {
 	Role       string     `json:"role"`
 	Content    string     `json:"content"`
@@ -76,9 +83,7 @@ type toolFunction struct {
 func encode(req *provider.Request, numCtx int, names *provider.Names) (body []byte, notes []string, _ error) {
 	out := chatRequest{
 		Model: req.Model, Stream: true,
-		Options: chatOptions{
-			NumCtx: numCtx, NumPredict: req.MaxTokens, Temperature: req.Temperature, TopP: req.TopP, Seed: req.Seed, Stop: req.Stop,
-		},
+		Options: optionsOf(req, numCtx),
 	}
 	var note string
 	if out.Think, note = thinkOf(req); note != "" {

@@ -35,7 +35,7 @@ func (p *Provider) api(model string, q quirks) string {
 }
 
 // reasons reports whether a model of OpenAI's reasons, or is served by the Responses API
-// alone. Over chat completions the newer ones take no tools unless they are told not to
+// alone. Over chat completions the newer ones take no tools unless they are asked not to
 // reason, and all of them lose their reasoning from one response to the next.
 func reasons(model string) bool {
 	return families().MatchString(model) && !plain().MatchString(model)

@@ -140,7 +140,7 @@ func keptOf(raw []byte) json.RawMessage {
 	return n.Append(nil)
 }
 
-// ours tells reasoning details of chat completions from those of other APIs, which have
+// ours distinguishes reasoning details of chat completions from those of other APIs, which have
 // blocks of thinking, items and the places of calls among them.
 func ours(entry json.RawMessage) bool {
 	var d struct{ Type string }

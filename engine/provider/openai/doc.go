@@ -12,7 +12,7 @@
 // # Which API
 //
 // Options.API names it. Without it, OpenAI's models that reason are asked by the Responses
-// API, since chat completions lose their reasoning and refuse tools beside it. All other
+// API, since chat completions lose their reasoning and refuse tools with it. All other
 // models and addresses are asked by chat completions, which every server has. A refusal that
 // names the Responses API moves a model of an address there, and one that lacks it moves the
 // model back for good. One deployment at Azure has chat completions only.
@@ -28,7 +28,7 @@
 // an answer that was cut off. Items of tools that run at the server go back too.
 //
 // A response ends with response.completed, response.incomplete or response.failed; nothing is
-// awaited after these. Events of an item are told apart by output_index, since proxies change
+// awaited after these. Events belong to an item by their output_index, since proxies change
 // ids, and items of the last event that did not come before are taken from there.
 //
 // There are no stop sequences, no seed and no sounds; a footnote says so where one was asked
@@ -40,7 +40,7 @@
 // model: stream_options, max_tokens against max_completion_tokens,
 // temperature, stream, and response_format, in whose place the schema is put into
 // words. Of the Responses API these are the summary of the reasoning, its encrypted form, and
-// store. A model that takes no tools while it thinks is told not to think; the
+// store. A model that takes no tools while it reasons is asked not to reason; the
 // tools stay. A tool whose schema is refused is left out with a footnote, and
 // the others stay.
 //

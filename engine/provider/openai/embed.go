@@ -3,7 +3,6 @@ package openai
 import (
 	"context"
 	"encoding/json"
-	"iter"
 	"net/http"
 
 	"github.com/fettle-cli/fettle/engine/provider"
@@ -49,16 +48,15 @@ type completionRequest struct {
 	StreamOptions *streamOptions `json:"stream_options,omitempty"`
 }
 
-// Complete asks POST /completions, whose stream has the text in the choices themselves.
-func (p *Provider) Complete(ctx context.Context, req *provider.CompletionRequest) iter.Seq2[[]provider.Delta, error] {
-	return wire.Stream(func(pass func([]provider.Delta) bool) error { return p.complete(ctx, req, pass) })
-}
+// Completes marks that Stream takes completions.
+func (p *Provider) Completes() {}
 
-func (p *Provider) complete(ctx context.Context, req *provider.CompletionRequest, pass func([]provider.Delta) bool) error {
+// complete asks POST /completions, whose stream has the text in the choices themselves.
+func (p *Provider) complete(ctx context.Context, req *provider.Request, pass func([]provider.Delta) bool) error {
 	src := wire.Source{Provider: p.o.Name, Model: req.Model, Address: p.Address()}
 	body, err := json.Marshal(completionRequest{
-		Model: req.Model, Prompt: req.Prompt, Suffix: req.Suffix, MaxTokens: req.MaxTokens, Temperature: req.Temperature,
-		TopP: req.TopP, Seed: req.Seed, Stop: req.Stop, Stream: true, StreamOptions: &streamOptions{IncludeUsage: true},
+		Model: req.Model, Prompt: req.Completion.Prompt, Suffix: req.Completion.Suffix,
+		MaxTokens: req.MaxTokens, Temperature: req.Temperature, TopP: req.TopP, Seed: req.Seed, Stop: req.Stop, Stream: true, StreamOptions: &streamOptions{IncludeUsage: true},
 	})
 	if err == nil {
 		body, err = wire.WithMembers(body, p.o.Body)

@@ -85,8 +85,8 @@ func TestCompletions(t *testing.T) {
 	p, asked := answering(t, stream, `{"choices":[{"index":0,"text":"whole","finish_reason":"stop"}]}`, `429 {"error":{"message":"slow down"}}`)
 	seed := int64(7)
 	read := func() (text, stop string, err error) {
-		for batch, e := range p.Complete(t.Context(), &provider.CompletionRequest{
-			Model: "m", Prompt: "a(", Suffix: ")", MaxTokens: 9, Sampling: provider.Sampling{Seed: &seed, Stop: []string{"\n\n"}},
+		for batch, e := range p.Stream(t.Context(), &provider.Request{
+			Model: "m", Completion: &provider.Completion{Prompt: "a(", Suffix: ")"}, MaxTokens: 9, Sampling: provider.Sampling{Seed: &seed, Stop: []string{"\n\n"}},
 		}) {
 			err = e
 			for _, d := range batch {

@@ -260,7 +260,7 @@ func TestWhatResponsesRefuse(t *testing.T) {
 	for name, c := range map[string]struct {
 		field, refusal string // what is sent at first, and what is said to it
 		instead        string
-		lesson         string // that other processes are told; none where it is about this history
+		lesson         string // that other processes recall; empty if it is about this history
 		notes          int
 	}{
 		"encrypted reasoning":          {`"include":`, "Encrypted content is not supported with this model.", "", "no-encrypted-reasoning", 0},

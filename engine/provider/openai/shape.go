@@ -49,7 +49,7 @@ func learnShape(e *provider.Error, text string, s sent, q *quirks, now *adaption
 }
 
 // learnItems takes a lesson about the items of a history, and about what the request asks the
-// Responses API for beside the answer.
+// Responses API for in addition to the answer.
 func learnItems(e *provider.Error, text string, s sent, q *quirks, now *adaption) lesson {
 	if e.Status == http.StatusUnauthorized || e.Status == http.StatusForbidden || e.Status == http.StatusTooManyRequests {
 		return nothing

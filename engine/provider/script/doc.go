@@ -102,8 +102,8 @@
 // # Vectors and completions
 //
 // A script embeds texts by their words, so that tests and demos of searches need no model:
-// see [Provider.Embed]. A completion plays the response to the text as a question; a suffix
-// follows it after <fill>.
+// see [Provider.Embed]. For a completion the response to the text as a question is played; a
+// suffix follows the text after <fill>.
 //
 // # The recorded form
 //

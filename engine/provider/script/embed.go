@@ -3,7 +3,6 @@ package script
 import (
 	"context"
 	"hash/fnv"
-	"iter"
 	"math"
 	"strings"
 	"unicode"
@@ -65,15 +64,18 @@ func wordVector(words []string, n int) []float32 {
 	return v
 }
 
-// Complete plays the response that the script has for the text as a question. A suffix is
-// part of the question, after <fill>.
-func (p *Provider) Complete(ctx context.Context, req *provider.CompletionRequest) iter.Seq2[[]provider.Delta, error] {
-	text := req.Prompt
-	if req.Suffix != "" {
-		text += "<fill>" + req.Suffix
+// Completes marks that Stream takes completions.
+func (p *Provider) Completes() {}
+
+// questionOf is a completion as a question, for which the script may have a response: the
+// suffix is part of it, after <fill>.
+func questionOf(req *provider.Request) *provider.Request {
+	out := *req
+	text := req.Completion.Prompt
+	if req.Completion.Suffix != "" {
+		text += "<fill>" + req.Completion.Suffix
 	}
-	return p.Stream(ctx, &provider.Request{
-		Model: req.Model, System: req.System, MaxTokens: req.MaxTokens, Temperature: req.Temperature, Sampling: req.Sampling,
-		Messages: []provider.Message{{Role: provider.User, Parts: []provider.Part{{Kind: provider.TextPart, Text: text}}}},
-	})
+	out.System, out.Completion = req.Completion.System, nil
+	out.Messages = []provider.Message{{Role: provider.User, Parts: []provider.Part{{Kind: provider.TextPart, Text: text}}}}
+	return &out
 }

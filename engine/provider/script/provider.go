@@ -82,6 +82,9 @@ func (p *Provider) Model(ctx context.Context, name string) (provider.Model, erro
 
 // Stream plays the response that the script has for the request.
 func (p *Provider) Stream(ctx context.Context, req *provider.Request) iter.Seq2[[]provider.Delta, error] {
+	if req.Completion != nil {
+		req = questionOf(req)
+	}
 	return func(yield func([]provider.Delta, error) bool) {
 		pl := player{ctx: ctx, model: req.Model}
 		if ctx.Err() != nil {

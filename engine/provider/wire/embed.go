@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/base64"
-	le "encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +11,7 @@ import (
 	"math"
 
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/internal/float32s"
 )
 
 // EmbedBody is the body of POST /embeddings of OpenAI's API and of those that follow it.
@@ -76,14 +76,12 @@ func vector(raw json.RawMessage) (v []float32, err error) {
 		return nil, err
 	}
 	b, err := base64.StdEncoding.DecodeString(text)
-	if err != nil || len(b)%4 != 0 {
-		return nil, errors.New("a vector is not base64 of 32-bit numbers")
+	if err == nil {
+		if v, ok := float32s.Parse(b); ok {
+			return v, nil
+		}
 	}
-	v = make([]float32, len(b)/4)
-	for i := range v {
-		v[i] = math.Float32frombits(le.LittleEndian.Uint32(b[4*i:]))
-	}
-	return v, nil
+	return nil, errors.New("a vector is not base64 of 32-bit numbers")
 }
 
 // maxDimensions bounds a vector; models in use have up to 8,192.
