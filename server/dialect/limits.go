@@ -316,7 +316,7 @@ func schemaOf(field string, raw json.RawMessage) (json.RawMessage, *FieldError) 
 	case len(raw) > maxSchema:
 		return nil, wrong(field, fmt.Sprintf("the schema is longer than %d bytes", maxSchema))
 	case !isObject(raw):
-		return nil, wrong(field, "the schema is no JSON object")
+		return nil, wrong(field, "the schema is not a JSON object")
 	}
 	return raw, nil
 }
@@ -337,7 +337,7 @@ func argsOf(field string, raw json.RawMessage) (json.RawMessage, *FieldError) {
 		raw = json.RawMessage(text)
 	}
 	if !isObject(raw) || !json.Valid(raw) {
-		return nil, wrong(field, "is no JSON object")
+		return nil, wrong(field, "is not a JSON object")
 	}
 	return raw, nil
 }
