@@ -193,8 +193,8 @@ func requestsJSON(t *testing.T, all []*provider.Request) []byte {
 		Effort      provider.Effort `json:"effort,omitempty"`
 		MustCall    string          `json:"must_call,omitempty"`
 	}
-	if n := reflect.TypeFor[provider.Request]().NumField(); n != 14 {
-		t.Errorf("a request has %d fields; the golden files show 11 and leave out Tokens, ThoughtEnd, and Native, which has the same agents", n)
+	if n := reflect.TypeFor[provider.Request]().NumField(); n != 15 {
+		t.Errorf("provider.Request has %d fields: the golden files show all but Tokens, ThoughtEnd, Completion and Native; add the new field here", n)
 	}
 	out := make([]request, len(all))
 	for i, r := range all {
