@@ -130,7 +130,7 @@ func (d *dir) symlink(target, name string) error {
 	return d.t.os.Symlink(target, d.at(name))
 }
 
-func (d *dir) mkdir(name string) error {
+func (d *dir) mkdir(name string, _ uint32) error {
 	if err := d.t.check("mkdir", name); err != nil {
 		return err
 	}
@@ -160,6 +160,10 @@ func (d *dir) rename(name string, to *dir, newName string) error {
 
 func (d *dir) chmod(uint32) error { return nil }
 
+func (d *dir) chmodFile(string, uint32) error { return nil }
+
+func foreignIDs(*stat) uint32 { return idBits }
+
 // errNoCall is a call that only Linux has.
 var errNoCall = errors.New("this system has no such call")
 
@@ -178,5 +182,5 @@ func listsFaithfully(*os.File) bool { return false }
 // been read twice.
 func remote(*os.File) bool { return true }
 
-// hasModes tells that the system keeps the executable bit, and links.
+// hasModes reports that the system keeps permission bits, and links.
 const hasModes = false
