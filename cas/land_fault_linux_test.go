@@ -100,6 +100,21 @@ func landFailingAt(t *testing.T, b *bench, call *overlayCall, parent *Manifest, 
 		}
 		return true
 	}
+	if reached && len(got.Conflicts) > 0 { // what could not be read is not replaced
+		for p, v := range now {
+			if v != before[p] && v != after[p] {
+				t.Fatalf("call %d (%s) failed, and %s is %q", n, what, p, v)
+			}
+		}
+		has := b.entries(got.Call.Root)
+		for p := range has {
+			if v := now[p]; has[p] != after[p] && has[p] != v {
+				t.Fatalf("call %d (%s) failed, and the call's version has %s as %q", n, what, p, has[p])
+			}
+		}
+		b.restore(got.Before, RestoreOptions{})
+		return true
+	}
 	if diff := cmp.Diff(after, now); diff != "" {
 		t.Fatalf("call %d (%s) failed, the landing didn't: conflicts %v, left %v (-want +got):\n%s", n, what, got.Conflicts, got.Left, diff)
 	}

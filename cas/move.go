@@ -141,7 +141,7 @@ func (m *mover) removal(i int) ([]Left, error) {
 	if err != nil {
 		return nil, errors.Join(err, stuck(back()))
 	}
-	m.undone(i, back)
+	m.undone(i, func() error { return m.putBack(back()) })
 	m.done[i] = o.New == nil
 	return nil, nil
 }
@@ -215,6 +215,16 @@ func (m *mover) addition(i int) error {
 		return m.back(o.Path, func(d *dir) error { return d.rename(name, m.dir, held) })
 	})
 	return m.note(i, d, name)
+}
+
+// putBack judges the error of giving what was removed its name again. In a landing, a
+// name that somebody else has given to something new by then stays theirs: the state
+// before has what was removed.
+func (m *mover) putBack(err error) error {
+	if m.lands != nil && errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	return err
 }
 
 // back runs a step of taking back with the path's folder opened anew.
