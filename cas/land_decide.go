@@ -55,7 +55,7 @@ type decider struct {
 	t0     int64
 	strict bool
 	// noted is the time, by our clock, from which on what the index has isn't the base;
-	// start serves instead. It is nil where every node says what it expects.
+	// start serves instead.
 	noted int64
 	start *startState
 
@@ -88,7 +88,7 @@ func (d *decider) older(st *stat) bool {
 // base returns what a path was when the call started, as far as the index shows that.
 func (d *decider) base(path string) (cached, bool) {
 	dir, _ := split(path)
-	if rec := d.ix.dirs[dir]; rec == nil || d.noted == 0 || rec.scanned < d.noted {
+	if rec := d.ix.dirs[dir]; rec == nil || rec.scanned < d.noted {
 		return d.r.known(path)
 	}
 	e, ok := d.start.lookup(path)
@@ -154,9 +154,6 @@ func (d *decider) baseEntry(path string) *Entry {
 
 // expected reports whether the workspace has under a path what the call saw there.
 func (d *decider) expected(n *node, at around) bool {
-	if n.expects {
-		return alike(n.low.entry(), n.want)
-	}
 	if at.trusted && d.older(&n.low.st) {
 		return true
 	}
@@ -166,9 +163,6 @@ func (d *decider) expected(n *node, at around) bool {
 
 // mayAdd reports whether the call saw nothing under a path where nothing is now.
 func (d *decider) mayAdd(n *node, at around) bool {
-	if n.expects {
-		return n.want == nil
-	}
 	if at.fresh || at.seen {
 		return true
 	}
@@ -203,9 +197,6 @@ func (d *decider) land(n *node, at around) {
 // clash notes a conflict.
 func (d *decider) clash(n *node, at around, kind ConflictKind) {
 	c := Conflict{Path: n.path, Kind: kind, Base: d.baseEntry(n.path), User: n.low.entry()}
-	if n.expects {
-		c.Base = n.want
-	}
 	if !n.gone {
 		e := n.entry()
 		c.Call = &e
@@ -235,7 +226,7 @@ func (d *decider) file(n *node, at around) {
 		d.clash(n, at, EditDelete)
 	case d.turned(n):
 		d.clash(n, at, TypeChange)
-	case n.origin || d.baseEntry(n.path) != nil || n.expects && n.want != nil:
+	case n.origin || d.baseEntry(n.path) != nil:
 		d.clash(n, at, EditEdit)
 	default:
 		d.clash(n, at, AddAdd)

@@ -32,10 +32,11 @@ func write(name, content string) func(b *bench) {
 	return func(b *bench) { b.write(name, content) }
 }
 
-func moved_(t testing.TB, b *bench, from, to string) {
-	t.Helper()
+// move renames a path of the workspace.
+func (b *bench) move(from, to string) {
+	b.t.Helper()
 	if err := os.Rename(b.path(from), b.path(to)); err != nil {
-		t.Fatal(err)
+		b.t.Fatal(err)
 	}
 }
 
@@ -99,12 +100,12 @@ line'; echo n > ' '; echo n > 'a:b\c,d'; mkdir .wh..opq; echo n > .wh.a`, want: 
 			conflicts: []string{"whole folder d", "whole folder d/sub", "whole folder d/sub/z", "delete/edit d/x", "whole folder d/y"}, callHas: map[string]string{"d": "file f\n"}},
 		{name: "a folder that somebody else removed", call: "echo call > d/x", user: func(b *bench) { b.remove("d") },
 			conflicts: []string{"parent gone d/x"}, callHas: map[string]string{"d/x": "file call\n"}},
-		{name: "a folder that somebody else renamed", call: "echo call > d/x", user: func(b *bench) { moved_(b.t, b, "d", "moved") },
+		{name: "a folder that somebody else renamed", call: "echo call > d/x", user: func(b *bench) { b.move("d", "moved") },
 			conflicts: []string{"parent gone d/x"}},
 		{name: "a folder that was exchanged for another one", call: "echo call > d/x; rm e/f",
 			user: func(b *bench) {
-				moved_(b.t, b, "d", "moved")
-				moved_(b.t, b, "t", "d")
+				b.move("d", "moved")
+				b.move("t", "d")
 			},
 			want: map[string]string{"e/f": ""}, conflicts: []string{"edit/delete d/x"}},
 		{name: "a file that somebody else made a folder", call: "echo call > a", user: func(b *bench) { b.remove("a"); b.write("a/in", "user") },
@@ -318,5 +319,64 @@ func waitFor(t testing.TB, ok func() bool) {
 			t.Fatal("it does not come about")
 		case <-time.After(time.Millisecond):
 		}
+	}
+}
+
+// TestACallOfAnOrdinaryUserLands repeats what permission bits decide as a user whom they
+// bind. It lists each path with its bits, a folder ahead of what is in it.
+func TestACallOfAnOrdinaryUserLands(t *testing.T) {
+	asNobody(t)
+	type bits struct {
+		path string
+		mode os.FileMode
+		text string // of a file
+	}
+	for _, c := range []struct {
+		name, call string
+		before     func(b *bench)
+		want       []bits
+		gone       []string
+	}{
+		{name: "files and folders that nobody may open",
+			call: "echo s > s; chmod 0 s; mkdir c; echo n > c/n; chmod 0 c; mkdir -p r/s; echo n > r/s/n; chmod 555 r/s r",
+			want: []bits{{"s", 0, "s\n"}, {"c", 0, ""}, {"c/n", 0o644, "n\n"}, {"r", 0o555, ""}, {"r/s", 0o555, ""}, {"r/s/n", 0o644, "n\n"}}},
+		{name: "a folder that is replaced by a closed one", call: "rm -r d; mkdir d; echo n > d/n; chmod 500 d",
+			want: []bits{{"d", 0o500, ""}, {"d/n", 0o644, "n\n"}}, gone: []string{"d/x", "d/y", "d/sub"}},
+		{name: "changes in a read-only folder", before: func(b *bench) { _ = os.Chmod(b.path("d"), 0o555) },
+			call: "chmod 755 d; echo n > d/x; rm d/y; chmod 555 d", want: []bits{{"d", 0o555, ""}, {"d/x", 0o644, "n\n"}}, gone: []string{"d/y"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := landingBench(t)
+			landingScene(b)
+			if c.before != nil {
+				c.before(b)
+				b.settle()
+			}
+			parent := b.snap()
+			call := b.call("umask 022; " + c.call).run()
+			first := call.plan() // a second reading finds the bits that the first one widened
+			first.Close()
+			got := call.land(parent)
+			if len(got.Conflicts)+len(got.Left) > 0 {
+				t.Fatalf("conflicts %v, left %v", got.Conflicts, got.Left)
+			}
+			for _, w := range c.want {
+				info, err := os.Lstat(b.path(w.path))
+				if err != nil || info.Mode().Perm() != w.mode {
+					t.Fatalf("%s: %v, %v, want %04o", w.path, info, err, w.mode)
+				}
+				if err := os.Chmod(b.path(w.path), 0o755); err != nil {
+					t.Fatal(err)
+				}
+				if text, err := os.ReadFile(b.path(w.path)); w.text != "" && (err != nil || string(text) != w.text) {
+					t.Errorf("%s has %q, %v", w.path, text, err)
+				}
+			}
+			for _, p := range c.gone {
+				if _, err := os.Lstat(b.path(p)); err == nil {
+					t.Errorf("%s is still there", p)
+				}
+			}
+		})
 	}
 }

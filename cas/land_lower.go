@@ -13,8 +13,7 @@ type lowerReader struct {
 	t     *tree
 	ix    *index // what is known of the workspace
 	rules *rules // nil for a managed folder
-	upper *tree  // of the layer; nil where the nodes are of no layer
-	max   int64  // Limits.MaxFile
+	upper *tree  // of the layer
 	open  map[string]*openRec
 }
 
@@ -198,7 +197,7 @@ func (r *lowerReader) siblings(up *node, lowDir *dir) []string {
 // omittedFor returns why a folder is left out for what is in it, or "".
 func (r *lowerReader) omittedFor(n *node) string {
 	t := r.upper
-	if n.gone || t == nil {
+	if n.gone {
 		t = r.t
 	}
 	d, err := t.dir(n.path)
@@ -305,12 +304,9 @@ func (p *LandingPlan) capture(ctx context.Context, r *lowerReader, limits Limits
 }
 
 func (p *LandingPlan) capturer(t *tree, limits Limits) *capturer {
-	if t == nil {
-		t = new(tree)
-	}
 	scan := &scanner{t: t, old: &index{}, now: p.s.now().UnixNano()}
 	c := &capturer{s: p.s, scan: scan, limits: limits, found: present{s: p.s}, moved: func(int, int64) {}}
-	c.foreign = t.top != nil && remote(t.top)
+	c.foreign = remote(t.top)
 	return c
 }
 

@@ -21,7 +21,7 @@ type LayerOptions struct {
 // content of every entry that Changes and Conflicts name, apart from failed and omitted
 // ones, so that [Store.Read] serves a preview. It has changed nothing in the workspace.
 type LandingPlan struct {
-	// Meta describes the layer; nil for changes that are in no layer.
+	// Meta describes the layer.
 	Meta *LayerMeta
 	// Changes are what would land: removals first, each kind in the order of paths.
 	Changes []Change
@@ -43,7 +43,6 @@ type LandingPlan struct {
 	upper   *tree
 	top     *node
 	epoch   string
-	noted   int64
 	added   int64
 	items   []item
 	older   func(*stat) bool // reports whether nothing has changed since the call started
@@ -65,6 +64,7 @@ func (p *LandingPlan) Empty() bool { return len(p.items) == 0 && len(p.Conflicts
 func (p *LandingPlan) Close() {
 	if p.upper != nil {
 		p.upper.close()
+		p.upper = nil
 	}
 }
 
@@ -107,7 +107,6 @@ func (p *LandingPlan) read(ctx context.Context, f *folderState) (err error) {
 	if p.upper, p.top, p.Unlanded, err = readUpper(p.layer, p.s.fault); err != nil {
 		return err
 	}
-	p.noted = p.Meta.Started.UnixNano()
 	return p.compare(ctx, f)
 }
 
@@ -169,19 +168,17 @@ func (p *LandingPlan) index(ctx context.Context, f *folderState, t *tree) (*inde
 
 // decide finds out what can land.
 func (p *LandingPlan) decide(ctx context.Context, r *lowerReader) error {
-	d := &decider{ix: r.ix, r: r, broken: make(map[string]bool)}
-	if p.Meta != nil {
-		if st := &p.top.low.st; st.dev != p.Meta.Device || st.ino != p.Meta.Inode {
-			return errors.New("another folder has its path now")
-		}
-		d.t0, d.noted = p.Meta.T0, p.noted
-		d.strict = p.Meta.clockSet() || remote(r.t.top)
-		d.start = &startState{s: p.s, ctx: ctx, id: p.Meta.ManifestID}
+	if st := &p.top.low.st; st.dev != p.Meta.Device || st.ino != p.Meta.Inode {
+		return errors.New("another folder has its path now")
+	}
+	d := &decider{
+		ix: r.ix, r: r, broken: make(map[string]bool), t0: p.Meta.T0, noted: p.Meta.Started.UnixNano(),
+		strict: p.Meta.clockSet() || remote(r.t.top), start: &startState{s: p.s, ctx: ctx, id: p.Meta.ManifestID},
 	}
 	for _, n := range p.top.kids {
 		d.node(n, around{trusted: true, seen: d.older(&p.top.low.st)})
 	}
-	if d.whole(); d.start != nil && d.start.err != nil {
+	if d.whole(); d.start.err != nil {
 		return d.start.err
 	}
 	p.items, p.Conflicts, p.older = d.items, d.conflicts, d.older

@@ -107,8 +107,8 @@ func (m *LayerMeta) write(layer string) error {
 		return err
 	}
 	m.T0 = st.ctime
-	m.Boot, m.Uptime = bootOf()
-	m.Started = time.Now().UTC()
+	m.Boot = bootID()
+	m.Started, m.Uptime = clocks()
 	text, err := json.Marshal(m)
 	if err != nil {
 		return err
@@ -155,20 +155,17 @@ func DropLayer(layer string) error {
 }
 
 // torn reports whether the system was started again since the layer was made.
-func (m *LayerMeta) torn() bool {
-	boot, _ := bootOf()
-	return boot != m.Boot
-}
+func (m *LayerMeta) torn() bool { return bootID() != m.Boot }
 
 // clockSet reports whether the clock was set since the layer was made, so that times of
 // change say nothing about what the call saw.
 func (m *LayerMeta) clockSet() bool {
-	const most = time.Second
-	boot, uptime := bootOf()
-	if boot != m.Boot || boot == "" {
+	const most = 50 * time.Millisecond
+	if m.Boot == "" || m.torn() {
 		return true
 	}
-	drift := time.Now().UTC().Round(0).Sub(m.Started.Round(0)) - (uptime - m.Uptime)
+	now, uptime := clocks()
+	drift := now.Sub(m.Started) - (uptime - m.Uptime)
 	return drift > most || drift < -most
 }
 

@@ -105,12 +105,33 @@ func (n *node) takeAttrs(attrs []attr) (forged bool) {
 	return forged
 }
 
-// bootOf returns what identifies this run of the system, and the time since its start.
-func bootOf() (id string, uptime time.Duration) {
-	var ts unix.Timespec
+// bootID returns what identifies this run of the system.
+func bootID() string {
 	text, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
-	if err != nil || unix.ClockGettime(unix.CLOCK_BOOTTIME, &ts) != nil {
-		return "", 0
+	if err != nil {
+		return ""
 	}
-	return strings.TrimSpace(string(text)), time.Duration(ts.Nano())
+	return strings.TrimSpace(string(text))
+}
+
+// clocks returns the clock and the time since the start of the system at one moment. On a
+// busy machine the process may be suspended between the two, so that it looks again.
+func clocks() (now time.Time, uptime time.Duration) {
+	const tries, near = 20, time.Millisecond
+	for range tries {
+		before := sinceBoot()
+		now, uptime = time.Now(), sinceBoot()
+		if uptime-before < near {
+			break
+		}
+	}
+	return now.UTC().Round(0), uptime
+}
+
+func sinceBoot() time.Duration {
+	var ts unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &ts); err != nil {
+		return 0
+	}
+	return time.Duration(ts.Nano())
 }

@@ -23,10 +23,6 @@ type node struct {
 	// omittedBy is the path that a rule leaves out: the node's own, or one above.
 	omittedBy string
 	low       lower
-	// want is what the workspace must have for the change to land, where expects is true;
-	// nil is nothing. Without expects the times of change decide.
-	want    *Entry
-	expects bool
 }
 
 // lower is what the workspace has under a path.

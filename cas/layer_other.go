@@ -18,4 +18,6 @@ func setAttrs(*os.File, []attr) error { return nil }
 
 func (n *node) takeAttrs([]attr) (forged bool) { return false }
 
-func bootOf() (id string, uptime time.Duration) { return "", 0 }
+func bootID() string { return "" }
+
+func clocks() (now time.Time, uptime time.Duration) { return time.Now().UTC().Round(0), 0 }

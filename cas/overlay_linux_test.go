@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 
@@ -45,13 +44,11 @@ var errNoOverlay = errors.New("no overlay can be mounted")
 type overlayCall struct {
 	b     *bench
 	layer string
-	in    interface{ Close() error }
 	out   strings.Builder
 	cmd   *exec.Cmd
-	once  sync.Once
 }
 
-// call starts a script over the workspace. A line "read x" in it waits for resume.
+// call prepares a script that runs over the workspace.
 func (b *bench) call(script string) *overlayCall {
 	b.t.Helper()
 	layer := filepath.Join(filepath.Dir(b.ws.Path), fmt.Sprintf("layer-%d", b.s.now().UnixNano()))
@@ -132,34 +129,4 @@ func (b *bench) newWorkspace() {
 		b.t.Fatal(err)
 	}
 	b.ws = b.folder(ws)
-}
-
-func TestACallOverAnOverlayLands(t *testing.T) {
-	t.Parallel()
-	b := landingBench(t)
-	b.write("keep", "1")
-	b.write("edit", "1")
-	b.write("gone", "1")
-	b.write("dir/a", "1")
-	b.write("dir/b", "1")
-	b.settle()
-	before := b.snap()
-	was := b.look()
-	c := b.call(`echo 2 > edit; rm gone; rm -r dir; mkdir -p new/sub; echo n > new/sub/n; ln -s edit link; : >> keep`).run()
-	p := c.plan()
-	var paths []string
-	for _, ch := range p.Changes {
-		paths = append(paths, ch.Path)
-	}
-	t.Log(paths, p.Conflicts, p.Unlanded)
-	got := c.land(before)
-	t.Logf("%+v", got)
-	t.Log(b.look())
-	if b.snapshot(SnapshotOptions{Parent: got.After}).New {
-		t.Error("the folder isn't what the landing recorded", b.diffText(got.After.Root, b.snap().Root))
-	}
-	b.restore(got.Before, RestoreOptions{Active: got.After})
-	if fmt.Sprint(was) != fmt.Sprint(b.look()) {
-		t.Error("undone", b.look())
-	}
 }
