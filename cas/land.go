@@ -58,6 +58,7 @@ type landing struct {
 	out    *Landing
 	found  *index // what the workspace has, as far as that is known
 	states []*Manifest
+	whole  *index    // as it is if all lands that was chosen
 	enc    []newTree // trees that the store may not have
 	late   []Conflict
 	done   []bool // by op: it has landed
@@ -69,6 +70,9 @@ type landing struct {
 // process dies meanwhile, the next operation on the folder takes back what has landed, and
 // the layer can be landed again; the caller removes the layer once Land has returned.
 func (s *Store) Land(ctx context.Context, ws *Workspace, p *LandingPlan, o LandOptions) (*Landing, error) {
+	if p.upper == nil {
+		return nil, fmt.Errorf("land in %s: the plan is closed", ws.Path)
+	}
 	f, release, err := s.folder(ctx, ws.key())
 	if err != nil {
 		return nil, err
@@ -267,7 +271,7 @@ func (l *landing) carryOut(ctx context.Context, target *index) error {
 	}
 	l.s.pause("kept")
 	now := l.s.now().UTC()
-	l.target = target.dirs[""].tree
+	l.whole, l.target = target, target.dirs[""].tree
 	about := l.o.About
 	about.ParentID = l.out.Before.ID
 	rec := &recording{r: &l.restore, about: &about, man: l.s.newManifest(target, about, nil)}
@@ -296,12 +300,13 @@ func (l *landing) carryOut(ctx context.Context, target *index) error {
 		return err
 	}
 	l.out.After, l.out.Left = m, append(l.out.Left, left...)
-	return l.settleLate(ctx, target)
+	l.report()
+	return nil
 }
 
-// settleLate reports what somebody else changed while the plan was carried out, and
-// records the call's version of it.
-func (l *landing) settleLate(ctx context.Context, target *index) error {
+// report lists what has landed, and what somebody else changed while the plan was carried
+// out.
+func (l *landing) report() {
 	for i := range l.todo.ops {
 		if o := &l.todo.ops[i]; l.done[i] && o.n.omittedBy == "" {
 			it := item{n: o.n, c: o.Change}
@@ -309,17 +314,14 @@ func (l *landing) settleLate(ctx context.Context, target *index) error {
 		}
 	}
 	removalsFirst(l.out.Changes)
-	if len(l.late) == 0 {
-		return nil
-	}
 	l.out.Conflicts = append(slices.Clip(l.out.Conflicts), l.late...)
-	if l.out.Call != nil {
+}
+
+// lateVersion returns the record of the call's version, if late conflicts are the first
+// that need it.
+func (l *landing) lateVersion() *Manifest {
+	if l == nil || len(l.late) == 0 || l.out.Call != nil {
 		return nil
 	}
-	call := l.versionOf(target)
-	if err := l.s.commit(context.WithoutCancel(ctx), call, nil); err != nil {
-		return fmt.Errorf("record what did not land in %s: %w", l.ws.Path, err)
-	}
-	l.out.Call = call
-	return nil
+	return l.versionOf(l.whole)
 }

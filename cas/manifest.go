@@ -207,10 +207,14 @@ func (s *Store) commit(ctx context.Context, m *Manifest, also func(*kv.Tx) error
 	return s.commitAll(ctx, []*Manifest{m}, also)
 }
 
-// commitAll records manifests in one step, each after the one that it follows.
+// commitAll records manifests in one step, each after the one that it follows. It skips
+// those that are nil.
 func (s *Store) commitAll(ctx context.Context, ms []*Manifest, also func(*kv.Tx) error) error {
 	return s.kv.UpdateSync(ctx, func(tx *kv.Tx) error {
 		for _, m := range ms {
+			if m == nil {
+				continue
+			}
 			if err := s.commitOne(tx, m); err != nil {
 				return err
 			}

@@ -126,7 +126,19 @@ func (rec *recording) amend(ctx context.Context, b *builder) error {
 	was := rec.man
 	rec.man = s.newManifest(b.ix, *rec.about, nil)
 	rec.man.GroundID, rec.man.CreatedAt = was.GroundID, was.CreatedAt
-	return s.kv.UpdateSync(ctx, func(tx *kv.Tx) error { return s.putManifest(tx, rec.man) })
+	call := rec.r.lands.lateVersion()
+	err := s.kv.UpdateSync(ctx, func(tx *kv.Tx) error {
+		if call != nil {
+			if err := s.commitOne(tx, call); err != nil {
+				return err
+			}
+		}
+		return s.putManifest(tx, rec.man)
+	})
+	if err == nil && call != nil {
+		rec.r.lands.out.Call = call
+	}
+	return err
 }
 
 // keep waits for what is recorded, and brings the index up to date without reading

@@ -278,11 +278,7 @@ func (r *restore) begin(ctx context.Context, o *RestoreOptions) *recording {
 	}
 	begun := make(chan error, 1)
 	go func() {
-		var ms []*Manifest
-		if rec.man != nil {
-			ms = append(ms, rec.man)
-		}
-		err := r.s.beginJournal(ctx, r.journal, ms...)
+		err := r.s.beginJournal(ctx, r.journal, rec.man)
 		r.s.pause("journal")
 		begun <- err
 	}()
