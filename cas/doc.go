@@ -149,7 +149,7 @@
 //
 // A landing is a restore whose target is the last known tree with the call's changes: it
 // reads only what the layer names, stores what it replaces, and has the same journal, stage and
-// exchange of names. It differs in two ways. A path that somebody else changes at the last moment
+// exchange of names. It differs in two ways. A path that the user changes at the last moment
 // is put back and becomes a conflict, and the rest lands; a folder that the call replaced, and the
 // names of one new file, land together or not at all. And content comes from the store or is
 // copied from the layer, never moved out of it: a landing that is cut short is reverted, as a

@@ -30,7 +30,7 @@ type LandOptions struct {
 
 // Landing is what has landed.
 type Landing struct {
-	// Before is the state that was found: Parent, or a new one where somebody else had
+	// Before is the state that was found: Parent, or a new one where the user had
 	// changed paths that the call changed, too.
 	Before *Manifest
 	// After is the state now; it is Before if nothing has landed.
@@ -45,7 +45,7 @@ type Landing struct {
 	Conflicts []Conflict
 	// LeftOut are counted as in the plan.
 	LeftOut []LeftOut
-	// Left are folders that stay since somebody else has put something into them, and
+	// Left are folders that stay since the user has put something into them, and
 	// folders whose time of modification could not be set.
 	Left []Left
 }
@@ -65,7 +65,7 @@ type landing struct {
 }
 
 // Land carries a plan out. It compares the plan with the workspace once more, and each
-// path again when its name is exchanged: what somebody else has changed by then stays, is
+// path again when its name is exchanged: what the user has changed by then stays, is
 // listed as a conflict, and the rest lands. With an error nothing has landed. If the
 // process dies meanwhile, the next operation on the folder takes back what has landed, and
 // the layer can be landed again; the caller removes the layer once Land has returned.
@@ -304,7 +304,7 @@ func (l *landing) carryOut(ctx context.Context, target *index) error {
 	return nil
 }
 
-// report lists what has landed, and what somebody else changed while the plan was carried
+// report lists what has landed, and what the user changed while the plan was carried
 // out.
 func (l *landing) report() {
 	for i := range l.todo.ops {

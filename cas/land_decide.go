@@ -6,22 +6,22 @@ import (
 	"time"
 )
 
-// ConflictKind says how a change of a call and one of somebody else contradict each
-// other. The call's part comes first.
+// ConflictKind names how a change of a call and one of the user contradict each other. The
+// call's part comes first. The user stands for all programs outside of the call.
 type ConflictKind string
 
 // The kinds of conflicts.
 const (
 	EditEdit   ConflictKind = "edit/edit"   // both changed the path
-	EditDelete ConflictKind = "edit/delete" // the call changed what somebody else removed
-	DeleteEdit ConflictKind = "delete/edit" // the call removed what somebody else changed
+	EditDelete ConflictKind = "edit/delete" // the call changed what the user removed
+	DeleteEdit ConflictKind = "delete/edit" // the call removed what the user changed
 	AddAdd     ConflictKind = "add/add"     // both added the path, with different content
 	ParentGone ConflictKind = "parent gone" // the folder of the path was removed or moved
 	TypeChange ConflictKind = "type"        // a file became a folder or a link, or the reverse
 	// WholeUnit marks a path without a conflict of its own: it belongs to a folder that
 	// the call replaced as a whole, and another path of that folder has one.
 	WholeUnit ConflictKind = "whole folder"
-	// Late is a path that somebody else changed while the landing was under way.
+	// Late is a path that the user changed while the landing was under way.
 	Late ConflictKind = "late"
 	// Refused is a path that the system did not let be changed.
 	Refused ConflictKind = "refused"
@@ -69,7 +69,7 @@ type around struct {
 	trusted bool // the folder, and those above, are the ones that the call saw
 	seen    bool // no name of the folder came or went since the call started
 	fresh   bool // the call made the folder
-	lost    bool // somebody else removed the folder
+	lost    bool // the user removed the folder
 	unit    string
 }
 
@@ -213,7 +213,7 @@ func (d *decider) file(n *node, at around) {
 	case n.low.isFolder():
 		d.fileForFolder(n, at)
 	case n.low.there && d.equal(n):
-		// the call did not change it, or somebody else has the same
+		// the call did not change it, or the user has the same
 	case n.low.there && d.expected(n, at):
 		d.land(n, at)
 	case !n.low.there && d.mayAdd(n, at):
@@ -331,7 +331,7 @@ func (d *decider) folder(n *node, at around) {
 			d.clash(n, at, TypeChange)
 		}
 	case n.origin && !n.opaque && !at.fresh:
-		for _, k := range n.kids { // somebody else removed it
+		for _, k := range n.kids { // the user removed it
 			d.node(k, around{lost: true, unit: at.unit})
 		}
 	case d.mayAdd(n, at):
@@ -363,7 +363,7 @@ func (d *decider) merged(n *node, at around) {
 	case at.trusted && d.older(&n.low.st), known && was.Perm.agrees(n.low.Perm):
 		d.land(n, at)
 	case known && was.Perm.agrees(n.Perm):
-		// somebody else changed them, and the call did not
+		// the user changed them, and the call did not
 	default:
 		d.clash(n, at, EditEdit)
 	}

@@ -237,7 +237,7 @@ func TestKilledWhileLeftOutPathsLand(t *testing.T) {
 	}
 }
 
-// TestEditsAtEachStepOfALanding has somebody else edit at each step of a landing: what
+// TestEditsAtEachStepOfALanding has the user edit at each step of a landing: what
 // they wrote stays, and the call's version of it is in a state.
 func TestEditsAtEachStepOfALanding(t *testing.T) {
 	t.Parallel()

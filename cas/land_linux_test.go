@@ -78,7 +78,7 @@ line'; echo n > ' '; echo n > 'a:b\c,d'; mkdir .wh..opq; echo n > .wh.a`, want: 
 		{name: "hard links made in the call", call: "echo h > h1; ln h1 h2; ln h1 d/h3", want: map[string]string{"h1": "file h\n", "h2": "file h\n", "d/h3": "file h\n"}},
 		{name: "attributes that look like the kernel's", call: "echo n > a; setfattr -n user.overlay.opaque -v y d 2>/dev/null || true", want: map[string]string{"a": "file n\n"}},
 
-		// Somebody else edits while the call runs.
+		// The user edits while the call runs.
 		{name: "edit and edit", call: "echo call > a", user: write("a", "user"), conflicts: []string{"edit/edit a"}, callHas: map[string]string{"a": "file call\n"}},
 		{name: "edit and edit to the same content", call: "printf same > a", user: write("a", "same")},
 		{name: "edit and touch", call: "echo call > a", user: func(b *bench) { now := time.Now(); _ = os.Chtimes(b.path("a"), now, now) }, want: map[string]string{"a": "file call\n"}},
@@ -98,9 +98,9 @@ line'; echo n > ' '; echo n > 'a:b\c,d'; mkdir .wh..opq; echo n > .wh.a`, want: 
 			conflicts: []string{"whole folder d/n", "delete/edit d/sub/z", "whole folder d/x", "whole folder d/y"}, callHas: map[string]string{"d/n": "file n\n", "d/x": ""}},
 		{name: "an edit in a folder that becomes a file", call: "rm -r d; echo f > d", user: write("d/x", "user"),
 			conflicts: []string{"whole folder d", "whole folder d/sub", "whole folder d/sub/z", "delete/edit d/x", "whole folder d/y"}, callHas: map[string]string{"d": "file f\n"}},
-		{name: "a folder that somebody else removed", call: "echo call > d/x", user: func(b *bench) { b.remove("d") },
+		{name: "a folder that the user removed", call: "echo call > d/x", user: func(b *bench) { b.remove("d") },
 			conflicts: []string{"parent gone d/x"}, callHas: map[string]string{"d/x": "file call\n"}},
-		{name: "a folder that somebody else renamed", call: "echo call > d/x", user: func(b *bench) { b.move("d", "moved") },
+		{name: "a folder that the user renamed", call: "echo call > d/x", user: func(b *bench) { b.move("d", "moved") },
 			conflicts: []string{"parent gone d/x"}},
 		{name: "a folder that was exchanged for another one", call: "echo call > d/x; rm e/f",
 			user: func(b *bench) {
@@ -108,16 +108,16 @@ line'; echo n > ' '; echo n > 'a:b\c,d'; mkdir .wh..opq; echo n > .wh.a`, want: 
 				b.move("t", "d")
 			},
 			want: map[string]string{"e/f": ""}, conflicts: []string{"edit/delete d/x"}},
-		{name: "a file that somebody else made a folder", call: "echo call > a", user: func(b *bench) { b.remove("a"); b.write("a/in", "user") },
+		{name: "a file that the user made a folder", call: "echo call > a", user: func(b *bench) { b.remove("a"); b.write("a/in", "user") },
 			conflicts: []string{"type a"}, callHas: map[string]string{"a": "file call\n"}},
-		{name: "a file that somebody else made a link", call: "echo call > a", user: func(b *bench) { b.remove("a"); b.link("b", "a") },
+		{name: "a file that the user made a link", call: "echo call > a", user: func(b *bench) { b.remove("a"); b.link("b", "a") },
 			conflicts: []string{"type a"}},
-		{name: "a new folder where somebody else made a file", call: "mkdir n; echo call > n/x", user: write("n", "user"),
+		{name: "a new folder where the user made a file", call: "mkdir n; echo call > n/x", user: write("n", "user"),
 			conflicts: []string{"type n"}, callHas: map[string]string{"n": "folder", "n/x": "file call\n"}},
 		{name: "a new folder that both made", call: "mkdir n; echo call > n/x; echo call > n/y", user: write("n/x", "user"),
 			conflicts: []string{"add/add n/x"}, want: map[string]string{"n/y": "file call\n"}},
 
-		// Somebody edited before the call: that is what the call saw.
+		// The user edited before the call: that is what the call saw.
 		{name: "an edit before the call", before: write("a", "user"), call: "echo more >> a", want: map[string]string{"a": "file usermore\n"}},
 		{name: "a file of before the call that the state doesn't have", before: write("n/m", "user"), call: "echo more >> n/m; echo n > n/o",
 			want: map[string]string{"n/m": "file usermore\n", "n/o": "file n\n"}},
@@ -162,7 +162,7 @@ line'; echo n > ' '; echo n > 'a:b\c,d'; mkdir .wh..opq; echo n > .wh.a`, want: 
 }
 
 // TestWhatACallAndAUserChange compares what lands with the rule, for each way in which a
-// call and somebody else can change the same.
+// call and the user can change the same.
 func TestWhatACallAndAUserChange(t *testing.T) {
 	t.Parallel()
 	for _, c := range landingCases() {
@@ -337,7 +337,7 @@ func TestACallOfAnOrdinaryUserLands(t *testing.T) {
 		want       []bits
 		gone       []string
 	}{
-		{name: "files and folders that nobody may open",
+		{name: "files and folders without any permission",
 			call: "echo s > s; chmod 0 s; mkdir c; echo n > c/n; chmod 0 c; mkdir -p r/s; echo n > r/s/n; chmod 555 r/s r",
 			want: []bits{{"s", 0, "s\n"}, {"c", 0, ""}, {"c/n", 0o644, "n\n"}, {"r", 0o555, ""}, {"r/s", 0o555, ""}, {"r/s/n", 0o644, "n\n"}}},
 		{name: "a folder that is replaced by a closed one", call: "rm -r d; mkdir d; echo n > d/n; chmod 500 d",

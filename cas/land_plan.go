@@ -25,7 +25,7 @@ type LandingPlan struct {
 	Meta *LayerMeta
 	// Changes are what would land: removals first, each kind in the order of paths.
 	Changes []Change
-	// Conflicts are what would not, since somebody else changed the same.
+	// Conflicts are what would not, since the user changed the same.
 	Conflicts []Conflict
 	// LeftOut are folders and files that land, but are in no state: undo does not bring
 	// them back.

@@ -110,7 +110,7 @@ func (m *mover) statAt(dir, name string) (stat, error) {
 }
 
 // putBackUnkept reverts what a landing that was cut short has done to the paths of its
-// list. What somebody else has changed since stays as it is.
+// list. What the user has changed since stays as it is.
 func putBackUnkept(t *tree, stage string) error {
 	d, err := t.dir(stage)
 	if gone(err) {
@@ -146,7 +146,7 @@ func putBackUnkept(t *tree, stage string) error {
 	}
 }
 
-// putBack reverts one path. Its folder may be gone, or be somebody else's by now.
+// putBack reverts one path. Its folder may be gone, or be the user's by now.
 func (u *unkeptPath) putBack(t *tree, stage *dir) error {
 	path := string(u.Path)
 	up, name := split(path)
@@ -181,7 +181,7 @@ func (u *unkeptPath) putBack(t *tree, stage *dir) error {
 	return writable(d, func() error { return stage.moveNew(was, d, name) })
 }
 
-// is reports whether a path has what was to come there, and nobody has changed that.
+// is reports whether a path has what was to come there, and it has not changed since.
 func (u *unkeptPath) is(st *stat) bool {
 	return u.Ino != 0 && st.ino == u.Ino && (st.form == folderForm || st.size == u.Size && st.mtime == u.Mtime)
 }

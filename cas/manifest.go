@@ -29,7 +29,7 @@ const (
 	// of a source that this program doesn't know or a call of which nothing was told.
 	Imported Source = "import"
 	// CallVersion is a workspace as a tool call left it where not all of that landed:
-	// somebody else had changed the same, or the user chose some paths.
+	// the user had changed the same, or chose some of the paths.
 	CallVersion Source = "call_version"
 )
 
