@@ -60,6 +60,8 @@ func child(ctx context.Context, args []string) error {
 		err = childWork(ctx, s, ws, args[3])
 	case "collectwork": // folders
 		err = childCollectWork(ctx, s, args[3:])
+	case "overlay": // layer, script
+		err = childOverlay(ctx, ws.Path, args[3], strings.Join(args[4:], "|"))
 	case "collect": // rounds
 		err = childCollect(ctx, s, args[3])
 	default:
