@@ -163,6 +163,8 @@ func (d *dir) rename(name string, to *dir, newName string) error {
 
 func (d *dir) chmod(uint32) error { return nil }
 
+func (d *dir) sync() error { return nil } // Windows has no such call for folders
+
 func (d *dir) chmodName(string, uint32) error { return nil }
 
 func (d *dir) chtimes(name string, mtime int64) error {

@@ -244,8 +244,14 @@ func (d *dir) chmod(mode uint32) error {
 
 // chtimes sets the time of modification of a name, of a link itself.
 func (d *dir) chtimes(name string, mtime int64) error {
-	ts := []unix.Timespec{{Nsec: unix.UTIME_OMIT}, unix.NsecToTimespec(mtime)}
+	at := unix.NsecToTimespec(mtime)
+	ts := []unix.Timespec{at, at} // not every system can leave the time of access as it is
 	return d.do("chtimes", name, func() error { return unix.UtimesNanoAt(d.fd, name, ts, unix.AT_SYMLINK_NOFOLLOW) })
+}
+
+// sync brings the folder's names to the disk.
+func (d *dir) sync() error {
+	return d.do("fsync", ".", func() error { return unix.Fsync(d.fd) })
 }
 
 // link gives a file of the folder another name, in another folder.

@@ -1,6 +1,10 @@
 package cas
 
-import "time"
+import (
+	"context"
+	"errors"
+	"time"
+)
 
 // ConflictKind says how a change of a call and one of somebody else contradict each
 // other. The call's part comes first.
@@ -31,7 +35,8 @@ type Conflict struct {
 	Kind   ConflictKind
 	Reason string // a clause, for Late and Refused
 	// Base is what the call started from, as far as that is known; User is what the
-	// workspace has, and Call what the call left. Nil is nothing, or, of Base, unknown.
+	// workspace has, and Call what the call left. Nil is nothing, or, of Base, unknown. A
+	// Call of the kind Failed is in no state: only the layer has it.
 	Base, User, Call *Entry
 }
 
@@ -49,8 +54,10 @@ type decider struct {
 	// t0 is the time of the mount; strict distrusts all times.
 	t0     int64
 	strict bool
-	// noted is the time, by our clock, from which on what the index has isn't the base.
+	// noted is the time, by our clock, from which on what the index has isn't the base;
+	// start serves instead. It is nil where every node says what it expects.
 	noted int64
+	start *startState
 
 	items     []item
 	conflicts []Conflict
@@ -81,10 +88,60 @@ func (d *decider) older(st *stat) bool {
 // base returns what a path was when the call started, as far as the index shows that.
 func (d *decider) base(path string) (cached, bool) {
 	dir, _ := split(path)
-	if rec := d.ix.dirs[dir]; rec == nil || d.noted != 0 && rec.scanned >= d.noted {
-		return cached{}, false
+	if rec := d.ix.dirs[dir]; rec == nil || d.noted == 0 || rec.scanned < d.noted {
+		return d.r.known(path)
 	}
-	return d.r.known(path)
+	e, ok := d.start.lookup(path)
+	return cached{Entry: e}, ok
+}
+
+// startState is the state that the chat had when a call started. It is read where the
+// index is newer: after a crash, or a landing that was taken back.
+type startState struct {
+	s    *Store
+	ctx  context.Context
+	id   string
+	root *Manifest
+	dirs map[string][]Entry
+	err  error // of the store; a state that does not exist any more is none
+}
+
+// lookup returns what the state has under a path.
+func (b *startState) lookup(path string) (Entry, bool) {
+	dir, name := split(path)
+	return findEntry(b.folder(dir), name)
+}
+
+func (b *startState) folder(path string) []Entry {
+	if b.id == "" || b.err != nil {
+		return nil
+	}
+	if entries, ok := b.dirs[path]; ok {
+		return entries
+	}
+	if b.dirs == nil {
+		b.dirs = make(map[string][]Entry)
+		m, err := b.s.Manifest(b.ctx, b.id)
+		if errors.Is(err, ErrNotFound) {
+			b.id = ""
+			return nil
+		}
+		if b.root, b.err = m, err; err != nil {
+			return nil
+		}
+	}
+	digest, ok := b.root.Root, true
+	if path != "" {
+		var e Entry
+		e, ok = b.lookup(path)
+		digest, ok = e.Digest, ok && e.Kind == Folder
+	}
+	if ok {
+		b.dirs[path], b.err = b.s.Tree(b.ctx, digest)
+	} else {
+		b.dirs[path] = nil
+	}
+	return b.dirs[path]
 }
 
 // baseEntry is base as a pointer, nil where it isn't known.
@@ -147,7 +204,8 @@ func (d *decider) clash(n *node, at around, kind ConflictKind) {
 		c.Base = n.want
 	}
 	if !n.gone {
-		c.Call = &n.Entry
+		e := n.entry()
+		c.Call = &e
 	}
 	d.conflicts = append(d.conflicts, c)
 	if at.unit != "" {

@@ -130,7 +130,7 @@ func (p *LandingPlan) compare(ctx context.Context, f *folderState) error {
 		err = p.capture(ctx, r, p.options.Limits)
 	}
 	if err == nil {
-		err = p.decide(r)
+		err = p.decide(ctx, r)
 	}
 	if err != nil {
 		return fmt.Errorf("compare layer with %s: %w", p.ws.Path, err)
@@ -168,7 +168,7 @@ func (p *LandingPlan) index(ctx context.Context, f *folderState, t *tree) (*inde
 }
 
 // decide finds out what can land.
-func (p *LandingPlan) decide(r *lowerReader) error {
+func (p *LandingPlan) decide(ctx context.Context, r *lowerReader) error {
 	d := &decider{ix: r.ix, r: r, broken: make(map[string]bool)}
 	if p.Meta != nil {
 		if st := &p.top.low.st; st.dev != p.Meta.Device || st.ino != p.Meta.Inode {
@@ -176,11 +176,14 @@ func (p *LandingPlan) decide(r *lowerReader) error {
 		}
 		d.t0, d.noted = p.Meta.T0, p.noted
 		d.strict = p.Meta.clockSet() || remote(r.t.top)
+		d.start = &startState{s: p.s, ctx: ctx, id: p.Meta.ManifestID}
 	}
 	for _, n := range p.top.kids {
 		d.node(n, around{trusted: true, seen: d.older(&p.top.low.st)})
 	}
-	d.whole()
+	if d.whole(); d.start != nil && d.start.err != nil {
+		return d.start.err
+	}
 	p.items, p.Conflicts, p.older = d.items, d.conflicts, d.older
 	p.Changes, p.LeftOut = nil, nil
 	for _, it := range p.items {

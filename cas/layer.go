@@ -32,6 +32,8 @@ type LayerMeta struct {
 	Bound   bool   `json:"bound"`
 	ChatID  string `json:"chat_id"`
 	CallID  string `json:"call_id"`
+	// ManifestID is the state that the chat had when the call started; empty for none.
+	ManifestID string `json:"manifest_id,omitempty"`
 	// T0 is the time of the file system, in nanoseconds, at which the call had not started:
 	// an entry of the workspace whose time of change is older is what the call saw.
 	T0 int64 `json:"t0"`
@@ -64,7 +66,8 @@ func (e *LayerError) Error() string {
 // NewLayer makes the folder of a layer with the empty folders "upper" and "work" for an
 // overlay mount, and writes its meta file, which is on the disk when NewLayer returns. The
 // folder must not exist, and is best on the file system of the workspace, outside of it.
-// It returns the meta file's content. Only ChatID and CallID of about are used.
+// It returns the meta file's content. Of about, the caller sets ChatID,
+// CallID and ManifestID.
 func NewLayer(layer string, ws *Workspace, about LayerMeta) (*LayerMeta, error) {
 	m := about
 	m.Version, m.Path, m.Bound = layerVersion, ws.Path, ws.Bound

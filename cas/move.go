@@ -245,7 +245,11 @@ func (m *mover) expect(d *dir, name string, o *op) error {
 			return m.expectContent(d, name, was.Digest)
 		}
 	case Link:
-		if target, err := d.readlink(name); err != nil || target != was.Text {
+		target, err := d.readlink(name)
+		if err != nil && !gone(err) {
+			return err
+		}
+		if err != nil || target != was.Text {
 			return errForeign
 		}
 	default:

@@ -55,7 +55,13 @@ type overlayCall struct {
 func (b *bench) call(script string) *overlayCall {
 	b.t.Helper()
 	layer := filepath.Join(filepath.Dir(b.ws.Path), fmt.Sprintf("layer-%d", b.s.now().UnixNano()))
-	if _, err := NewLayer(layer, b.ws, LayerMeta{ChatID: "c", CallID: "call"}); err != nil {
+	about := LayerMeta{ChatID: "c", CallID: "call"}
+	if m, err := b.s.Latest(b.t.Context(), "c"); err != nil {
+		b.t.Fatal(err)
+	} else if m != nil {
+		about.ManifestID = m.ID
+	}
+	if _, err := NewLayer(layer, b.ws, about); err != nil {
 		b.t.Fatal(err)
 	}
 	b.t.Cleanup(func() { _ = DropLayer(layer) })

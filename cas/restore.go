@@ -335,6 +335,9 @@ const doneAfter = 10 * time.Millisecond
 // finish waits until all is recorded, and cleans up. The stage goes meanwhile:
 // what is in it was looked at when it was moved there, and is in the store.
 func (r *restore) finish(ctx context.Context, t *tree, m *mover, rec *recording) (*Manifest, error) {
+	if r.lands != nil && r.lands.unkept() {
+		return r.finishUnkept(ctx, t, m, rec)
+	}
 	cleaned := make(chan error, 1)
 	go func() { cleaned <- r.removeStages(t) }()
 	err := r.keep(ctx, t, m, rec)
@@ -423,6 +426,9 @@ func (r *restore) prepare(ctx context.Context, t *tree, m *mover) (err error) {
 		return err
 	}
 	if err := m.fill(ctx); err != nil {
+		return err
+	}
+	if err := m.noteUnkept(); err != nil {
 		return err
 	}
 	r.s.pause("staged")
