@@ -251,6 +251,9 @@ func (e *Engine) landLayer(ctx context.Context, l landing) (*landed, error) {
 	defer plan.Close()
 	e.pause("layer:read")
 	done, err := e.states.Land(ctx, ws, plan, cas.LandOptions{About: l.about, Parent: l.at, Doing: doingLanding})
+	if err == nil {
+		err = cas.DisownLayer(l.dir) // it is not to be offered if we are killed now
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -302,12 +305,21 @@ func (t *turn) asideInLayer(ctx context.Context, c *call) ([]string, error) {
 	if t.guard == nil || t.eng.o.CommandsWriteGit && c.entry.Tool.ID == commandTool {
 		return nil, nil
 	}
-	upper, err := os.OpenRoot(c.layer.upper.Upper)
+	return asideIn(ctx, c.layer.dir)
+}
+
+// asideIn gives other names to the repositories in a layer, and removes the empty folder that
+// keeps a call from making one, which a killed sandbox leaves.
+func asideIn(ctx context.Context, layer string) ([]string, error) {
+	upper, err := os.OpenRoot(filepath.Join(layer, "upper"))
 	if err != nil {
 		return nil, fmt.Errorf("look for repositories in what the call wrote: %w", err)
 	}
 	defer upper.Close()
 	moved, err := new(gitguard.Found).SetAside(ctx, upper, gitguard.Options{})
+	if info, lstatErr := upper.Lstat(".git"); lstatErr == nil && info.IsDir() {
+		_ = upper.Remove(".git") // one with something in it was moved
+	}
 	if len(moved) == 0 {
 		return nil, err
 	}

@@ -116,11 +116,17 @@ func (e *Engine) ApplyCut(ctx context.Context, call string, onWait func(string))
 			return nil, err
 		}
 		dir := filepath.Join(e.layersDir(), w.CallID)
+		var aside []string
+		if ws.Bound && !e.o.CommandsWriteGit {
+			if aside, err = asideIn(ctx, dir); err != nil {
+				return nil, stateFault("apply what the call wrote", err)
+			}
+		}
 		done, err := e.landLayer(ctx, landing{dir, ws, at, cas.About{ChatID: chat.ID, Source: cas.ToolRun, SourceRef: w.CallID}})
 		if err != nil {
 			return nil, stateFault("apply what the call wrote", err)
 		}
-		out.Chat, out.Changes, out.Conflicts, out.Notes = chat, done.changes, done.conflicts(), done.notes()
+		out.Chat, out.Changes, out.Conflicts, out.Notes = chat, done.changes, done.conflicts(), append(aside, done.notes()...)
 		if done.After != nil && done.After.ID != chat.ActiveManifest {
 			out.Chat.ActiveManifest = done.After.ID
 			if err := e.setActive(ctx, chat.ID, done.After.ID); err != nil {
