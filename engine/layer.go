@@ -131,15 +131,13 @@ func (q *caller) withoutLayer(ws *toolset.Workspace) error {
 // cancelled. Where it can't land it is left for the user to decide.
 func (t *turn) endLayered(end ended, ws *toolset.Workspace) event.ToolComplete {
 	c, before := end.call, manifestID(t.states.at)
-	if context.Cause(t.ctx) != nil {
+	if context.Cause(t.ctx) != nil && end.err != nil {
 		if err := c.layer.drop(); err != nil {
 			t.eng.o.Notice(cleanLine(err.Error()))
 		}
 		e := t.endOf(end)
-		if e.Status == event.CallError {
-			e.Error += "; nothing that it wrote to the folder was applied"
-			e.Result, e.RenderPlan = "error: "+e.Error, failedPlan(e.Error, "")
-		}
+		e.Error += "; nothing that it wrote to the folder was applied"
+		e.Result, e.RenderPlan = "error: "+e.Error, failedPlan(e.Error, "")
 		e.PreManifestID, e.PostManifestID = before, before
 		return e
 	}

@@ -31,7 +31,12 @@ func layered(t *testing.T, name string) toolset.Policy {
 		}
 	}
 	t.Cleanup(func() { removeLayer(t, call) })
-	why, err := newLauncher(t, sandbox.Options{}).Layers(t.Context(), p.Workspace, call)
+	linked := filepath.Join(base, "link of "+name)
+	if err := os.Symlink(call, linked); err != nil {
+		t.Fatal(err)
+	}
+	p.Layer.Upper, p.Layer.Work = filepath.Join(linked, "upper"), filepath.Join(linked, "work")
+	why, err := newLauncher(t, sandbox.Options{}).Layers(t.Context(), p.Workspace, linked)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -309,5 +314,36 @@ func TestGrowthOfALayer(t *testing.T) {
 				t.Errorf("%+v", ran.Exit)
 			}
 		})
+	}
+}
+
+// A launcher of the same system tries nothing once more.
+func TestOverlaysAreTriedOnceSinceTheStart(t *testing.T) {
+	t.Parallel()
+	p := layered(t, "ws")
+	o := sandbox.Options{Tried: filepath.Join(tempDir(t), "cache", "overlays.json")}
+	dir := filepath.Dir(p.Layer.Upper)
+	for _, unusable := range []bool{false, true} {
+		if unusable {
+			if err := os.Chmod(dir, 0o500); err != nil { // a try would fail in it, for all but root
+				t.Fatal(err)
+			}
+		}
+		if why, err := newLauncher(t, o).Layers(t.Context(), p.Workspace, dir); err != nil || why != "" {
+			t.Errorf("%q %v", why, err)
+		}
+	}
+	text, err := os.ReadFile(o.Tried)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(o.Tried, []byte(strings.Replace(string(text), `"boot":"`, `"boot":"x`, 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := newLauncher(t, o).Layers(t.Context(), p.Workspace, dir); os.Getuid() != 0 && err == nil {
+		t.Error("what was tried before the system was started is believed")
+	}
+	if err := os.Chmod(dir, 0o700); err != nil {
+		t.Fatal(err)
 	}
 }

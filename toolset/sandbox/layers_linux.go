@@ -3,6 +3,7 @@ package sandbox
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -11,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/fettle-cli/fettle/internal/atomicfile"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/sandbox/keeper"
 )
@@ -43,11 +45,59 @@ func (l *Launcher) Layers(ctx context.Context, workspace, dir string) (why strin
 	if why, known := l.layers[key]; known {
 		return why, nil
 	}
+	if l.triedBefore(key) {
+		return "", nil
+	}
 	if why, err = l.tryLayer(ctx, dir); err != nil {
 		return "", err
 	}
-	l.layers[key] = why
+	if l.layers[key] = why; why == "" {
+		l.noteTried()
+	}
 	return why, nil
+}
+
+// tried is the content of the file [Options.Tried]: where overlays were mounted since the
+// system was started.
+type tried struct {
+	Boot  string      `json:"boot"`
+	Pairs [][2]uint64 `json:"pairs"`
+}
+
+// triedBefore reports whether an earlier launcher has mounted overlays there since the system
+// was started. A file that can't be read costs another try.
+func (l *Launcher) triedBefore(key devices) bool {
+	text, err := os.ReadFile(l.o.Tried)
+	var t tried
+	if err != nil || json.Unmarshal(text, &t) != nil || t.Boot == "" || t.Boot != bootID() {
+		return false
+	}
+	for _, pair := range t.Pairs {
+		l.layers[devices{pair[0], pair[1]}] = ""
+	}
+	_, known := l.layers[key]
+	return known
+}
+
+// noteTried keeps where overlays were mounted, if that can be kept.
+func (l *Launcher) noteTried() {
+	t := tried{Boot: bootID()}
+	for key, why := range l.layers {
+		if why == "" {
+			t.Pairs = append(t.Pairs, [2]uint64{key.lower, key.upper})
+		}
+	}
+	text, err := json.Marshal(t)
+	if err != nil || l.o.Tried == "" || t.Boot == "" || os.MkdirAll(filepath.Dir(l.o.Tried), 0o700) != nil {
+		return
+	}
+	_ = atomicfile.Write(l.o.Tried, text, atomicfile.Cached)
+}
+
+// bootID is what the kernel calls this run of the system.
+func bootID() string {
+	text, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	return strings.TrimSpace(string(text))
 }
 
 // tryLayer mounts an overlay whose layers are all in dir, and replaces a folder in it.

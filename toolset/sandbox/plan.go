@@ -65,6 +65,15 @@ func resolve(p toolset.Policy, c toolset.Command, own toolset.OwnState) (*plan, 
 		}
 		p.Workspace = real // by this name it is there in the sandbox
 	}
+	if p.Layer != nil { // the keeper follows no link of the machine's
+		dir, err := filepath.EvalSymlinks(filepath.Dir(p.Layer.Upper))
+		if err != nil {
+			return nil, &toolset.LayerError{Why: err.Error()}
+		}
+		layer := *p.Layer
+		layer.Upper, layer.Work = filepath.Join(dir, filepath.Base(layer.Upper)), filepath.Join(dir, filepath.Base(layer.Work))
+		p.Layer = &layer
+	}
 	pl := &plan{policy: p, command: c, limits: p.Limits.Filled()}
 	grants, err := pl.grantsOf(p, own)
 	if err != nil {

@@ -31,6 +31,9 @@ type Options struct {
 	// Temporaries records the folders for temporary files of tools; nil records
 	// nothing.
 	Temporaries *atomicfile.Ledger
+	// Tried is a file that keeps where overlays could be mounted, until the system is started
+	// again; empty keeps nothing.
+	Tried string
 	// Cgroups is the folder of Linux's control groups (version 2) in which each process
 	// gets a group of its own, with limits that the kernel enforces. Empty takes the one
 	// that is delegated to this process, if any.
