@@ -2,8 +2,8 @@ package cas
 
 import (
 	"errors"
-	"fmt"
 	"os"
+	"strconv"
 
 	"golang.org/x/sys/unix"
 )
@@ -35,16 +35,30 @@ func (d *dir) renameNew(name string, to *dir, newName string) error {
 	})
 }
 
-// chmodName sets the permission bits of a name, which is not a link.
-func (d *dir) chmodName(name string, mode uint32) error {
-	return d.do("chmod", name, func() error {
-		fd, err := unix.Openat(d.fd, name, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
-		if err != nil {
-			return err
-		}
-		defer func() { _ = unix.Close(fd) }()
-		return unix.Chmod(fmt.Sprintf("/proc/self/fd/%d", fd), mode) // fchmod takes no such descriptor
-	})
+// chmodNoFollow is fchmodat2, or before Linux 6.6 a chmod by way of /proc of a file
+// that has been looked at.
+func chmodNoFollow(dir int, name string, mode uint32) error {
+	err := unix.Fchmodat(dir, name, mode, unix.AT_SYMLINK_NOFOLLOW)
+	if !errors.Is(err, unix.EOPNOTSUPP) && !errors.Is(err, unix.ENOSYS) && !errors.Is(err, unix.EPERM) {
+		return err
+	}
+	return chmodByPath(dir, name, mode) // EPERM is also what the filter of a container says
+}
+
+func chmodByPath(dir int, name string, mode uint32) error {
+	fd, err := unix.Openat(dir, name, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = unix.Close(fd) }()
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		return err
+	}
+	if st.Mode&unix.S_IFMT == unix.S_IFLNK {
+		return unix.ELOOP
+	}
+	return unix.Chmod("/proc/self/fd/"+strconv.Itoa(fd), mode)
 }
 
 // unsupported tells that the kernel or the file system can't do a call.

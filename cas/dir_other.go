@@ -133,7 +133,7 @@ func (d *dir) symlink(target, name string) error {
 	return d.t.os.Symlink(target, d.at(name))
 }
 
-func (d *dir) mkdir(name string) error {
+func (d *dir) mkdir(name string, _ uint32) error {
 	if err := d.t.check("mkdir", name); err != nil {
 		return err
 	}
@@ -165,8 +165,6 @@ func (d *dir) chmod(uint32) error { return nil }
 
 func (d *dir) sync() error { return nil } // Windows has no such call for folders
 
-func (d *dir) chmodName(string, uint32) error { return nil }
-
 func (d *dir) chtimes(name string, mtime int64) error {
 	if err := d.t.check("chtimes", name); err != nil {
 		return err
@@ -180,6 +178,10 @@ func (d *dir) link(name string, to *dir, newName string) error {
 	}
 	return d.t.os.Link(d.at(name), to.at(newName))
 }
+
+func (d *dir) chmodFile(string, uint32) error { return nil }
+
+func foreignIDs(*stat) uint32 { return idBits }
 
 // errNoCall is a call that only Linux has.
 var errNoCall = errors.New("this system has no such call")
@@ -199,5 +201,5 @@ func listsFaithfully(*os.File) bool { return false }
 // been read twice.
 func remote(*os.File) bool { return true }
 
-// hasModes tells that the system keeps the executable bit, and links.
+// hasModes reports that the system keeps permission bits, and links.
 const hasModes = false

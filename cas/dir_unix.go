@@ -135,7 +135,7 @@ var ownIDs = sync.OnceValue(func() [2]int { return [2]int{os.Geteuid(), os.Geteg
 func statOf(st *unix.Stat_t) stat {
 	s := stat{
 		mode: uint32(st.Mode) & 0o7777, size: st.Size, ino: st.Ino, dev: uint64(st.Dev), //nolint:unconvert
-		mtime: st.Mtim.Nano(), ctime: st.Ctim.Nano(), nlink: uint64(st.Nlink), //nolint:unconvert
+		mtime: st.Mtim.Nano(), ctime: st.Ctim.Nano(), uid: st.Uid, gid: st.Gid, nlink: uint64(st.Nlink), //nolint:unconvert
 	}
 	s.foreign = int(st.Uid) != ownIDs()[0] || int(st.Gid) != ownIDs()[1]
 	s.whiteout = st.Mode&unix.S_IFMT == unix.S_IFCHR && st.Rdev == 0
@@ -220,8 +220,8 @@ func (d *dir) symlink(target, name string) error {
 	return d.do("symlink", name, func() error { return unix.Symlinkat(target, d.fd, name) })
 }
 
-func (d *dir) mkdir(name string) error {
-	return d.do("mkdir", name, func() error { return unix.Mkdirat(d.fd, name, 0o777) })
+func (d *dir) mkdir(name string, perm uint32) error {
+	return d.do("mkdir", name, func() error { return unix.Mkdirat(d.fd, name, perm) })
 }
 
 func (d *dir) remove(name string) error {
@@ -259,5 +259,23 @@ func (d *dir) link(name string, to *dir, newName string) error {
 	return d.do("link", name, func() error { return unix.Linkat(d.fd, name, to.fd, newName, 0) })
 }
 
-// hasModes tells that the system keeps the executable bit, and links.
+// chmodFile sets the permission bits of a file in the folder, following no link.
+func (d *dir) chmodFile(name string, mode uint32) error {
+	return d.do("chmod", name, func() error { return chmodNoFollow(d.fd, name, mode) })
+}
+
+// foreignIDs returns the setuid and setgid bits that would not mean this process's user
+// and group on a file.
+func foreignIDs(st *stat) uint32 {
+	bits := uint32(0)
+	if st.uid != uint32(os.Geteuid()) {
+		bits |= 0o4000
+	}
+	if st.gid != uint32(os.Getegid()) {
+		bits |= 0o2000
+	}
+	return bits
+}
+
+// hasModes reports that the system keeps permission bits, and links.
 const hasModes = true

@@ -34,9 +34,13 @@
 //
 // # What is kept
 //
-// Content, names as raw bytes, links as links, whether the owner may execute a
-// file, empty folders. Not kept are owners, other permissions (a file that
-// replaces another takes its over), times, extended attributes, that two names
+// Content, names as raw bytes, links as links, the twelve permission bits of files and
+// folders, empty folders. A restore gives exactly the recorded bits, and never wider ones
+// meanwhile. Setuid and setgid of a file are recorded only where the file has the user
+// and the group of this process, which restored files get; a restored import sets neither.
+// On Windows, and in states of older programs, no bits are recorded: they count as equal
+// to any, and a restored file takes those over of the file that it replaces. Not kept are
+// owners, the bits of the workspace's own folder, times, extended attributes, that two names
 // are one file, and where a file has holes, though long runs of zeros take no
 // room. Sockets, FIFOs and devices are entries without content. A file that
 // can't be read, that changed during each of three readings, or that is larger
@@ -63,11 +67,18 @@
 //
 // # Formats
 //
-// A tree is "ftree", a version byte 1, the number of entries, and the entries sorted by name: a
+// A tree is "ftree", a version byte, the number of entries, and the entries sorted by name: a
 // kind byte (f, x, l, d, s, e, o), the name, and for f and x digest and size, for d the digest,
-// for e reason and size, for l the target, for s and o a text. Numbers are varints in their
-// shortest form, each text is preceded by its length. There is one encoding of a folder, and
-// reading takes no other.
+// for e reason and size, for l the target, for s and o a text. In version 2, which a tree has if
+// permission bits are recorded of one entry at least, those of f, x and d follow: 0 for none, or
+// 4096 plus the bits. All others are version 1, as are all trees of older programs. Numbers are
+// varints in their shortest form, each text is preceded by its length. There is one encoding of a
+// folder, and reading takes no other.
+//
+// Old trees had no bits, so the first snapshot of a folder by this program records a state with
+// other trees, of which [Store.Diff] yields no change. A version in which usual bits are implied
+// would have kept the digests of most folders, but it could not distinguish 0644 from bits that
+// nobody recorded, and a restore would have opened private files.
 //
 // Blobs up to 1 MB, and trees, are records of the store (tables "blobs" and
 // "trees"; a blob's first byte is its encoding: 0, as it is). Larger ones are

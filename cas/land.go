@@ -46,7 +46,7 @@ type Landing struct {
 	// LeftOut are counted as in the plan.
 	LeftOut []LeftOut
 	// Left are folders that stay since somebody else has put something into them, and
-	// folders whose permission bits could not be set.
+	// folders whose time of modification could not be set.
 	Left []Left
 }
 
@@ -184,7 +184,11 @@ func (l *landing) findings() {
 			return
 		}
 		was, ok := r.known(n.path)
-		if ok != n.low.there || ok && was.Kind != n.low.Kind || ok && n.low.Kind != Folder && was.Entry != n.low.Entry {
+		switch {
+		case !ok && !n.low.there:
+		case ok && n.low.there && was.Kind == Folder && n.low.Kind == Folder && was.Perm.agrees(n.low.Perm):
+		case ok && n.low.there && was.Same(n.low.Entry):
+		default:
 			differ = append(differ, n)
 		}
 	})
@@ -192,7 +196,9 @@ func (l *landing) findings() {
 	if len(differ) > 0 {
 		l.found = l.edited(known, func(e *editor) {
 			for _, n := range differ {
-				e.drop(known, n.path)
+				if was, ok := r.known(n.path); !ok || was.Kind != Folder || n.low.Kind != Folder {
+					e.drop(known, n.path)
+				}
 				if n.low.there {
 					e.set(n.path, n.low.cached)
 				}
@@ -222,7 +228,7 @@ func (l *landing) callVersion(target *index) {
 			if n.gone || n.opaque || n.Kind != Folder {
 				e.drop(l.found, n.path)
 			}
-			if !n.gone && (n.Kind != Folder || n.opaque || e.found[n.path] == nil) {
+			if !n.gone && (n.Kind != Folder || n.opaque || e.found[n.path] == nil || !n.Perm.agrees(n.low.Perm)) {
 				e.set(n.path, cached{Entry: n.entry()})
 			}
 		})

@@ -191,6 +191,9 @@ func (d *decider) node(n *node, at around) {
 // land notes a change.
 func (d *decider) land(n *node, at around) {
 	c := Change{Path: n.path, Old: n.low.entry()}
+	if n.unkept != "" && (n.low.content() || n.low.isFolder() && (n.opaque || !n.isFolder())) {
+		c.Old = &Entry{Name: n.Name, Kind: Failed, Text: n.unkept} // what it has isn't known, and equals nothing
+	}
 	if !n.gone {
 		c.New = &n.Entry
 	}
@@ -361,8 +364,18 @@ func (d *decider) made(n *node, at around) {
 	}
 }
 
-// merged decides about a folder that both have.
+// merged decides about a folder that both have: its permission bits, and what is in it.
 func (d *decider) merged(n *node, at around) {
+	was, known := d.base(n.path)
+	switch {
+	case n.Perm.agrees(n.low.Perm):
+	case at.trusted && d.older(&n.low.st), known && was.Perm.agrees(n.low.Perm):
+		d.land(n, at)
+	case known && was.Perm.agrees(n.Perm):
+		// somebody else changed them, and the call did not
+	default:
+		d.clash(n, at, EditEdit)
+	}
 	d.kids(n, at)
 }
 
@@ -377,6 +390,9 @@ func (d *decider) replaced(n *node, at around) {
 	case n.unkept != "":
 		d.land(n, at)
 	default:
+		if !n.Perm.agrees(n.low.Perm) {
+			d.land(n, at)
+		}
 		d.kids(n, at)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -31,7 +32,7 @@ func landingChanged(t *testing.T, b *bench) (call *overlayCall, parent *Manifest
 	}
 	maps.Copy(after, map[string]string{
 		"a": "file new\n", "d/n": "file n\n", "t": "file t\n", "n": "folder", "n/m": "folder", "n/m/x": "file 1\n", "n/y": "file 1\n",
-		"link": "link n", "hollow": "file h\n", "large": "executable " + short(strings.Repeat("\x00", 1_200_000)),
+		"link": "link n", "hollow": "file h\n", "large": "executable(0700) " + short(strings.Repeat("\x00", 1_200_000)),
 	})
 	return call, parent, before, after
 }
@@ -97,6 +98,21 @@ func landFailingAt(t *testing.T, b *bench, call *overlayCall, parent *Manifest, 
 		if diff := cmp.Diff(before, b.look()); diff != "" {
 			t.Fatalf("call %d (%s) failed: %v\nthe workspace changed (-before +now):\n%s", n, what, err, diff)
 		}
+		return true
+	}
+	if reached && len(got.Conflicts) > 0 { // what could not be read is not replaced
+		for p, v := range now {
+			if v != before[p] && v != after[p] {
+				t.Fatalf("call %d (%s) failed, and %s is %q", n, what, p, v)
+			}
+		}
+		has := b.entries(got.Call.Root)
+		for p := range has {
+			if v := now[p]; has[p] != after[p] && has[p] != v {
+				t.Fatalf("call %d (%s) failed, and the call's version has %s as %q", n, what, p, has[p])
+			}
+		}
+		b.restore(got.Before, RestoreOptions{})
 		return true
 	}
 	if diff := cmp.Diff(after, now); diff != "" {
@@ -185,8 +201,9 @@ func TestKilledAtEachStepOfALanding(t *testing.T) {
 func TestKilledWhileLeftOutPathsLand(t *testing.T) {
 	t.Parallel()
 	step := sized(1, 13, 61)
+	b := landingBench(t)
 	for n := 1; ; n += step {
-		b := landingBench(t)
+		b.newWorkspace()
 		b.ws.Bound = true
 		for _, p := range []string{"package.json", "node_modules/m/i", "node_modules/m/j", "p/package.json", "p/node_modules/m/i", "r/package.json", "r/node_modules/m/i"} {
 			b.write(p, "old")
@@ -252,16 +269,19 @@ func TestEditsAtEachStepOfALanding(t *testing.T) {
 	for name, e := range edits {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			for at := 0; ; at++ {
-				b := landingBench(t)
+			b := landingBench(t)
+			for at := 0; ; at += sized(1, 2, 9) {
+				b.newWorkspace()
 				call, parent, _, after := landingChanged(t, b)
-				steps, edited := 0, false
+				steps, edited, where := 0, false, ""
 				plan := call.plan()
 				b.s.pause = func(step string) {
-					if step == "trees" || step == "blobs" { // in another goroutine
+					// At the others another goroutine is at work in the workspace.
+					if !slices.Contains([]string{"compared", "recorded", "planned", "staged", "removed", "moved", "carried"}, step) {
 						return
 					}
 					if steps == at {
+						where = step
 						had := b.look()
 						e.do(b)
 						edited = cmp.Diff(had, b.look()) != ""
@@ -287,7 +307,7 @@ func TestEditsAtEachStepOfALanding(t *testing.T) {
 				}
 				look := b.look()
 				if look[e.path] != e.want {
-					t.Fatalf("step %d: the user's %s is %q, want %q; conflicts %v", at, e.path, look[e.path], e.want, got.Conflicts)
+					t.Fatalf("step %d, %s: the user's %s is %q, want %q; conflicts %v", at, where, e.path, look[e.path], e.want, got.Conflicts)
 				}
 				for p := range look {
 					if strings.HasPrefix(p, stagePrefix) {

@@ -63,12 +63,17 @@ func landingCases() []landingCase {
 		{name: "a link that becomes a file", call: "rm link; echo l > link", want: map[string]string{"link": "file l\n"}},
 		{name: "a file that becomes a link", call: "rm b; ln -s a b", want: map[string]string{"b": "link a"}},
 		{name: "an executable bit", call: "chmod 755 a", want: map[string]string{"a": "executable old a"}},
+		{name: "permission bits", call: "chmod 600 a; chmod 700 d; chmod 2755 e; mkdir -m 1777 n", want: map[string]string{
+			"a": "file(0600) old a", "d": "folder(0700)", "e": "folder(2755)", "n": "folder(1777)"}},
+		{name: "permission bits that both changed", call: "chmod 600 a; chmod 700 d", user: func(b *bench) {
+			_ = errors.Join(os.Chmod(b.path("a"), 0o640), os.Chmod(b.path("d"), 0o750))
+		}, conflicts: []string{"edit/edit a", "edit/edit d"}},
 		{name: "odd names", call: `echo n > 'new
 line'; echo n > ' '; echo n > 'a:b\c,d'; mkdir .wh..opq; echo n > .wh.a`, want: map[string]string{
 			"new\nline": "file n\n", " ": "file n\n", `a:b\c,d`: "file n\n", ".wh..opq": "folder", ".wh.a": "file n\n"}},
 		{name: "a FIFO does not land", call: "mkfifo pipe; echo n > a", want: map[string]string{"a": "file n\n"}, left: []string{"pipe"}},
 		{name: "a reserved name does not land", call: "mkdir " + stagePrefix + "x; echo n > a", want: map[string]string{"a": "file n\n"}, left: []string{stagePrefix + "x"}},
-		{name: "an unreadable file and a closed folder", call: "echo s > s; chmod 0 s; mkdir c; echo n > c/n; chmod 555 c", want: map[string]string{"s": "file s\n", "c": "folder", "c/n": "file n\n"}},
+		{name: "an unreadable file and a closed folder", call: "echo s > s; chmod 0 s; mkdir c; echo n > c/n; chmod 555 c", want: map[string]string{"s": "file(0000) s\n", "c": "folder(0555)", "c/n": "file n\n"}},
 		{name: "hard links made in the call", call: "echo h > h1; ln h1 h2; ln h1 d/h3", want: map[string]string{"h1": "file h\n", "h2": "file h\n", "d/h3": "file h\n"}},
 		{name: "attributes that look like the kernel's", call: "echo n > a; setfattr -n user.overlay.opaque -v y d 2>/dev/null || true", want: map[string]string{"a": "file n\n"}},
 

@@ -134,7 +134,7 @@ func (r *lowerReader) look(n *node, d *dir) error {
 			l.cached = was.cached
 		}
 	case folderForm:
-		l.Kind = Folder
+		l.Kind, l.Perm = Folder, permOf(&st)
 		l.mode, l.mtime, l.ctime, l.ino = st.mode, st.mtime, st.ctime, st.ino
 	case linkForm:
 		l.Kind = Link

@@ -59,7 +59,7 @@ func (o *op) enter(e *editor, c cached) {
 func (o *op) fromLayer() bool { return o.n != nil && o.n.unkept != "" && o.New != nil }
 
 // whole reports whether a folder goes, or comes, with all that is in it, by one rename.
-func (o *op) whole() bool { return o.n != nil && o.n.omittedBy != "" }
+func (o *op) whole() bool { return o.n != nil && o.n.omittedBy != "" && !o.PermsOnly() }
 
 // was returns what the workspace had under the path of an op.
 func (m *mover) was(o *op) (cached, bool) {
@@ -164,6 +164,9 @@ func lateKind(err error) (ConflictKind, string) {
 
 // twins separates the further names of files that are written already.
 func (m *mover) twins(files []fileJob) (write, links []fileJob) {
+	if m.lands == nil {
+		return files, nil
+	}
 	wrote := make(map[*node]bool)
 	for _, j := range files {
 		f := m.ops[j.op].n.twin
@@ -181,6 +184,9 @@ func (m *mover) twins(files []fileJob) (write, links []fileJob) {
 
 // linkTwins gives files that are staged their further names.
 func (m *mover) linkTwins(write, links []fileJob) error {
+	if len(links) == 0 {
+		return nil
+	}
 	at := make(map[*node]fileJob)
 	for _, j := range write {
 		if f := m.ops[j.op].n.twin; f != nil {
@@ -211,21 +217,15 @@ func (m *mover) linkTwins(write, links []fileJob) error {
 
 func effectAt(o *op, err error) error { return &effectError{o.Path, err} }
 
-// dress gives a file that is written the attributes, permission bits and time of
-// modification that the call gave it.
-func (n *node) dress(d *dir, name string, f *os.File, st *stat) (stat, error) {
-	if err := setAttrs(f, n.attrs); err != nil {
-		return *st, err
+// dress gives a file that is written the attributes and the time of modification that the
+// call gave it.
+func (n *node) dress(d *dir, name string, f *os.File) (stat, error) {
+	err := setAttrs(f, n.attrs)
+	if err == nil && n.mtime != 0 {
+		err = d.chtimes(name, n.mtime)
 	}
-	if hasModes && n.mode != st.mode {
-		if err := d.chmodName(name, n.mode); err != nil {
-			return *st, err
-		}
-	}
-	if n.mtime != 0 {
-		if err := d.chtimes(name, n.mtime); err != nil {
-			return *st, err
-		}
+	if err != nil {
+		return stat{}, err
 	}
 	return fstat(f)
 }
@@ -263,12 +263,11 @@ func (m *mover) copyBelow(ctx context.Context, d *dir, name string, n *node) err
 		c := copier{ctx: ctx, sum: sha256.New()}
 		_, err = c.copy(out, in)
 	}
-	var st stat
 	if err == nil {
-		st, err = fstat(out)
+		_, err = setFilePerm(out, n.Perm.Bits())
 	}
 	if err == nil {
-		_, err = n.dress(d, name, out, &st)
+		_, err = n.dress(d, name, out)
 	}
 	m.wrote(1, n.Size)
 	return errors.Join(err, out.Close())
@@ -277,7 +276,7 @@ func (m *mover) copyBelow(ctx context.Context, d *dir, name string, n *node) err
 // copyFolder copies a folder of the layer. The folder itself gets its permission bits
 // once it is in its place: one that can't be written to can't be moved either.
 func (m *mover) copyFolder(ctx context.Context, d *dir, name string, n *node) error {
-	if err := d.mkdir(name); err != nil {
+	if err := d.mkdir(name, 0o700); err != nil {
 		return err
 	}
 	sub, err := d.sub(name)
@@ -290,7 +289,10 @@ func (m *mover) copyFolder(ctx context.Context, d *dir, name string, n *node) er
 			return err
 		}
 		if k.isFolder() {
-			if err := k.dressFolder(sub); err != nil {
+			if _, err := sub.setPerm(k.Name, k.Perm); err != nil {
+				return err
+			}
+			if err := sub.chtimes(k.Name, k.mtime); err != nil {
 				return err
 			}
 		}
@@ -298,19 +300,9 @@ func (m *mover) copyFolder(ctx context.Context, d *dir, name string, n *node) er
 	return nil
 }
 
-// dressFolder gives a folder the permission bits and the time that the call gave it.
-func (n *node) dressFolder(d *dir) error {
-	if hasModes {
-		if err := d.chmodName(n.Name, n.mode); err != nil {
-			return err
-		}
-	}
-	return d.chtimes(n.Name, n.mtime)
-}
-
-// polish gives the folders that have landed, and those in which something has, their
-// permission bits and times, the deepest first. A folder that refuses is reported, and
-// nothing is taken back for it.
+// polish gives the folders that have landed, and those in which something has, the times
+// that the call left, the deepest first. A folder that refuses is reported, and nothing is
+// taken back for it.
 func (l *landing) polish(m *mover) {
 	l.done = m.done
 	into := make(map[string]bool)
@@ -335,15 +327,11 @@ func (l *landing) polish(m *mover) {
 	for _, n := range folders {
 		d, name, err := m.parent(n.path)
 		if err == nil {
-			if n.low.isFolder() && !n.opaque {
-				err = d.chtimes(name, n.mtime)
-			} else {
-				err = n.dressFolder(d)
-			}
+			err = d.chtimes(name, n.mtime)
 			d.close()
 		}
 		if err != nil {
-			l.out.Left = append(l.out.Left, Left{Path: n.path, Kind: Folder, Reason: "its permission bits could not be set"})
+			l.out.Left = append(l.out.Left, Left{Path: n.path, Kind: Folder, Reason: "its time of modification could not be set"})
 		}
 	}
 }

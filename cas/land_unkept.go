@@ -72,7 +72,7 @@ func (m *mover) noteUnkept() error {
 		if o.New != nil && o.New.Kind == Folder {
 			roots[o.Path] = join(dir, name)
 		}
-		if o.n == nil || o.n.kept() {
+		if o.n == nil || o.n.kept() || o.PermsOnly() {
 			continue
 		}
 		u := unkeptPath{Path: []byte(o.Path)}

@@ -105,7 +105,7 @@ func (r *layerReader) entry(up *node, d *dir, name string, depth int) error {
 	switch {
 	case n.gone:
 	case st.form == folderForm:
-		n.Kind = Folder
+		n.Kind, n.Perm = Folder, permOf(&st)
 		return r.folder(n, depth+1)
 	case st.form == linkForm:
 		n.Kind = Link
@@ -181,7 +181,7 @@ func (r *layerReader) open(d *dir, n *node, st *stat) (uint32, error) {
 		_, err = r.note.Write(append(line, '\n'))
 	}
 	if err == nil {
-		err = d.chmodName(n.Name, st.mode|need)
+		err = d.chmodFile(n.Name, st.mode|need)
 	}
 	return st.mode, err
 }

@@ -49,6 +49,9 @@ type Manifest struct {
 	// Maker is, of an imported state after a tool call, what ran there: the record of
 	// the call stayed where it was.
 	Maker string `json:"maker,omitempty"`
+	// Foreign reports that the state came with an import. A restore gives none of its
+	// files setuid or setgid.
+	Foreign bool `json:"foreign,omitempty"`
 	// Complete is false where an entry's content isn't kept: Failed of them.
 	Complete bool  `json:"complete"`
 	Files    int   `json:"file_count"`

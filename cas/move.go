@@ -53,15 +53,22 @@ func (m *mover) effects() (left []Left, err error) {
 		if o.New == nil || o.staged || m.skips(i) {
 			continue
 		}
-		if o.Old != nil && !m.givesWay(o) {
+		switch {
+		case o.PermsOnly() && o.New.Kind == Folder: // at the end
+		case o.PermsOnly():
+			err = m.permInPlace(i)
+		case o.Old != nil && !m.givesWay(o):
 			err = m.replace(i)
-		} else {
+		default:
 			err = m.addition(i)
 		}
 		if err = m.lateAt(i, err); err != nil {
 			return nil, &effectError{o.Path, err}
 		}
 		m.s.pause("moved")
+	}
+	if err := m.lastPerms(); err != nil {
+		return nil, err
 	}
 	made := false // whether the folder that a staged path is in has come to its place
 	for i := range m.ops {
@@ -85,7 +92,9 @@ func (m *mover) undone(i int, back func() error) { m.undo = append(m.undo, undoS
 
 // givesWay tells that the old thing is removed first: a folder can't be
 // exchanged for a file in one step everywhere.
-func (m *mover) givesWay(o *op) bool { return o.Old.Kind == Folder || o.New.Kind == Folder }
+func (m *mover) givesWay(o *op) bool {
+	return (o.Old.Kind == Folder || o.New.Kind == Folder) && !o.PermsOnly()
+}
 
 // parent opens the folder that a path is in.
 func (m *mover) parent(path string) (*dir, string, error) {
@@ -114,7 +123,7 @@ func (m *mover) removal(i int) ([]Left, error) {
 		default:
 			return nil, err
 		}
-		m.undone(i, func() error { return m.back(o.Path, func(d *dir) error { return d.mkdir(name) }) })
+		m.undone(i, func() error { return m.back(o.Path, func(d *dir) error { return makeAgain(d, name, o.Old.Perm) }) })
 		m.done[i] = true
 		return nil, nil
 	}
@@ -126,13 +135,13 @@ func (m *mover) removal(i int) ([]Left, error) {
 		return m.back(o.Path, func(d *dir) error { return m.dir.moveNew(held, d, name) })
 	}
 	err = m.expect(m.dir, held, o)
-	if err == nil && o.whole() && o.Old.Kind == Folder {
+	if err == nil && o.whole() && o.n.low.isFolder() {
 		err = m.lands.expectBelow(m.t, join(m.stage, held))
 	}
 	if err != nil {
 		return nil, errors.Join(err, stuck(back()))
 	}
-	m.undone(i, back)
+	m.undone(i, func() error { return m.putBack(back()) })
 	m.done[i] = o.New == nil
 	return nil, nil
 }
@@ -208,6 +217,16 @@ func (m *mover) addition(i int) error {
 	return m.note(i, d, name)
 }
 
+// putBack judges the error of giving what was removed its name again. In a landing, a
+// name that somebody else has given to something new by then stays theirs: the state
+// before has what was removed.
+func (m *mover) putBack(err error) error {
+	if m.lands != nil && errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	return err
+}
+
 // back runs a step of taking back with the path's folder opened anew.
 func (m *mover) back(path string, step func(d *dir) error) error {
 	d, _, err := m.parent(path)
@@ -227,6 +246,12 @@ func (m *mover) expect(d *dir, name string, o *op) error {
 	}
 	if err != nil {
 		return err
+	}
+	if o.PermsOnly() && o.New.Kind == Folder {
+		if st.form != folderForm || permOf(&st) != o.Old.Perm {
+			return errForeign
+		}
+		return nil
 	}
 	if o.n != nil && !o.n.low.content() && o.n.low.Kind != Link {
 		return o.n.low.expect(&st)
@@ -299,6 +324,7 @@ func (m *mover) note(i int, d *dir, name string) error {
 type moved struct {
 	ctime int64 // 0 where it is what it was
 	racy  bool
+	perm  Perm // what it has got in its place; 0 where it came with its own
 }
 
 // settle decides which of the written files may be believed by their stat: those
@@ -347,38 +373,6 @@ func (m *mover) stamp(ix, old *index) {
 			}
 		}
 	}
-}
-
-// moveNew is renameNew, in two steps where the system has no single one.
-func (d *dir) moveNew(name string, to *dir, newName string) error {
-	err := d.renameNew(name, to, newName)
-	if !unsupported(err) {
-		return err
-	}
-	if _, err := to.lstat(newName); err == nil {
-		return &fs.PathError{Op: "rename", Path: newName, Err: fs.ErrExist}
-	} else if !gone(err) {
-		return err
-	}
-	return d.rename(name, to, newName)
-}
-
-// writable runs fn, once more with the folder made writable for it if it was
-// read-only.
-func writable(d *dir, fn func() error) error {
-	err := fn()
-	if !errors.Is(err, fs.ErrPermission) {
-		return err
-	}
-	st, serr := d.self()
-	if serr != nil || st.mode&0o300 == 0o300 {
-		return err
-	}
-	if cerr := d.chmod(st.mode | 0o700); cerr != nil {
-		return err
-	}
-	err = fn()
-	return errors.Join(err, d.chmod(st.mode))
 }
 
 func notEmpty(err error) bool {

@@ -116,12 +116,22 @@ func landOptions(parent *Manifest) LandOptions {
 func landingBench(t testing.TB) *bench {
 	t.Helper()
 	b := memoryBench(t)
-	ws := filepath.Join(b.ws.Path, "ws")
-	if err := os.Mkdir(ws, 0o755); err != nil {
-		t.Fatal(err)
+	b.ws.Path = filepath.Join(b.ws.Path, "first")
+	b.newWorkspace()
+	return b
+}
+
+// newWorkspace gives a bench another workspace, next to the one that it has.
+func (b *bench) newWorkspace() {
+	b.t.Helper()
+	ws, err := os.MkdirTemp(filepath.Dir(b.ws.Path), "ws-")
+	if err == nil {
+		err = os.Chmod(ws, 0o755)
+	}
+	if err != nil {
+		b.t.Fatal(err)
 	}
 	b.ws = b.folder(ws)
-	return b
 }
 
 func TestACallOverAnOverlayLands(t *testing.T) {

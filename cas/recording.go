@@ -68,11 +68,36 @@ func (r *restore) build(m *mover, done []bool) *builder {
 		m.ops[i].enter(e, m.made[i])
 	}
 	b := &builder{old: r.f.index, found: e.finish(), now: r.s.now().UnixNano()}
-	if done == nil {
+	if done == nil && m.asPlanned() {
 		b.given = r.trees
 	}
 	b.build()
 	return b
+}
+
+// asPlanned reports whether all that was written is what the target has: a file system
+// may keep other permission bits, and a state may have none.
+func (m *mover) asPlanned() bool {
+	for i := range m.ops {
+		if o := &m.ops[i]; o.New != nil && m.made[i].Entry != *o.New {
+			return false
+		}
+	}
+	return true
+}
+
+// takePerms corrects what was built by the permission bits that carrying the ops out
+// gave, and reports whether some differ. Nothing is built any more.
+func (m *mover) takePerms() (odd bool) {
+	for i := range m.after {
+		if p := m.after[i].perm; p.Known() && p != m.made[i].Perm {
+			m.made[i].Perm, odd = p, true
+			if m.made[i].content() {
+				m.made[i].Kind = p.fileKind()
+			}
+		}
+	}
+	return odd
 }
 
 // true tells whether what is recorded is what there is.
@@ -112,8 +137,9 @@ func (r *restore) keep(ctx context.Context, t *tree, m *mover, rec *recording) (
 	if err := rec.err; err != nil {
 		return err
 	}
+	odd := m.takePerms()
 	switch {
-	case slices.Contains(m.done, false):
+	case odd || slices.Contains(m.done, false):
 		err = rec.amend(ctx, r.build(m, m.done))
 	case !rec.true():
 		err = rec.amend(ctx, rec.built)

@@ -197,7 +197,7 @@ type restore struct {
 func (r *restore) plan(ctx context.Context, o *RestoreOptions) error {
 	p := &planner{
 		bound: r.ws.Bound, paths: scopeOf(clean(o.Paths)), keep: scopeOf(clean(o.Keep)),
-		exact: o.Exact, overwrite: o.Overwrite,
+		exact: o.Exact, overwrite: o.Overwrite, foreign: r.to.Foreign,
 	}
 	if o.Active != nil && r.ws.Bound && !o.Overwrite {
 		p.conflicts = make(map[string]string)
@@ -216,7 +216,7 @@ func (r *restore) plan(ctx context.Context, o *RestoreOptions) error {
 		p.take(c)
 	}
 	p.spare()
-	if r.todo = p.plan; o.Paths == nil && len(p.left) == 0 {
+	if r.todo = p.plan; o.Paths == nil && len(p.left) == 0 && !p.masked {
 		r.trees = trees
 	}
 	if o.Plan || len(r.todo.ops) == 0 {
@@ -415,14 +415,11 @@ func (r *restore) prepare(ctx context.Context, t *tree, m *mover) (err error) {
 	if err := r.durable(); err != nil {
 		return err
 	}
-	if err := m.makeFolder(m.stage); err != nil {
+	// What is private must not be open to others while it is here.
+	if err := m.makeFolder(m.stage, 0o700); err != nil {
 		return err
 	}
 	if m.dir, err = t.dir(m.stage); err != nil {
-		return err
-	}
-	// What was private must not be open to others while it is here.
-	if err := m.dir.chmod(0o700); err != nil {
 		return err
 	}
 	if err := m.fill(ctx); err != nil {

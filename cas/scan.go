@@ -47,6 +47,7 @@ type scanner struct {
 type folderJob struct {
 	path  string
 	depth int
+	perm  Perm
 	kept  bool // a rule names it as content
 }
 
@@ -56,6 +57,7 @@ type folderScan struct {
 	// todo are the entries whose content must be read.
 	todo      []int
 	todoBytes int64
+	perm      Perm // of the folder itself; unknown where its record has not been scanned
 	// omit, fail and gone tell why there is no rec.
 	omit string
 	fail string
@@ -167,7 +169,7 @@ func (s *scanner) folder(job folderJob, buf []byte) (*folderScan, []folderJob, e
 		listed = listing{}
 		f.read()
 	}
-	return &folderScan{rec: f.result(listed), todo: f.todo, todoBytes: f.bytes}, f.subs, nil
+	return &folderScan{rec: f.result(listed), todo: f.todo, todoBytes: f.bytes, perm: job.perm}, f.subs, nil
 }
 
 // list gives a folder's names as they are known, if its own stat shows that none
@@ -248,7 +250,7 @@ func (f *folderReader) look(name string, st *stat) {
 	case regular:
 		f.file(was, name, st)
 	case folderForm:
-		f.sub(was, name, kept)
+		f.sub(was, st, folderJob{path: join(f.job.path, name), depth: f.job.depth + 1, kept: kept})
 	case linkForm:
 		f.link(was, name)
 	default:
@@ -344,6 +346,12 @@ func (f *folderReader) file(was *cached, name string, st *stat) {
 		return
 	}
 	if was != nil && was.clean(st) {
+		if perm := permOf(st); perm != was.Perm { // an older program noted none
+			c := *was
+			c.Perm = perm
+			f.add(c)
+			return
+		}
 		f.keep(was)
 		return
 	}
@@ -367,18 +375,25 @@ func (f *folderReader) link(was *cached, name string) {
 	}
 }
 
-func (f *folderReader) sub(was *cached, name string, kept bool) {
-	path := join(f.job.path, name)
-	if f.job.depth >= maxDepth || len(path) > maxPath {
+// sub takes in a folder, which job is to read.
+func (f *folderReader) sub(was *cached, st *stat, job folderJob) {
+	_, name := split(job.path)
+	if job.depth > maxDepth || len(job.path) > maxPath {
 		f.take(was, cached{Entry: Entry{Name: name, Kind: Failed, Text: reasonTooDeep}})
 		return
 	}
-	f.subs = append(f.subs, folderJob{path: path, depth: f.job.depth + 1, kept: kept})
-	if was != nil && (was.Kind == Folder || was.Kind == Omitted || was.Kind == Failed) {
+	job.perm = permOf(st)
+	f.subs = append(f.subs, job)
+	switch {
+	case was != nil && (was.Kind == Folder && was.Perm == job.perm || was.Kind == Omitted || was.Kind == Failed):
 		f.keep(was) // what it is now is known when it has been read
-		return
+	case was != nil && was.Kind == Folder:
+		c := *was
+		c.Perm = job.perm
+		f.add(c)
+	default:
+		f.add(cached{Entry: Entry{Name: name, Kind: Folder, Perm: job.perm}})
 	}
-	f.add(cached{Entry: Entry{Name: name, Kind: Folder}})
 }
 
 // result is the known record if everything is as it was.

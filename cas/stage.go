@@ -76,37 +76,85 @@ func (m *mover) fill(ctx context.Context) error {
 		if o.New == nil {
 			continue
 		}
+		if o.PermsOnly() {
+			m.made[i], _ = m.was(o)
+			m.made[i].mode = o.New.Perm.Bits()
+		}
 		m.made[i].Entry = *o.New
 		// It stays in the index; the name of a tree's entry holds the whole tree.
 		m.made[i].Name, m.made[i].Text = strings.Clone(o.New.Name), strings.Clone(o.New.Text)
+		if !hasModes {
+			m.made[i].Perm = 0
+		}
+		if o.PermsOnly() {
+			continue
+		}
 		dir, name := m.place(i, roots)
+		if o.New.Kind == Folder {
+			roots[o.Path] = join(dir, name)
+		}
 		if o.New.Kind != Folder || o.whole() {
 			files = append(files, fileJob{i, dir, name})
 			continue
 		}
-		roots[o.Path] = join(dir, name)
-		if err := m.makeFolder(roots[o.Path]); err != nil {
+		perm := uint32(0o777) // the system's umask decides where nothing is recorded
+		if o.New.Perm.Known() {
+			perm = 0o700
+		}
+		if err := m.makeFolder(roots[o.Path], perm); err != nil {
 			return err
 		}
 	}
-	if m.lands == nil {
-		return m.writeAll(ctx, files)
-	}
-	files, twins := m.twins(files)
-	if err := m.writeAll(ctx, files); err != nil {
+	write, links := m.twins(files)
+	if err := m.writeAll(ctx, write); err != nil {
 		return err
 	}
-	return m.linkTwins(files, twins)
+	if err := m.linkTwins(write, links); err != nil {
+		return err
+	}
+	return m.permFolders(roots)
 }
 
-func (m *mover) makeFolder(at string) error {
+func (m *mover) makeFolder(at string, perm uint32) error {
 	up, name := split(at)
 	d, err := m.t.dir(up)
 	if err != nil {
 		return err
 	}
 	defer d.close()
-	return d.mkdir(name)
+	return d.mkdir(name, perm)
+}
+
+// permFolders gives the new folders their permission bits, once all that is in them
+// has been written. One that is going to be moved lets its owner write until then, or
+// the system would not move it.
+func (m *mover) permFolders(roots map[string]string) error {
+	if !hasModes {
+		return nil
+	}
+	for i := len(m.ops) - 1; i >= 0; i-- { // what is in a folder before the folder
+		o := &m.ops[i]
+		if o.New == nil || o.New.Kind != Folder || o.PermsOnly() {
+			continue
+		}
+		want := o.New.Perm
+		if want.Known() && !o.staged {
+			want |= 0o700
+		}
+		d, name, err := m.parent(roots[o.Path])
+		if err != nil {
+			return err
+		}
+		m.made[i].Perm, err = d.setPerm(name, want)
+		d.close()
+		if err != nil {
+			return fmt.Errorf("write %s: %w", EscapePath(o.Path), err)
+		}
+		if want.Known() && m.made[i].Perm == want {
+			m.made[i].Perm = o.New.Perm // as lastPerms leaves it
+		}
+	}
+	return nil
 }
 
 // fileJob is a file or link to be written: its name, and the folder in the stage.
@@ -205,7 +253,10 @@ func (m *mover) write(ctx context.Context, d *dir, name string, i int, content [
 		return d.symlink(o.New.Text, name)
 	}
 	mode := uint32(0o666)
-	if o.New.Kind == Executable {
+	switch {
+	case o.New.Perm.Known():
+		mode = 0o600 // until it has its own: nobody else opens it meanwhile
+	case o.New.Kind == Executable:
 		mode = 0o777
 	}
 	f, err := d.create(name, mode)
@@ -223,30 +274,42 @@ func (m *mover) write(ctx context.Context, d *dir, name string, i int, content [
 	if err == nil {
 		st, err = fstat(f)
 	}
+	if mode := m.modeOf(&st, o); err == nil && mode != st.mode {
+		st, err = setFilePerm(f, mode)
+	}
 	if err == nil && o.n != nil {
-		st, err = o.n.dress(d, name, f, &st)
-	} else if mode := m.modeOf(&st, o); err == nil && mode != st.mode {
-		if err = f.Chmod(fs.FileMode(mode)); err == nil {
-			st, err = fstat(f)
-		}
+		st, err = o.n.dress(d, name, f)
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
 		return err
 	}
 	m.made[i].remember(&st)
-	m.made[i].Kind = o.New.Kind
+	if !hasModes {
+		m.made[i].Kind = o.New.Kind
+	}
 	m.wrote(1, st.size)
 	return nil
 }
 
-// modeOf gives a file that replaces another one the permissions of that one, so
-// that a private file stays private; the executable bit is the state's. A new
-// one keeps those that it was made with.
+// modeOf returns the permission bits of a file: the recorded ones. Where the state has
+// none, a file that replaces another one gets the bits of that one, so that a private
+// file stays private, and the executable bit is the state's; a new file keeps those
+// that it was made with.
 func (m *mover) modeOf(st *stat, o *op) uint32 {
-	if !hasModes || o.Old == nil || !o.Old.content() {
+	if !hasModes {
 		return st.mode
 	}
-	was, ok := m.known.lookup(o.Path)
+	if o.New.Perm.Known() {
+		mode := o.New.Perm.Bits()
+		if mode&idBits != 0 {
+			mode &^= foreignIDs(st)
+		}
+		return mode
+	}
+	if o.Old == nil || !o.Old.content() {
+		return st.mode
+	}
+	was, ok := m.was(o)
 	if !ok || !was.content() {
 		return st.mode
 	}
@@ -302,8 +365,8 @@ func removeAll(t *tree, d *dir, path, name string, depth int) error {
 	if serr != nil || st.form != folderForm || depth > maxDepth {
 		return err
 	}
-	if hasModes && st.mode&0o700 != 0o700 {
-		if err := d.chmodName(name, 0o700); err != nil {
+	if st.mode&0o700 != 0o700 {
+		if err := d.chmodFile(name, 0o700); err != nil {
 			return err
 		}
 	}
