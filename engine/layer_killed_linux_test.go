@@ -123,4 +123,3 @@ func TestACallThatIsKilledAfterItHasLanded(t *testing.T) {
 		wantFile(t, dir, name, text)
 	}
 }
-
