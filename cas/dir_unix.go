@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+	"sync"
 
 	"golang.org/x/sys/unix"
 )
@@ -128,11 +129,15 @@ func (d *dir) lstat(name string) (stat, error) {
 	}
 }
 
+// ownIDs are the user and the group that the files of this process get.
+var ownIDs = sync.OnceValue(func() [2]int { return [2]int{os.Geteuid(), os.Getegid()} })
+
 func statOf(st *unix.Stat_t) stat {
 	s := stat{
 		mode: uint32(st.Mode) & 0o7777, size: st.Size, ino: st.Ino, dev: uint64(st.Dev), //nolint:unconvert
 		mtime: st.Mtim.Nano(), ctime: st.Ctim.Nano(), uid: st.Uid, gid: st.Gid, nlink: uint64(st.Nlink), //nolint:unconvert
 	}
+	s.foreign = int(st.Uid) != ownIDs()[0] || int(st.Gid) != ownIDs()[1]
 	s.whiteout = st.Mode&unix.S_IFMT == unix.S_IFCHR && st.Rdev == 0
 	switch st.Mode & unix.S_IFMT {
 	case unix.S_IFREG:

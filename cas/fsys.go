@@ -28,6 +28,8 @@ type stat struct {
 	// whiteout marks the device 0/0, by which an upper layer of an overlay says that
 	// a name was removed.
 	whiteout bool
+	// foreign marks what belongs to another user or group than this process does.
+	foreign bool
 }
 
 // form is the kind of a file as the system has it.

@@ -108,6 +108,7 @@ type records struct {
 	blobs     *kv.RawTable // digest → encoding byte and content
 	trees     *kv.RawTable // digest → the tree's encoding
 	cache     *kv.RawTable // workspace, folder, piece → what a stat said
+	owners    *kv.RawTable // workspace → an entry of another user's
 	restores  *kv.Table[unfinished]
 }
 
@@ -115,10 +116,11 @@ func newRecords() records {
 	return records{
 		manifests: kv.NewTable("workspace_manifests", func(m *Manifest) kv.Key { return kv.Str(m.ID) },
 			kv.On("chat", func(m *Manifest) kv.Key { return kv.Str(m.ChatID) })),
-		usage: kv.NewTable("workspace_usage", func(u *usage) kv.Key { return kv.Str(u.ChatID) }),
-		blobs: kv.NewRawTable("blobs"),
-		trees: kv.NewRawTable("trees"),
-		cache: kv.NewRawTable("stat_cache"),
+		usage:  kv.NewTable("workspace_usage", func(u *usage) kv.Key { return kv.Str(u.ChatID) }),
+		blobs:  kv.NewRawTable("blobs"),
+		trees:  kv.NewRawTable("trees"),
+		cache:  kv.NewRawTable("stat_cache"),
+		owners: kv.NewRawTable("workspace_owners"),
 
 		restores: kv.NewTable("workspace_restores", func(j *unfinished) kv.Key { return kv.Str(j.Workspace) }),
 	}

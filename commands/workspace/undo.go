@@ -46,7 +46,9 @@ func NewUndo(rt *workbench.Runtime) *cli.Command {
 	return newSteps(rt, stepCommand{"undo", "take back what the last tool calls did to files", `Takes back the last N changes of the chat that was used last: calls of tools,
 files that were put there, and restores. Only files that these changed are
 touched. The conversation stays as it is. fettle redo takes it back. What you
-changed in the folder while a call ran counts as the call's.`,
+changed in the folder while a command or a Python tool ran is yours, and stays;
+where the sandbox has no overlays (fettle doctor), and for MCP servers and
+services, it counts as the call's.`,
 		"fettle undo\nfettle undo --dry-run\nfettle undo --keep notes", (*engine.Engine).Undo})
 }
 

@@ -2142,6 +2142,11 @@ export interface components {
             input_schema?: unknown;
             label?: string;
         };
+        Conflict: {
+            kind: string;
+            path: string;
+            reason?: string;
+        };
         CustomPayload: {
             data: unknown;
             type: string;
@@ -3142,7 +3147,9 @@ export interface components {
             type: "text_delta";
         };
         event_tool_complete: {
+            call_manifest_id?: string;
             changes?: components["schemas"]["Change"][];
+            conflicts?: components["schemas"]["Conflict"][];
             data?: unknown;
             duration_ms: number;
             error?: string;
