@@ -172,6 +172,9 @@ type Media struct {
 type Change struct {
 	Path string `json:"path"`
 	Kind string `json:"kind"` // added, modified, removed
+	// Mode is how the permission bits differ, such as "0644 → 0755"; empty where they
+	// do not, or where those of one side were not recorded.
+	Mode string `json:"mode,omitempty"`
 }
 
 // Payload is a structured result for a page (document 001).
