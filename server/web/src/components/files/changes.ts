@@ -56,7 +56,6 @@ function notesOf(old?: FileInfo, now?: FileInfo): string[] {
   const notes: string[] = [];
   if (old && now && old.kind !== now.kind) notes.push(kindNote(old.kind, now.kind));
   if (!old && now?.kind === "executable") notes.push("executable");
-  if (old?.mode && now?.mode && old.mode !== now.mode) notes.push(`mode ${old.mode} → ${now.mode}`);
   for (const f of [old, now]) {
     if (f?.kind === "link") notes.push(f === old && now ? `led to ${f.target ?? ""}` : `leads to ${f.target ?? ""}`);
     else if (f && !isFile(f) && f.kind !== "folder") notes.push(f.reason ? `not kept: ${f.reason}` : `${f.kind}, not kept`);

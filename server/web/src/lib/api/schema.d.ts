@@ -2105,6 +2105,7 @@ export interface components {
         };
         Change: {
             kind: string;
+            mode?: string;
             path: string;
         };
         Change_: {
@@ -3227,6 +3228,7 @@ export interface components {
         };
         file: {
             kind: string;
+            mode?: string;
             path: string;
             reason?: string;
             sha256?: string;
