@@ -30,6 +30,12 @@ func (c Change) PermsOnly() bool {
 	return c.Old.content() && c.New.content() && c.Old.Digest == c.New.Digest && c.Old.Perm.Known() && c.New.Perm.Known()
 }
 
+// FoldersOnly reports whether a folder was added or removed and nothing else: the changes
+// of what is in it show that.
+func (c Change) FoldersOnly() bool {
+	return (c.Old == nil || c.Old.Kind == Folder) && (c.New == nil || c.New.Kind == Folder) && !c.PermsOnly()
+}
+
 // PermsText describes how the permission bits differ, such as "mode 0644 → 0755"; it
 // is empty where they do not.
 func (c Change) PermsText() string {

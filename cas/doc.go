@@ -62,6 +62,8 @@
 //
 // In a bound folder `.git` is never read or written; what .fettleignore names, and what can
 // certainly be made again, is an Omitted entry, which a restore doesn't touch: see ignore.go.
+// A file that marks a folder as made by a program leaves out no folder that the state before
+// has with something in it, and no rule hides what the state to be restored has: see omit.go.
 // In a managed one everything is content.
 //
 // # Change detection

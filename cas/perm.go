@@ -1,6 +1,9 @@
 package cas
 
-import "fmt"
+import (
+	"fmt"
+	"io/fs"
+)
 
 // Perm holds the twelve permission bits of a file or a folder. The zero Perm is
 // that of an entry without recorded bits: one of Windows, or of a tree of version 1.
@@ -20,6 +23,21 @@ func (p Perm) Known() bool { return p&permKnown != 0 }
 
 // Bits returns the permission bits, in the system's order.
 func (p Perm) Bits() uint32 { return uint32(p & permBits) }
+
+// FileMode returns the bits as package os has them.
+func (p Perm) FileMode() fs.FileMode {
+	mode := fs.FileMode(p & 0o777)
+	if p&0o4000 != 0 {
+		mode |= fs.ModeSetuid
+	}
+	if p&0o2000 != 0 {
+		mode |= fs.ModeSetgid
+	}
+	if p&0o1000 != 0 {
+		mode |= fs.ModeSticky
+	}
+	return mode
+}
 
 // String returns the bits as four octal digits, or nothing where none were recorded.
 func (p Perm) String() string {

@@ -32,13 +32,7 @@ func (d *dir) setPerm(name string, want Perm) (Perm, error) {
 
 // setFilePerm gives an open file permission bits and returns its stat after that.
 func setFilePerm(f *os.File, bits uint32) (stat, error) {
-	mode := fs.FileMode(bits & 0o777)
-	for bit, flag := range map[uint32]fs.FileMode{0o4000: fs.ModeSetuid, 0o2000: fs.ModeSetgid, 0o1000: fs.ModeSticky} {
-		if bits&bit != 0 {
-			mode |= flag
-		}
-	}
-	err := f.Chmod(mode)
+	err := f.Chmod(PermOf(bits).FileMode())
 	st, serr := fstat(f)
 	if serr != nil {
 		return st, serr

@@ -142,6 +142,7 @@ func (r *restore) find(ctx context.Context, o *RestoreOptions) (*Restoration, er
 	found, err := r.s.snapshot(ctx, r.ws, r.f, SnapshotOptions{
 		About:  About{ID: o.FoundID, ChatID: o.ChatID, Source: External, SourceRef: o.SourceRef},
 		Parent: o.Active, Limits: o.Limits, Begin: o.Begin, Progress: o.Progress,
+		restoring: &heldState{root: r.target, restored: true, paths: scopeOf(clean(o.Paths))},
 	})
 	if err != nil {
 		return nil, err
@@ -204,6 +205,9 @@ func (r *restore) plan(ctx context.Context, o *RestoreOptions) error {
 		for c, err := range r.s.Diff(ctx, o.Active.Root, r.before) {
 			if err != nil {
 				return err
+			}
+			if c.New == nil && c.Old.Kind == Omitted {
+				continue // no state has what was there, and nothing is there to be lost
 			}
 			p.conflicts[c.Path] = "someone else changed it since"
 		}

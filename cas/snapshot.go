@@ -61,6 +61,8 @@ type SnapshotOptions struct {
 	// Progress is called while files are read, by several goroutines. It may
 	// be nil.
 	Progress func(files int, bytes int64)
+
+	restoring *heldState // the state that is going to be restored; nil where none is
 }
 
 // Snapshot is what a snapshot found.
@@ -192,6 +194,7 @@ func (s *Store) read(ctx context.Context, ws *Workspace, f *folderState, o *Snap
 	if scan.rules, err = readRules(t, ws.Bound); err != nil {
 		return nil, nil, nil, fmt.Errorf("snapshot %s: %w", ws.Path, err)
 	}
+	scan.held = o.held(ctx, s, old)
 	found, err := scan.walk(ctx)
 	if err != nil {
 		return nil, nil, nil, fmt.Errorf("snapshot %s: %w", ws.Path, err)
@@ -202,6 +205,18 @@ func (s *Store) read(ctx context.Context, ws *Workspace, f *folderState, o *Snap
 	}
 	out.foreign = scan.foreign
 	return ix, old, out, nil
+}
+
+// held returns the states that decide against the rules.
+func (o *SnapshotOptions) held(ctx context.Context, s *Store, old *index) held {
+	h := held{s: s, ctx: ctx, old: old}
+	if o.Parent != nil {
+		h.states = append(h.states, heldState{root: o.Parent.Root})
+	}
+	if o.restoring != nil {
+		h.states = append(h.states, *o.restoring)
+	}
+	return h
 }
 
 // known gives what is known of the folder, as far as it can be relied on.

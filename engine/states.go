@@ -206,7 +206,7 @@ func (e *Engine) changes(ctx context.Context, from, to *cas.Manifest) ([]event.C
 		if folder != nil && !strings.HasPrefix(c.Path, folder.Path+"/") {
 			out = append(out, toChange(*folder))
 		}
-		if folder = nil; onlyFolder(c) {
+		if folder = nil; c.FoldersOnly() {
 			folder = &c
 			continue
 		}
@@ -221,13 +221,8 @@ func (e *Engine) changes(ctx context.Context, from, to *cas.Manifest) ([]event.C
 	return out, nil
 }
 
-// onlyFolder tells whether a folder was added or removed.
-func onlyFolder(c cas.Change) bool {
-	return (c.Old == nil || c.Old.Kind == cas.Folder) && (c.New == nil || c.New.Kind == cas.Folder)
-}
-
 func toChange(c cas.Change) event.Change {
-	return event.Change{Path: cas.EscapePath(c.Path), Kind: changeKind(c)}
+	return event.Change{Path: cas.EscapePath(c.Path), Kind: changeKind(c), Mode: strings.TrimPrefix(c.PermsText(), "mode ")}
 }
 
 // changeKind is the word of an event for a change.

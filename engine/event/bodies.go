@@ -177,6 +177,9 @@ type Media struct {
 type Change struct {
 	Path string `json:"path"`
 	Kind string `json:"kind"` // added, modified, removed
+	// Mode is how the permission bits differ, such as "0644 → 0755"; empty where they
+	// do not, or where those of one side were not recorded.
+	Mode string `json:"mode,omitempty"`
 }
 
 // Conflict is one path that a call changed and that was not applied.

@@ -2105,6 +2105,7 @@ export interface components {
         };
         Change: {
             kind: string;
+            mode?: string;
             path: string;
         };
         Change_: {
@@ -3234,6 +3235,7 @@ export interface components {
         };
         file: {
             kind: string;
+            mode?: string;
             path: string;
             reason?: string;
             sha256?: string;
