@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fettle-cli/fettle/commands/prompts"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/prompts"
 	"github.com/fettle-cli/fettle/server/acp"
 )
 

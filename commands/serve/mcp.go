@@ -133,7 +133,7 @@ func runMCPServe(ctx context.Context, rt *workbench.Runtime, o mcpServeOptions) 
 	}
 	host := mcp.New(mcp.Options{
 		Engine: eng, Prepare: prepareTurn(cfg, ""), Toolsets: o.toolsets, Workspace: o.workspace,
-		Policy: permission.Policy{Allow: o.allow}, Version: rt.Build().Version, Log: logger(rt, o.logs),
+		Policy: permission.Policy{Allow: o.allow}, Library: rt.LibraryHere(), Version: rt.Build().Version, Log: logger(rt, o.logs),
 	})
 	err = host.Serve(ctx, rt.Streams.In, rt.Streams.Out)
 	if err != nil && !term.ClosedPipe(err) {
@@ -167,7 +167,7 @@ func knownGroups(ctx context.Context, eng *engine.Engine, ids []string) error {
 func servedMCP(rt *workbench.Runtime, cfg *config.Config, eng *engine.Engine, o options) func(func(context.Context, engine.TurnRequest) (engine.TurnID, error)) server.MCP {
 	return func(start func(context.Context, engine.TurnRequest) (engine.TurnID, error)) server.MCP {
 		return mcp.New(mcp.Options{
-			Engine: eng, Start: start, Prepare: prepareTurn(cfg, o.agent), Version: rt.Build().Version, Log: rt.Log,
+			Engine: eng, Start: start, Prepare: prepareTurn(cfg, o.agent), Library: rt.LibraryHere(), Version: rt.Build().Version, Log: rt.Log,
 		})
 	}
 }
