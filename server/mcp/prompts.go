@@ -21,7 +21,7 @@ const (
 	maxPromptText = 8 << 20
 	// watchEvery is the time between two looks at the folders of prompts while clients
 	// are connected. A look reads the names, sizes and times of the files.
-	watchEvery = 2 * time.Second
+	watchEvery = time.Second
 )
 
 // offeredPrompt is a named prompt as clients see it.
