@@ -20,6 +20,8 @@ type (
 	FileChange = cas.Change
 	// FileConflict is an error that lists what keeps a restore from being done.
 	FileConflict = cas.ConflictError
+	// Editor is a program that has files of the workspace open.
+	Editor = toolset.Editor
 	// InstalledSet is an installed toolset with all that belongs to it.
 	InstalledSet = registry.Info
 	// SetRecord is the record of an installed toolset.

@@ -135,6 +135,9 @@ type TurnRequest struct {
 	workflow *workflowRun
 	// app is what the call of a page is, which is all that the turn runs; see CallApp.
 	app *appRun
+	// Editor has files of the workspace open, which file tools then read and write by it;
+	// nil where no editor does.
+	Editor Editor `json:"-"`
 	// OnWait is called when Start has to wait for another turn of the chat or
 	// for the store; what is a short clause such as "chat 12 is busy, pid 34".
 	OnWait func(what string) `json:"-"`

@@ -295,7 +295,7 @@ responses:
 	}
 	e.call("session/set_config_option", obj{"sessionId": s, "configId": "agent", "value": "none"}, &set)
 	e.wait("the mode", func(m wireMessage) bool { return strings.Contains(m.line, `"currentModeId":"none"`) && m.Method != "" })
-	e.call("session/set_config_option", obj{"sessionId": s, "configId": "model", "value": "script/other.yaml"}, &set)
+	e.call("session/set_config_option", obj{"sessionId": s, "configId": "model", "value": "script/other.yaml"}, &set) // nothing lists models here
 	if set.ConfigOptions[0].CurrentValue != "none" || set.ConfigOptions[1].CurrentValue != "script/other.yaml" {
 		t.Errorf("set %+v", set)
 	}

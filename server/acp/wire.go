@@ -29,7 +29,8 @@ type clientCapabilities struct {
 		URL  json.RawMessage `json:"url"`
 	} `json:"elicitation"`
 	FS struct {
-		ReadTextFile bool `json:"readTextFile"`
+		ReadTextFile  bool `json:"readTextFile"`
+		WriteTextFile bool `json:"writeTextFile"`
 	} `json:"fs"`
 	Session struct {
 		Notices    json.RawMessage `json:"notices"`
@@ -187,15 +188,23 @@ type resource struct {
 
 func textBlock(s string) contentBlock { return contentBlock{Type: "text", Text: &s} }
 
-// readFileParams and readFileResult are those of fs/read_text_file.
+// readFileParams and readFileResult are those of fs/read_text_file. The protocol's line and
+// limit are not used: a part of a file shows neither how long it is nor whether it differs
+// from the disk.
 type readFileParams struct {
 	SessionID string `json:"sessionId"`
 	Path      string `json:"path"`
-	Limit     int    `json:"limit,omitempty"` // lines
 }
 
 type readFileResult struct {
-	Content string `json:"content"`
+	Content *string `json:"content"`
+}
+
+// writeFileParams are those of fs/write_text_file, whose result is empty.
+type writeFileParams struct {
+	SessionID string `json:"sessionId"`
+	Path      string `json:"path"`
+	Content   string `json:"content"`
 }
 
 // permissionParams and permissionResult are those of session/request_permission.
