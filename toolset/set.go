@@ -20,6 +20,9 @@ type Entry struct {
 	// returns to, with the call that Runner gets next. An error is why the call can't run,
 	// for the model. It is nil where nothing has to be prepared.
 	Prepare func(context.Context, Call) error
+	// InTerminal reports that Runner runs commands in the terminal of a workspace that has
+	// one.
+	InTerminal bool
 	// Dir is the absolute folder of the toolset's files, which an artifact's
 	// path is meant from; empty for a builtin.
 	Dir string

@@ -60,7 +60,7 @@ func (p slashPrompts) Fill(dir, name, input string) (string, error) {
 				call += " " + v.Name + "=…"
 			}
 		}
-		return "", fault.New(fault.Usage, missing.Error(), call)
+		return "", fault.New(fault.Usage, missing.Error()+"; write "+call)
 	}
 	if err != nil {
 		return "", workbench.PromptFault(name, err)

@@ -92,7 +92,7 @@ func (a *agent) complete(s *session, req *engine.TurnRequest) {
 		req.Workspace = s.cwd
 	}
 	req.CanConfirm, req.CanAnswer, req.TextAlone = true, true, true
-	req.Editor = a.editorOf(s)
+	req.Editor, req.Terminal = a.editorOf(s), a.terminalOf(s)
 	s.offerServers(req)
 	a.o.Prepare(req)
 }

@@ -173,7 +173,7 @@ func TestDelete(t *testing.T) {
 	if len(page.Sessions) != 0 {
 		t.Errorf("still listed: %v", page.Sessions)
 	}
-	if msg := e.fails(-32002, "session/load", obj{"sessionId": s, "cwd": h.project, "mcpServers": []any{}}); !strings.Contains(msg, "fettle chats restore") {
+	if msg := e.fails(-32002, "session/load", obj{"sessionId": s, "cwd": h.project, "mcpServers": []any{}}); !strings.Contains(msg, "deleted") || strings.Contains(msg, "fettle ") {
 		t.Errorf("loading it says %s", msg)
 	}
 	gone, err := h.eng.DeletedChats(t.Context())
@@ -279,7 +279,7 @@ responses:
 	if m := opened.Modes; m.CurrentModeID != "none" || len(m.AvailableModes) != 3 || m.AvailableModes[1].Name != "Writer" {
 		t.Errorf("modes %+v", m)
 	}
-	if o := opened.ConfigOptions; len(o) != 3 || o[1].CurrentValue != "script/m.yaml" {
+	if o := opened.ConfigOptions; len(o) != 4 || o[1].CurrentValue != "script/m.yaml" {
 		t.Errorf("options %+v", o)
 	}
 	e.call("session/set_mode", obj{"sessionId": s, "modeId": "writer"}, nil)

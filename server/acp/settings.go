@@ -47,7 +47,7 @@ type modelChoices struct {
 	// silent are the providers that failed to list their models.
 	silent map[string]bool
 	asked  time.Time
-	done    chan struct{} // closed when the list that is being had is there
+	done   chan struct{} // closed when the list that is being had is there
 	// changes counts how often the list has changed.
 	changes int
 }
@@ -186,7 +186,7 @@ func (a *agent) modes(ctx context.Context, s *session) (*modeState, error) {
 	return out, nil
 }
 
-// options are the agents, the model and its reasoning effort as settings. An editor that
+// options are the agents, the model, its reasoning effort and where commands run, as settings. An editor that
 // supports settings shows no modes.
 func (a *agent) options(ctx context.Context, s *session, modes *modeState, wait time.Duration) []configOption {
 	agents := configOption{ID: agentOption, Name: "Agent", Category: "mode", Type: "select", Current: modes.Current}
@@ -207,7 +207,11 @@ func (a *agent) options(ctx context.Context, s *session, modes *modeState, wait 
 	if !slices.ContainsFunc(models.Options, func(o configChoice) bool { return o.Value == models.Current }) {
 		models.Options = append(models.Options, configChoice{Value: models.Current, Name: harmless.Line(models.Current)})
 	}
-	return []configOption{agents, models, a.effortOption(c)}
+	out := []configOption{agents, models, a.effortOption(c)}
+	if a.client.Terminal {
+		out = append(out, terminalChoice(c))
+	}
+	return out
 }
 
 // effortOption offers the reasoning levels of a session's model.
@@ -301,6 +305,10 @@ func (a *agent) setOption(r *request) (any, func(), error) {
 		}
 	case effortOption:
 		if err := a.chooseEffort(s, value); err != nil {
+			return nil, nil, err
+		}
+	case terminalOption:
+		if err := a.chooseTerminal(s, value); err != nil {
 			return nil, nil, err
 		}
 	default:

@@ -32,7 +32,8 @@ type clientCapabilities struct {
 		ReadTextFile  bool `json:"readTextFile"`
 		WriteTextFile bool `json:"writeTextFile"`
 	} `json:"fs"`
-	Session struct {
+	Terminal bool `json:"terminal"`
+	Session  struct {
 		Notices    json.RawMessage `json:"notices"`
 		Compaction json.RawMessage `json:"compaction"`
 	} `json:"session"`
@@ -285,13 +286,14 @@ func (u update) MarshalJSON() ([]byte, error) {
 	}{plain(u), u.Outputs})
 }
 
-// toolContent is what a call shows: content or a diff.
+// toolContent is what a call shows: content, a diff or a terminal.
 type toolContent struct {
-	Type    string        `json:"type"`
-	Content *contentBlock `json:"content,omitempty"`
-	Path    string        `json:"path,omitempty"`
-	OldText *string       `json:"oldText,omitempty"`
-	NewText *string       `json:"newText,omitempty"`
+	Type       string        `json:"type"`
+	TerminalID string        `json:"terminalId,omitempty"`
+	Content    *contentBlock `json:"content,omitempty"`
+	Path       string        `json:"path,omitempty"`
+	OldText    *string       `json:"oldText,omitempty"`
+	NewText    *string       `json:"newText,omitempty"`
 }
 
 func shown(text string) toolContent {

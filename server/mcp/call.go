@@ -247,7 +247,7 @@ func (c *call) result() *sdk.CallToolResult {
 		}
 		return c.toolResult(&b.Payload, meta)
 	case event.Error:
-		return failed(lines(b.Message, b.Detail, b.Hints))
+		return failed(lines(b.Message, b.Detail, advice(fault.Code(b.Code))))
 	case event.Cancelled:
 		return failed("the call was cancelled")
 	}

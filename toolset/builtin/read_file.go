@@ -177,7 +177,7 @@ func describeBinary(name string, data readData, f content) string {
 	if cfg, ok := imageSize(f, kind); ok {
 		pixels = fmt.Sprintf(", %d by %d pixels", cfg.Width, cfg.Height)
 	}
-	return fmt.Sprintf("[%s is an image (%s%s, %s); read_file can't show images; the user can attach it, with -f]", wspath.Show(name), data.MediaType, pixels, size(data.Size))
+	return fmt.Sprintf("[%s is an image (%s%s, %s); read_file can't show images; the user can attach it to a question]", wspath.Show(name), data.MediaType, pixels, size(data.Size))
 }
 
 // maxImageHeader bounds what is read of an image to learn its size.
