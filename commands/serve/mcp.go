@@ -37,13 +37,14 @@ Code, VS Code, Cursor and others. They write messages to its standard input and
 read them from its standard output, and the log is on standard error. It ends
 with the program.
 
-It offers the enabled tools of toolsets as TOOLSET__TOOL, builtin tools under their own
-names (read_file, run_command), agents as agent__ID, and the prompts of fettle
-prompts with their variables as arguments. The pages of tools are MCP Apps, and files
-that tools write are resources. Each start works in a chat of its own, with a folder
-of its own or with -w in one of yours; fettle undo takes back what a tool did there.
---toolset offers only the tools and agents of what it names: a toolset, builtin, or an
-MCP server of fettle's, which is left out otherwise.
+It offers the enabled tools of toolsets as TOOLSET__TOOL, builtin tools under
+their own names (read_file, run_command), agents as agent__ID, and the prompts
+of fettle prompts with their variables as arguments. The pages of tools are MCP
+Apps, and files that tools write are resources. Each start works in a chat of
+its own, with a folder of its own or with -w in one of yours; fettle undo takes
+back what a tool did there. --toolset offers only the tools and agents of what
+it names: a toolset, builtin, or an MCP server of fettle's, which is left out
+otherwise.
 
 Rules decide which calls run, as everywhere. One that has to be asked about is
 asked in the program, where it can, and denied elsewhere; --allow lets it run.

@@ -199,7 +199,7 @@ func (p ownPrompts) Prompts(string) []acp.Prompt {
 
 func (p ownPrompts) Fill(_, name, input string) (string, error) {
 	if input == "" {
-		return "", fault.New(fault.Usage, "the prompt needs something", "/"+name+" what")
+		return "", fault.New(fault.Usage, "the prompt needs something; write /"+name+" what")
 	}
 	return p[name] + input, nil
 }

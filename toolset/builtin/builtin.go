@@ -146,8 +146,8 @@ func guarded(p toolset.Policy, e toolset.Entry) toolset.Entry {
 		return inner.Run(ctx, call)
 	})
 	e.Prepare = func(ctx context.Context, call toolset.Call) error {
-		if err := check(call); err != nil || prepare == nil {
-			return err
+		if prepare == nil || check(call) != nil {
+			return nil // Runner reports what the policy forbids
 		}
 		return prepare(ctx, call)
 	}
