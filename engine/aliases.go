@@ -20,6 +20,16 @@ type (
 	FileChange = cas.Change
 	// FileConflict is an error that lists what keeps a restore from being done.
 	FileConflict = cas.ConflictError
+	// Editor is a program that has files of the workspace open.
+	Editor = toolset.Editor
+	// Terminal runs commands where the user watches them, and nothing contains them.
+	Terminal = toolset.Terminal
+	// TerminalCommand is a command for a Terminal.
+	TerminalCommand = toolset.TerminalCommand
+	// TerminalEnd is what became of it.
+	TerminalEnd = toolset.TerminalEnd
+	// Exit is how a process ended.
+	Exit = toolset.Exit
 	// InstalledSet is an installed toolset with all that belongs to it.
 	InstalledSet = registry.Info
 	// SetRecord is the record of an installed toolset.

@@ -191,6 +191,9 @@ func (t *turn) runGroup(calls []*call) error {
 	if err != nil {
 		return errors.Join(err, t.giveUp(runs, err))
 	}
+	if runs, err = t.prepareCalls(runs, ws); err != nil || len(runs) == 0 {
+		return err
+	}
 	layered := t.layered(runs, ws)
 	if !layered {
 		if err := t.stateBefore(ws); err != nil {
@@ -213,6 +216,35 @@ func (t *turn) runGroup(calls []*call) error {
 		}
 	}
 	return t.runNow(runs, ws)
+}
+
+// prepareTime bounds what a call does before it runs: an editor saves a file at once, or
+// does not answer.
+const prepareTime = time.Minute
+
+// prepareCalls lets calls prepare for the state that is taken before them, and refuses those
+// that can't, such as where an editor fails to say what it has not saved of a file.
+func (t *turn) prepareCalls(calls []*call, ws *toolset.Workspace) (ready []*call, err error) {
+	var refused []*call
+	for _, c := range calls {
+		if c.entry.Prepare == nil {
+			ready = append(ready, c)
+			continue
+		}
+		ctx, cancel := context.WithTimeout(t.ctx, prepareTime)
+		err := c.entry.Prepare(ctx, toolset.Call{ID: c.id, ChatID: t.accept.Chat.ID, Args: c.use.Args, Workspace: ws})
+		cancel()
+		switch cause := context.Cause(t.ctx); {
+		case cause != nil:
+			return nil, errors.Join(cause, t.giveUp(calls, cause))
+		case err != nil:
+			c.refused = "it did not run: " + err.Error()
+			refused = append(refused, c)
+		default:
+			ready = append(ready, c)
+		}
+	}
+	return ready, t.recordRefused(refused)
 }
 
 // refuseMoved refuses the calls whose paths lead to other files than when the policy, or

@@ -30,13 +30,20 @@ func (t *turn) approve(c *call, ws *toolset.Workspace) error {
 	return t.confirm(c, why)
 }
 
+// inTerminal reports whether a call runs a command in a terminal that nothing contains.
+func (t *turn) inTerminal(c *call) bool { return t.req.Terminal != nil && c.entry.InTerminal }
+
 // confirm asks whoever follows the turn and waits for the answer.
 func (t *turn) confirm(c *call, why string) error {
 	w := newWaiting(nil, nil)
 	defer t.take(c.use.ID)
+	rule := c.judged.Rule()
+	if t.inTerminal(c) {
+		rule = "" // no rule would hold for the next one
+	}
 	err := t.pose(w, event.ConfirmRequest{
 		Tool: bareID(c.toolID()), ToolID: c.toolID(), Input: c.use.Args, ToolUseID: c.use.ID, Reason: why, Reach: t.box.reachOf(c.entry.Tool).Text,
-		Rule: c.judged.Rule(),
+		Rule: rule,
 	})
 	if err != nil {
 		return err
@@ -52,7 +59,7 @@ func (t *turn) confirm(c *call, why string) error {
 func (t *turn) settle(c *call, a Confirmation) error {
 	switch {
 	case a.Decision.Allows():
-		if a.Decision != event.Allow {
+		if a.Decision != event.Allow && !t.inTerminal(c) {
 			rule := c.judged.Rule()
 			t.policy.Allow, t.allowed = append(t.policy.Allow, rule), append(t.allowed, rule)
 			_ = t.compileRules()

@@ -27,7 +27,7 @@ func (t *turn) sumUp(r budget.Range, w way) error {
 	}
 	t.fit.summary = &Summary{Text: text, Messages: covered + t.fit.summedUp()}
 	t.fit.begin += covered
-	return t.emit(event.Footnote{Text: fmt.Sprintf("%s were summed up to fit the context of %s; fettle chats show has them all",
+	return t.emit(event.Footnote{Text: fmt.Sprintf("%s were summed up to fit the context of %s; the chat has them all",
 		plural(covered, "older message"), t.model.ref)})
 }
 

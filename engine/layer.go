@@ -54,7 +54,7 @@ func layerLock(call string) string { return "layer-" + call }
 
 // layered reports whether a group of calls is one that gets a layer in the folder.
 func (t *turn) layered(calls []*call, ws *toolset.Workspace) bool {
-	return len(calls) == 1 && calls[0].entry.OwnProcess && !calls[0].readOnly() &&
+	return len(calls) == 1 && calls[0].entry.OwnProcess && !calls[0].readOnly() && !t.inTerminal(calls[0]) &&
 		t.keepsStates() && t.states.at != nil && !t.states.suspect &&
 		t.eng.noLayers(t.ctx, ws) == "" && !t.eng.runsDirectly(t.accept.Chat.ID, calls[0])
 }

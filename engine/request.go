@@ -135,6 +135,12 @@ type TurnRequest struct {
 	workflow *workflowRun
 	// app is what the call of a page is, which is all that the turn runs; see CallApp.
 	app *appRun
+	// Editor has files of the workspace open, which file tools then read and write by it;
+	// nil where no editor does.
+	Editor Editor `json:"-"`
+	// Terminal runs the model's commands instead of the sandbox, which contains nothing: so
+	// the user is asked about each of them, whatever the rules allow. nil uses the sandbox.
+	Terminal Terminal `json:"-"`
 	// OnWait is called when Start has to wait for another turn of the chat or
 	// for the store; what is a short clause such as "chat 12 is busy, pid 34".
 	OnWait func(what string) `json:"-"`

@@ -157,7 +157,7 @@ func (t *turn) runOne(ctx context.Context, asker *caller, ws *toolset.Workspace)
 		}
 	}()
 	call := toolset.Call{
-		ID: c.id, ChatID: t.accept.Chat.ID, Args: c.use.Args, Workspace: asker.folder(ws), Page: t.req.Page, Tab: t.req.Tab, Context: t.req.Context,
+		ID: c.id, ChatID: t.accept.Chat.ID, UseID: c.use.ID, Args: c.use.Args, Workspace: asker.folder(ws), Page: t.req.Page, Tab: t.req.Tab, Context: t.req.Context,
 		Progress: func(p toolset.Progress) {
 			select {
 			case asker.run.progress <- c.progress(p):

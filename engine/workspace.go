@@ -31,6 +31,7 @@ func (t *turn) workspace() (*toolset.Workspace, error) {
 			"fettle ask -c --fork -w DIR …   goes on in another folder")
 	}
 	t.eng.equip(t.ws)
+	t.ws.Editor, t.ws.Terminal = t.req.Editor, t.req.Terminal
 	return t.ws, nil
 }
 

@@ -11,6 +11,8 @@ type Call struct {
 	// ID is the id of the tool_calls record; ChatID the chat's.
 	ID     string
 	ChatID string
+	// UseID is the id that the model gave the call.
+	UseID string
 	// Args is a JSON object that has been checked against InputSchema.
 	Args json.RawMessage
 	// Workspace is the chat's folder; nil where it has none.

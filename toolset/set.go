@@ -1,6 +1,7 @@
 package toolset
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,6 +16,13 @@ import (
 type Entry struct {
 	Tool   Tool
 	Runner Runner
+	// Prepare is called before the state of the workspace is taken that undo of the call
+	// returns to, with the call that Runner gets next. An error is why the call can't run,
+	// for the model. It is nil where nothing has to be prepared.
+	Prepare func(context.Context, Call) error
+	// InTerminal reports that Runner runs commands in the terminal of a workspace that has
+	// one.
+	InTerminal bool
 	// Dir is the absolute folder of the toolset's files, which an artifact's
 	// path is meant from; empty for a builtin.
 	Dir string

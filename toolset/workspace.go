@@ -35,6 +35,11 @@ type Workspace struct {
 	// Temporaries records the files that tools write next to those that they
 	// replace; nil records nothing.
 	Temporaries *atomicfile.Ledger
+	// Editor has the user's open files; nil where no editor does. The engine sets it.
+	Editor Editor
+	// Terminal runs commands instead of the sandbox; nil runs them in the sandbox. The
+	// engine sets it, and asks the user about each command.
+	Terminal Terminal
 	// Denied returns the rule that denies a name in the workspace to the current call, with
 	// slashes and without links; fold compares without case. It is nil where no rule
 	// concerns the tool's paths. The engine sets it in a copy that it makes for the call.

@@ -5,10 +5,10 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/commands/cmdline"
-	"github.com/fettle-cli/fettle/commands/prompts"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/prompts"
 )
 
 // promptJSON is a prompt as `prompts list` and `prompts show` print it.

@@ -38,6 +38,11 @@ fettle undo in a shell takes it back. The agents of toolsets and of the
 configuration are its modes, and the prompts of fettle prompts are commands
 behind a slash. Deleted sessions come back by fettle chats restore.
 
+Where the editor offers its files, the file tools read what is not saved yet
+and write through the editor. Where it offers a terminal, the option Commands
+of a session runs commands there instead of in fettle's sandbox: nothing
+contains them then, so each one asks. It is off unless you choose it.
+
 The configuration is that of the folder in which it is started. In Zed's settings:
 
   "agent_servers": {

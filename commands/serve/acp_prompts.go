@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fettle-cli/fettle/commands/prompts"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/prompts"
 	"github.com/fettle-cli/fettle/server/acp"
 )
 
@@ -60,7 +60,7 @@ func (p slashPrompts) Fill(dir, name, input string) (string, error) {
 				call += " " + v.Name + "=…"
 			}
 		}
-		return "", fault.New(fault.Usage, missing.Error(), call)
+		return "", fault.New(fault.Usage, missing.Error()+"; write "+call)
 	}
 	if err != nil {
 		return "", workbench.PromptFault(name, err)

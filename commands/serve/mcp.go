@@ -37,11 +37,13 @@ Code, VS Code, Cursor and others. They write messages to its standard input and
 read them from its standard output, and the log is on standard error. It ends
 with the program.
 
-What it offers are the enabled tools, as TOOLSET__TOOL, and agents, as agent__ID.
-The pages of tools are MCP Apps, and files that tools write are resources. Each
-start works in a chat of its own, with a folder of its own or with -w in one of
-yours; fettle undo takes back what a tool did there. --toolset offers only what it
-names: a toolset, builtin, or an MCP server of fettle's, which is left out
+It offers the enabled tools of toolsets as TOOLSET__TOOL, builtin tools under
+their own names (read_file, run_command), agents as agent__ID, and the prompts
+of fettle prompts with their variables as arguments. The pages of tools are MCP
+Apps, and files that tools write are resources. Each start works in a chat of
+its own, with a folder of its own or with -w in one of yours; fettle undo takes
+back what a tool did there. --toolset offers only the tools and agents of what
+it names: a toolset, builtin, or an MCP server of fettle's, which is left out
 otherwise.
 
 Rules decide which calls run, as everywhere. One that has to be asked about is
@@ -133,7 +135,7 @@ func runMCPServe(ctx context.Context, rt *workbench.Runtime, o mcpServeOptions) 
 	}
 	host := mcp.New(mcp.Options{
 		Engine: eng, Prepare: prepareTurn(cfg, ""), Toolsets: o.toolsets, Workspace: o.workspace,
-		Policy: permission.Policy{Allow: o.allow}, Version: rt.Build().Version, Log: logger(rt, o.logs),
+		Policy: permission.Policy{Allow: o.allow}, Library: rt.LibraryHere(), Version: rt.Build().Version, Log: logger(rt, o.logs),
 	})
 	err = host.Serve(ctx, rt.Streams.In, rt.Streams.Out)
 	if err != nil && !term.ClosedPipe(err) {
@@ -167,7 +169,7 @@ func knownGroups(ctx context.Context, eng *engine.Engine, ids []string) error {
 func servedMCP(rt *workbench.Runtime, cfg *config.Config, eng *engine.Engine, o options) func(func(context.Context, engine.TurnRequest) (engine.TurnID, error)) server.MCP {
 	return func(start func(context.Context, engine.TurnRequest) (engine.TurnID, error)) server.MCP {
 		return mcp.New(mcp.Options{
-			Engine: eng, Start: start, Prepare: prepareTurn(cfg, o.agent), Version: rt.Build().Version, Log: rt.Log,
+			Engine: eng, Start: start, Prepare: prepareTurn(cfg, o.agent), Library: rt.LibraryHere(), Version: rt.Build().Version, Log: rt.Log,
 		})
 	}
 }

@@ -31,14 +31,17 @@ func (w *world) shim() string {
 
 // The inspector and the TypeScript clients list and call what is installed, over
 // standard input and at the address of fettle serve, in both eras; a tool with a
-// page is an app.
+// page is an app, named prompts are prompts, and a call that takes longer than the
+// client's timeout is kept alive by its progress.
 func TestMCPClientsUseFettle(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("the inspector starts a shell's script here")
 	}
 	modules, node := nodetest.Find(t, nodetest.Peers())
-	w := newWorld(t, `responses: [{when: "", text: Hello.}]`)
+	w := newWorld(t, `responses: [{when: "", deltas: [{wait: 6s, content: Hello.}]}]`)
+	commandtest.Put(t, filepath.Join(w.Dir, "config", "config.yaml"), "allow: [run_command]\nagents:\n  slow: {purpose: takes its time, prompt: You help., model: script/"+filepath.Join(w.Dir, "m.yaml")+"}\n")
+	commandtest.Put(t, filepath.Join(w.Dir, "config", "prompts", "review.md"), "---\nvariables: {lang: Go}\n---\nReview this {{lang}} change.\n")
 	w.Run(0, "toolset", "import", commandtest.Toolset(t, "research-streams"), "--yes")
 	served := w.serve("--log", "off")
 	url := served.url + "/t/" + served.token + "/mcp"
@@ -79,10 +82,14 @@ func TestMCPClientsUseFettle(t *testing.T) {
 	}
 	said := run([]string{"MODULES=" + modules}, script, url, os.Args[0])
 	var results map[string]struct {
-		Tools     int
-		Text      string
-		Resources []string
-		Page      string
+		Prompts, Completed []string
+		Filled, Agent      string
+		Command, Rose      bool
+		Agents             int
+		Tools              int
+		Text               string
+		Resources          []string
+		Page               string
 	}
 	if err := json.Unmarshal([]byte(said), &results); err != nil || len(results) != 4 {
 		t.Fatalf("%v: %s", err, said)
@@ -90,6 +97,12 @@ func TestMCPClientsUseFettle(t *testing.T) {
 	for name, r := range results {
 		if r.Tools < 5 || !strings.Contains(r.Text, "b.txt") || !strings.Contains(strings.Join(r.Resources, " "), "workspace:///b.txt") || r.Page != "text/html;profile=mcp-app" {
 			t.Errorf("%s: %+v", name, r)
+		}
+		if strings.Join(r.Prompts, "|") != "review lang,input" || r.Filled != "Review this Go change.\n\na diff" || strings.Join(r.Completed, "|") != "Go" {
+			t.Errorf("%s: the prompts are %q, %q, %q", name, r.Prompts, r.Filled, r.Completed)
+		}
+		if !r.Command || r.Agent != "Hello." || r.Agents < 3 || !r.Rose {
+			t.Errorf("%s: of the long calls, the command succeeded: %t; the agent answered %q after %d reports; progress rose: %t", name, r.Command, r.Agent, r.Agents, r.Rose)
 		}
 	}
 }

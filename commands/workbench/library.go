@@ -3,10 +3,11 @@ package workbench
 import (
 	"errors"
 	"os"
+	"sync"
 
 	"github.com/fettle-cli/fettle/commands/config"
-	"github.com/fettle-cli/fettle/commands/prompts"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/prompts"
 )
 
 // Library is the prompts that can be used where the program was started.
@@ -20,20 +21,49 @@ func (rt *Runtime) Library() (*prompts.Library, error) {
 
 // LibraryAt is the library as a folder sees it.
 func (rt *Runtime) LibraryAt(wd string) (*prompts.Library, error) {
+	library, refused, err := rt.findLibrary(wd)
+	rt.noticeRefused(refused)
+	return library, err
+}
+
+// LibraryHere returns a function that finds the library of the folder where the program
+// was started, for programs that ask again and again: it reports a project that is
+// refused once.
+func (rt *Runtime) LibraryHere() func() (*prompts.Library, error) {
+	wd, gone := os.Getwd()
+	var once sync.Once
+	return func() (*prompts.Library, error) {
+		if gone != nil {
+			return nil, fault.Wrap(fault.Failed, "find the current folder", gone)
+		}
+		library, refused, err := rt.findLibrary(wd)
+		if refused != "" {
+			once.Do(func() { rt.noticeRefused(refused) })
+		}
+		return library, err
+	}
+}
+
+func (rt *Runtime) noticeRefused(dir string) {
+	if dir != "" {
+		rt.Notice("the prompts in " + dir + " are not used: anyone may write to this folder")
+	}
+}
+
+// findLibrary returns the library as a folder sees it. refused is a project's folder that
+// is not used, since every user can write to it.
+func (rt *Runtime) findLibrary(wd string) (library *prompts.Library, refused string, err error) {
 	dirs, err := rt.Dirs()
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	project, refused := config.ProjectDir(wd, dirs.Home, "prompts")
-	if refused != "" {
-		rt.Notice("the prompts in " + refused + " are not used: anyone may write to this folder")
-	}
 	own := prompts.New(prompts.Places{Config: dirs.Config})
 	all := prompts.New(prompts.Places{Config: dirs.Config, Project: project})
 	if sameFolder(own.Dir(prompts.User), all.Dir(prompts.Project)) {
-		return own, nil
+		return own, refused, nil
 	}
-	return all, nil
+	return all, refused, nil
 }
 
 func sameFolder(a, b string) bool {

@@ -149,7 +149,7 @@ func layers() []rule {
 		},
 		{
 			rooms:  []string{"./server/mcp/..."},
-			forbid: []string{"./..."}, allow: []string{"./engine", "./engine/event", "./engine/fault", "./engine/permission", "./engine/provider", "./internal/consent", "./internal/harmless", "./internal/units"},
+			forbid: []string{"./..."}, allow: []string{"./engine", "./engine/event", "./engine/fault", "./engine/permission", "./engine/prompts", "./engine/provider", "./internal/consent", "./internal/harmless", "./internal/units"},
 			why: "what an MCP client does with a turn is the engine's; who may reach it is the server's",
 		},
 		{
@@ -212,6 +212,11 @@ func leaves() []rule {
 			rooms: []string{"./engine/search/..."}, tests: true, deep: true,
 			forbid: []string{"./..."},
 			why:    "finding words in a text needs nothing else of ours",
+		},
+		{
+			rooms: []string{"./engine/prompts/..."}, tests: true,
+			forbid: []string{"./..."}, allow: []string{"./engine/provider", "./internal/harmless", "./internal/nearest", "./internal/needtest", "./internal/strictyaml", "./internal/textenc"},
+			why: "a prompt is a file and what fills it; which model answers it is decided by the caller",
 		},
 		{
 			rooms: []string{"./engine/payloads/..."}, tests: true, deep: true,

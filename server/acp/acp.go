@@ -81,7 +81,8 @@ type Models interface {
 type Prompts interface {
 	// Prompts lists those that can be used in a folder.
 	Prompts(dir string) []Prompt
-	// Fill makes the text of one with what was written behind its name.
+	// Fill returns the text of one, filled with what was written after its name. The message
+	// of an error names what is missing and how to write it: hints are not shown.
 	Fill(dir, name, input string) (string, error)
 }
 

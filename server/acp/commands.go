@@ -223,7 +223,7 @@ func (a *agent) compactChat(r *request, s *session, args string) (string, error)
 
 func (a *agent) modelCommand(r *request, s *session, args string) (string, error) {
 	if args != "" {
-		if err := a.chooseModel(s, args); err != nil {
+		if err := a.chooseModel(r.ctx, s, args); err != nil {
 			return a.reply(r, s, err.Error()+".")
 		}
 		a.sayOptions(s)

@@ -172,7 +172,7 @@ func (a *agent) handle(r *request) (result any, after func(), err error) {
 	case "initialize":
 		result, err = a.initialize(r.params)
 	case "authenticate":
-		err = &rpcError{Code: codeParams, Message: "there is no way to authenticate: keys are fettle's own (fettle keys set)"}
+		err = &rpcError{Code: codeParams, Message: "there is no way to authenticate: fettle stores the keys of providers itself"}
 	case "session/new":
 		return a.newSession(r)
 	case "session/load":
@@ -264,8 +264,8 @@ func (a *agent) explain(err error) *rpcError {
 		return &rpcError{Code: codeInternal, Message: "something went wrong here; the log on standard error says what"}
 	}
 	out := &rpcError{
-		Code: codeInternal, Message: faultText(f.Msg, f.Detail, f.Hints),
-		Data: failure{Code: string(f.Code), Detail: f.Detail, Hints: f.Hints},
+		Code: codeInternal, Message: faultText(f.Msg, f.Detail, advice(f.Code)),
+		Data: failure{Code: string(f.Code), Detail: f.Detail, Hints: advice(f.Code)},
 	}
 	switch f.Code {
 	case fault.NotFound:
@@ -285,7 +285,7 @@ func faultText(msg string, detail, hints []string) string {
 		msg += "\n" + d
 	}
 	if len(hints) > 0 {
-		msg += "\ntry: " + hints[0]
+		msg += "\nnext: " + hints[0]
 	}
 	return msg
 }

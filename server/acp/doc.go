@@ -21,15 +21,25 @@
 //
 // # The editor's files and terminals
 //
-// The states of the workspace are the truth that undo relies on, and they are
-// taken of the folder on the disk. So tools read and write there, in their
-// sandbox, and never through fs/write_text_file or terminal/create: a write that
-// goes through the editor's buffers may reach the disk later or not at all, and a
-// command in its terminal has no sandbox and no end that fettle could hold it to.
-// The editor is shown what tools wrote as diffs, taken of the states before and
-// after the call, and finds the files changed on the disk as after any other
-// program. fs/read_text_file is used for one thing: a file that a prompt links is
-// read as the editor has it, with what isn't saved yet (links.go).
+// Where the editor offers fs/read_text_file and fs/write_text_file, the model's file tools
+// see the text that is not saved yet, and write through the editor, so that neither
+// overwrites the other's changes (files.go; the tools' side is toolset.Editor). The states
+// that undo relies on are taken of the disk. So a tool that is about to change a file has
+// the editor save it first, and after a write the disk has the text: if the editor did not
+// save it, the tool does. Only paths in the session's folder are asked for, by names that
+// contain no link; what replaces a folder by a link between that and the editor's own
+// access is not noticed. An editor that fails makes the call fail, and nothing is changed.
+// Commands and the tools of toolsets work on the disk, in their sandbox.
+//
+// The user can have commands run in the editor's terminal (terminal.go), by an option of
+// the session that is off at first. Nothing contains such a command, so each one asks,
+// whatever the rules allow. It is killed when the prompt is cancelled, and its terminal is
+// released in every case. How soon the process is gone then is up to the editor.
+//
+// # Errors
+//
+// The next step after a failure is worded here, by the kind of the failure (advice.go). The
+// hints of a fault are commands for a shell, and are not sent.
 //
 // # What is hostile
 //

@@ -16,10 +16,11 @@ func TestBlocksKeepTheirOrder(t *testing.T) {
 		blocks []contentBlock
 		want   string
 	}{
-		{[]contentBlock{text("one"), image, text("two"), text("more"), image}, `text "one", image "", text "two more", image ""`},
+		{[]contentBlock{text("one"), image, text("two"), text("more"), image}, `text "one", image "", text "two\nmore", image ""`},
 		{[]contentBlock{image, text("look "), text("at it")}, `image "", text "look at it"`},
 		{[]contentBlock{text("a\n"), text("b"), text(" "), image}, `text "a\nb ", image ""`},
 		{[]contentBlock{text(" "), image}, `image ""`},
+		{[]contentBlock{text("see"), {Type: "resource_link", URI: "https://example.org", Name: "a page"}, text("there")}, `text "see [a page](https://example.org) there"`},
 	} {
 		parts, err := (&agent{}).parts(t.Context(), nil, c.blocks)
 		if err != nil {

@@ -3,6 +3,7 @@ package acp_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"strings"
 	"testing"
@@ -183,6 +184,42 @@ func (s slowModels) List(ctx context.Context, _ models.Query) ([]models.List, er
 		return nil, ctx.Err()
 	}
 	return []models.List{{Provider: "fake", Models: []models.Model{{Model: fakeModel()}}}}, nil
+}
+
+// listedModels lists some providers.
+type listedModels []models.List
+
+func (l listedModels) List(context.Context, models.Query) ([]models.List, error) { return l, nil }
+
+// A model that no provider lists is refused when it is chosen, by the option and by the
+// command, and the one before stays. A provider that failed to list its models may have any.
+func TestUnlistedModelsAreRefusedAtOnce(t *testing.T) {
+	t.Parallel()
+	h := open(t, usual)
+	e := h.connect(func(o *acp.Options) {
+		o.Model = "script/m.yaml" // which no list has
+		o.Models = listedModels{
+			{Provider: "fake", Models: []models.Model{{Model: fakeModel()}}},
+			{Provider: "away", Err: errors.New("it is out of reach")},
+			{Provider: "keyless", NotReady: "a key"},
+		}
+	})
+	e.initialize()
+	s := e.newSession(h.project)
+	set := func(ref string) obj { return obj{"sessionId": s, "configId": "model", "value": ref} }
+	for _, ref := range []string{"zzz/none", "fake/two", "keyless/any"} {
+		if msg := e.fails(-32602, "session/set_config_option", set(ref)); !strings.Contains(msg, "there is no model "+ref) {
+			t.Errorf("%s: %s", ref, msg)
+		}
+		e.forget()
+		e.prompt(s, "/model "+ref)
+		if said := e.text("agent_message_chunk"); !strings.Contains(said, "there is no model "+ref) || !strings.Contains(said, "The model is script/m.yaml") && strings.Contains(said, "The model is "+ref) {
+			t.Errorf("/model %s says %q", ref, said)
+		}
+	}
+	for _, ref := range []string{"fake/one", "away/any", "script/m.yaml", "auto"} {
+		e.call("session/set_config_option", set(ref), nil)
+	}
 }
 
 // What no definition allows is found.

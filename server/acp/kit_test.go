@@ -109,6 +109,9 @@ type editor struct {
 	// answer gives the result of the agent's requests; nil or an error leaves them
 	// open or fails them.
 	answer func(method string, params json.RawMessage) (any, *wireError)
+	// fs answers the requests about files; nil is an editor that has none open, and reads
+	// and writes the disk.
+	fs func(method string, params json.RawMessage) (any, *wireError)
 
 	mu      sync.Mutex
 	moved   *sync.Cond
@@ -187,6 +190,16 @@ func (e *editor) read(out io.Reader) {
 		e.got = append(e.got, m)
 		e.moved.Broadcast()
 		e.mu.Unlock()
+		if m.Method != "" && m.ID != nil && strings.HasPrefix(m.Method, "fs/") {
+			files := e.fs
+			if files == nil {
+				files = onDisk
+			}
+			if result, failed := files(m.Method, m.Params); result != nil || failed != nil {
+				e.respond(m, result, failed)
+			}
+			continue
+		}
 		if m.Method != "" && m.ID != nil && e.answer != nil {
 			result, failed := e.answer(m.Method, m.Params)
 			if result == nil && failed == nil {
@@ -195,6 +208,25 @@ func (e *editor) read(out io.Reader) {
 			e.respond(m, result, failed)
 		}
 	}
+}
+
+// onDisk answers a request about a file as an editor does that has it closed.
+func onDisk(method string, params json.RawMessage) (any, *wireError) {
+	var p struct{ Path, Content string }
+	if err := json.Unmarshal(params, &p); err != nil {
+		return nil, &wireError{-32602, err.Error(), nil}
+	}
+	if method == "fs/read_text_file" {
+		raw, err := os.ReadFile(p.Path)
+		if err != nil {
+			return nil, &wireError{-32002, "there is no such file", nil}
+		}
+		return obj{"content": string(raw)}, nil
+	}
+	if err := os.WriteFile(p.Path, []byte(p.Content), 0o600); err != nil {
+		return nil, &wireError{-32603, "the file can't be written", nil}
+	}
+	return obj{}, nil
 }
 
 // held holds a message of the agent's against its definition.

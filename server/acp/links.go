@@ -64,20 +64,15 @@ const maxURI = 2 << 10
 // buffer asks the editor for its text of a file. Only files in the session's folder
 // are asked for: what else the person has open is no business of a link's.
 func (a *agent) buffer(ctx context.Context, s *session, path string) (string, bool) {
-	if _, inside := s.relative(path); !inside || !a.client.FS.ReadTextFile {
+	rel, inside := s.relative(path)
+	if !inside {
 		return "", false
 	}
-	ctx, cancel := context.WithTimeout(ctx, linkTime)
-	defer cancel()
-	var got readFileResult
-	if err := a.conn.call(ctx, "fs/read_text_file", readFileParams{SessionID: s.id, Path: path}, &got); err != nil {
-		a.log.Info("the editor has no text of a linked file", "error", harmless.Line(err.Error()))
+	text, ok, err := openFiles{a, s}.ReadText(ctx, rel) // an error is logged, and the disk has the file
+	if err != nil || !ok || len(text) > maxLinked || !isText([]byte(text)) {
 		return "", false
 	}
-	if len(got.Content) > maxLinked || !isText([]byte(got.Content)) {
-		return "", false
-	}
-	return got.Content, true
+	return text, true
 }
 
 // filePath is the path of a file: address.

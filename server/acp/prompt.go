@@ -92,6 +92,7 @@ func (a *agent) complete(s *session, req *engine.TurnRequest) {
 		req.Workspace = s.cwd
 	}
 	req.CanConfirm, req.CanAnswer, req.TextAlone = true, true, true
+	req.Editor, req.Terminal = a.editorOf(s), a.terminalOf(s)
 	s.offerServers(req)
 	a.o.Prepare(req)
 }
@@ -120,14 +121,18 @@ func (a *agent) parts(ctx context.Context, s *session, blocks []contentBlock) ([
 		return nil, badBlock(maxBlocks, "is one too many")
 	}
 	var files, own []provider.Part
-	say := func(text string) { own = provider.AddText(own, text, gap(own, text)) }
+	say := func(text, between string) { own = provider.AddText(own, text, gap(own, text, between)) }
 	for i, b := range blocks {
 		switch b.Type {
 		case "text":
 			if b.Text == nil {
 				return nil, badBlock(i, "has no text")
 			}
-			say(strings.ToValidUTF8(*b.Text, "\ufffd"))
+			between := " " // editors put what they mention into a line
+			if i > 0 && blocks[i-1].Type == "text" {
+				between = "\n"
+			}
+			say(strings.ToValidUTF8(*b.Text, "\ufffd"), between)
 		case "image":
 			part, wrong := imagePart(b)
 			if wrong != "" {
@@ -144,7 +149,7 @@ func (a *agent) parts(ctx context.Context, s *session, blocks []contentBlock) ([
 			} else {
 				files = append(files, part)
 			}
-			say(mention(part.Name))
+			say(mention(part.Name), " ")
 		case "resource_link":
 			part, shown, err := a.link(ctx, s, b)
 			if err != nil {
@@ -153,7 +158,7 @@ func (a *agent) parts(ctx context.Context, s *session, blocks []contentBlock) ([
 			if part != nil {
 				files = append(files, *part)
 			}
-			say(shown)
+			say(shown, " ")
 		default:
 			return nil, badBlock(i, "is of a type that fettle doesn't take: "+harmless.Cut(harmless.Line(b.Type), maxShownName))
 		}
@@ -167,9 +172,9 @@ func (a *agent) parts(ctx context.Context, s *session, blocks []contentBlock) ([
 	return parts, nil
 }
 
-// gap is what separates a text from the text before it: nothing where one of them has white
-// space there, as editors put it around what they mention.
-func gap(parts []provider.Part, text string) string {
+// gap returns what separates a text from the text before it: between, or nothing where one
+// of them has white space there.
+func gap(parts []provider.Part, text, between string) string {
 	before := ""
 	if n := len(parts); n > 0 {
 		before = parts[n-1].Text
@@ -177,7 +182,7 @@ func gap(parts []provider.Part, text string) string {
 	if before == "" || text == "" || strings.TrimRight(before, " \t\r\n") != before || strings.TrimLeft(text, " \t\r\n") != text {
 		return ""
 	}
-	return " "
+	return between
 }
 
 func badBlock(i int, what string) error {

@@ -39,7 +39,7 @@ func TestPartsOfAPrompt(t *testing.T) {
 	outside := filepath.Join(t.TempDir(), "outside.txt")
 	must(t, os.WriteFile(outside, []byte("outside\n"), 0o600))
 	e := h.connect()
-	e.answer = func(method string, params json.RawMessage) (any, *wireError) {
+	e.fs = func(method string, params json.RawMessage) (any, *wireError) {
 		var p struct{ Path string }
 		must(t, json.Unmarshal(params, &p))
 		if method == "fs/read_text_file" && p.Path == link {
@@ -199,7 +199,7 @@ func (p ownPrompts) Prompts(string) []acp.Prompt {
 
 func (p ownPrompts) Fill(_, name, input string) (string, error) {
 	if input == "" {
-		return "", fault.New(fault.Usage, "the prompt needs something", "/"+name+" what")
+		return "", fault.New(fault.Usage, "the prompt needs something; write /"+name+" what")
 	}
 	return p[name] + input, nil
 }

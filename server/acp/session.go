@@ -1,6 +1,7 @@
 package acp
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -31,6 +32,10 @@ type session struct {
 	// agent is an agent's id or engine.NoAgent.
 	agent  string
 	effort provider.Effort // empty is the configuration's, then the model's
+	// inTerminal runs commands in the editor's terminal; shown are the terminals of calls
+	// that have not ended, by the calls' ids.
+	inTerminal bool
+	shown      map[string]string
 	// denied are rules of calls that the person wants rejected without being asked.
 	denied  []string
 	servers []mcpServer
@@ -46,12 +51,13 @@ type session struct {
 type choice struct {
 	model, answered, agent string
 	effort                 provider.Effort
+	inTerminal             bool
 }
 
 func (s *session) choice() choice {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return choice{s.model, s.answered, s.agent, s.effort}
+	return choice{s.model, s.answered, s.agent, s.effort, s.inTerminal}
 }
 
 // take gives the right to run a prompt. leave gives it back.
@@ -151,7 +157,11 @@ func (a *agent) folder(cwd string) (string, error) {
 	}
 	cwd = filepath.Clean(cwd)
 	if err := a.eng.CheckWorkspace(cwd); err != nil {
-		return "", fault.Wrap(fault.Usage, "fettle can't work in this folder", err, "open the folder of a project")
+		var f *fault.Fault
+		if errors.As(err, &f) {
+			return "", f
+		}
+		return "", &rpcError{Code: codeParams, Message: "fettle can't work in this folder: " + harmless.Line(err.Error()) + "; open the folder of a project"}
 	}
 	return cwd, nil
 }

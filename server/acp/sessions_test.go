@@ -173,7 +173,7 @@ func TestDelete(t *testing.T) {
 	if len(page.Sessions) != 0 {
 		t.Errorf("still listed: %v", page.Sessions)
 	}
-	if msg := e.fails(-32002, "session/load", obj{"sessionId": s, "cwd": h.project, "mcpServers": []any{}}); !strings.Contains(msg, "fettle chats restore") {
+	if msg := e.fails(-32002, "session/load", obj{"sessionId": s, "cwd": h.project, "mcpServers": []any{}}); !strings.Contains(msg, "deleted") || strings.Contains(msg, "fettle ") {
 		t.Errorf("loading it says %s", msg)
 	}
 	gone, err := h.eng.DeletedChats(t.Context())
@@ -279,7 +279,7 @@ responses:
 	if m := opened.Modes; m.CurrentModeID != "none" || len(m.AvailableModes) != 3 || m.AvailableModes[1].Name != "Writer" {
 		t.Errorf("modes %+v", m)
 	}
-	if o := opened.ConfigOptions; len(o) != 3 || o[1].CurrentValue != "script/m.yaml" {
+	if o := opened.ConfigOptions; len(o) != 4 || o[1].CurrentValue != "script/m.yaml" {
 		t.Errorf("options %+v", o)
 	}
 	e.call("session/set_mode", obj{"sessionId": s, "modeId": "writer"}, nil)
@@ -295,7 +295,7 @@ responses:
 	}
 	e.call("session/set_config_option", obj{"sessionId": s, "configId": "agent", "value": "none"}, &set)
 	e.wait("the mode", func(m wireMessage) bool { return strings.Contains(m.line, `"currentModeId":"none"`) && m.Method != "" })
-	e.call("session/set_config_option", obj{"sessionId": s, "configId": "model", "value": "script/other.yaml"}, &set)
+	e.call("session/set_config_option", obj{"sessionId": s, "configId": "model", "value": "script/other.yaml"}, &set) // nothing lists models here
 	if set.ConfigOptions[0].CurrentValue != "none" || set.ConfigOptions[1].CurrentValue != "script/other.yaml" {
 		t.Errorf("set %+v", set)
 	}

@@ -41,10 +41,13 @@ const (
 type modelChoices struct {
 	mu   sync.Mutex
 	list []configChoice
-	// efforts are the reasoning levels of the listed models, where they are known.
+	// efforts has an entry for each listed model, also for those that the list has no room
+	// for: its reasoning levels, where they are known. It is nil before a list is there.
 	efforts map[string]provider.Levels
-	asked   time.Time
-	done    chan struct{} // closed when the list that is being had is there
+	// silent are the providers that failed to list their models.
+	silent map[string]bool
+	asked  time.Time
+	done   chan struct{} // closed when the list that is being had is there
 	// changes counts how often the list has changed.
 	changes int
 }
@@ -62,10 +65,10 @@ func (m *modelChoices) refresh(a *agent) {
 	done := make(chan struct{})
 	m.done = done
 	a.background.Go(func() {
-		list, efforts := a.listModels()
+		list, efforts, silent := a.listModels()
 		m.mu.Lock()
 		changed := !slices.Equal(list, m.list)
-		m.list, m.efforts, m.asked, m.done = list, efforts, a.o.Now(), nil
+		m.list, m.efforts, m.silent, m.asked, m.done = list, efforts, silent, a.o.Now(), nil
 		if changed {
 			m.changes++
 		}
@@ -77,26 +80,38 @@ func (m *modelChoices) refresh(a *agent) {
 	})
 }
 
-// listModels asks the providers. One that fails has none.
-func (a *agent) listModels() ([]configChoice, map[string]provider.Levels) {
+// listModels asks the providers for their models. silent are those that failed.
+func (a *agent) listModels() (list []configChoice, efforts map[string]provider.Levels, silent map[string]bool) {
 	lists, err := a.o.Models.List(a.base, models.Query{})
 	if err != nil {
 		a.log.Warn("the models can't be listed", "error", err.Error())
-		return nil, nil
+		return nil, nil, nil
 	}
-	var out []configChoice
-	efforts := make(map[string]provider.Levels)
+	efforts, silent = make(map[string]provider.Levels), make(map[string]bool)
 	for _, l := range lists {
+		if l.Err != nil {
+			silent[l.Provider] = true
+		}
 		for _, m := range l.Models {
 			if m.Chats == provider.No {
 				continue
 			}
 			ref := l.Provider + "/" + m.Name
 			efforts[ref] = m.Efforts
-			out = append(out, configChoice{Value: ref, Name: harmless.Line(ref), Description: harmless.Line(m.Details)})
+			list = append(list, configChoice{Value: ref, Name: harmless.Line(ref), Description: harmless.Line(m.Details)})
 		}
 	}
-	return out[:min(len(out), maxModels)], efforts
+	return list[:min(len(list), maxModels)], efforts, silent
+}
+
+// isUnlisted reports whether a model is known not to exist: the lists are there, and none
+// has it. Of a provider that failed to list its models it is not known.
+func (m *modelChoices) isUnlisted(ref string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	_, listed := m.efforts[ref]
+	from, _, _ := strings.Cut(ref, "/")
+	return m.efforts != nil && !listed && !m.silent[from]
 }
 
 // levels returns the reasoning levels to choose from: the model's where they are known.
@@ -171,7 +186,7 @@ func (a *agent) modes(ctx context.Context, s *session) (*modeState, error) {
 	return out, nil
 }
 
-// options are the agents, the model and its reasoning effort as settings. An editor that
+// options are the agents, the model, its reasoning effort and where commands run, as settings. An editor that
 // supports settings shows no modes.
 func (a *agent) options(ctx context.Context, s *session, modes *modeState, wait time.Duration) []configOption {
 	agents := configOption{ID: agentOption, Name: "Agent", Category: "mode", Type: "select", Current: modes.Current}
@@ -192,7 +207,11 @@ func (a *agent) options(ctx context.Context, s *session, modes *modeState, wait 
 	if !slices.ContainsFunc(models.Options, func(o configChoice) bool { return o.Value == models.Current }) {
 		models.Options = append(models.Options, configChoice{Value: models.Current, Name: harmless.Line(models.Current)})
 	}
-	return []configOption{agents, models, a.effortOption(c)}
+	out := []configOption{agents, models, a.effortOption(c)}
+	if a.client.Terminal {
+		out = append(out, terminalChoice(c))
+	}
+	return out
 }
 
 // effortOption offers the reasoning levels of a session's model.
@@ -281,11 +300,15 @@ func (a *agent) setOption(r *request) (any, func(), error) {
 		}
 		after = func() { a.update(s, update{Kind: "current_mode_update", ModeID: value}) }
 	case modelOption:
-		if err := a.chooseModel(s, value); err != nil {
+		if err := a.chooseModel(r.ctx, s, value); err != nil {
 			return nil, nil, err
 		}
 	case effortOption:
 		if err := a.chooseEffort(s, value); err != nil {
+			return nil, nil, err
+		}
+	case terminalOption:
+		if err := a.chooseTerminal(s, value); err != nil {
 			return nil, nil, err
 		}
 	default:
@@ -301,13 +324,19 @@ func (a *agent) setOption(r *request) (any, func(), error) {
 // maxRef bounds the name of a model.
 const maxRef = 512
 
-// chooseModel takes a model for the prompts that follow. Whether it is there is
-// known when it is asked: lists may be old, and providers have more than they list.
-func (a *agent) chooseModel(s *session, ref string) error {
+// chooseModel sets the model of the prompts that follow. A model that no provider lists is
+// refused, except for the session's own and the configured one, which may be listed nowhere.
+func (a *agent) chooseModel(ctx context.Context, s *session, ref string) error {
 	if ref == anyModel {
 		ref = ""
 	} else if !strings.Contains(ref, "/") || len(ref) > maxRef || harmless.Line(ref) != ref {
 		return &rpcError{Code: codeParams, Message: "a model is named PROVIDER/NAME, such as ollama/qwen3"}
+	}
+	if ref != "" && ref != a.o.Model && ref != s.choice().model {
+		a.models.choices(ctx, modelsWait)
+		if a.models.isUnlisted(ref) {
+			return &rpcError{Code: codeParams, Message: "there is no model " + harmless.Cut(ref, maxShownName) + ": no provider that is set up lists it; choose one of the options"}
+		}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

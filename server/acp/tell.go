@@ -178,6 +178,9 @@ func (t *teller) completed(b event.ToolComplete) []update {
 	if text := b.Result; strings.TrimSpace(text) != "" && (len(u.Outputs) == 0 || u.Status == "failed" || c.kind == "execute") {
 		u.Outputs = append([]toolContent{shown(asOutput(c.kind, text))}, u.Outputs...)
 	}
+	if id := t.s.takeShown(b.ToolUseID); id != "" {
+		u.Outputs = append([]toolContent{{Type: "terminal", TerminalID: id}}, u.Outputs...)
+	}
 	return []update{u}
 }
 

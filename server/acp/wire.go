@@ -29,9 +29,11 @@ type clientCapabilities struct {
 		URL  json.RawMessage `json:"url"`
 	} `json:"elicitation"`
 	FS struct {
-		ReadTextFile bool `json:"readTextFile"`
+		ReadTextFile  bool `json:"readTextFile"`
+		WriteTextFile bool `json:"writeTextFile"`
 	} `json:"fs"`
-	Session struct {
+	Terminal bool `json:"terminal"`
+	Session  struct {
 		Notices    json.RawMessage `json:"notices"`
 		Compaction json.RawMessage `json:"compaction"`
 	} `json:"session"`
@@ -187,15 +189,23 @@ type resource struct {
 
 func textBlock(s string) contentBlock { return contentBlock{Type: "text", Text: &s} }
 
-// readFileParams and readFileResult are those of fs/read_text_file.
+// readFileParams and readFileResult are those of fs/read_text_file. The protocol's line and
+// limit are not used: a part of a file shows neither how long it is nor whether it differs
+// from the disk.
 type readFileParams struct {
 	SessionID string `json:"sessionId"`
 	Path      string `json:"path"`
-	Limit     int    `json:"limit,omitempty"` // lines
 }
 
 type readFileResult struct {
-	Content string `json:"content"`
+	Content *string `json:"content"`
+}
+
+// writeFileParams are those of fs/write_text_file, whose result is empty.
+type writeFileParams struct {
+	SessionID string `json:"sessionId"`
+	Path      string `json:"path"`
+	Content   string `json:"content"`
 }
 
 // permissionParams and permissionResult are those of session/request_permission.
@@ -276,13 +286,14 @@ func (u update) MarshalJSON() ([]byte, error) {
 	}{plain(u), u.Outputs})
 }
 
-// toolContent is what a call shows: content or a diff.
+// toolContent is what a call shows: content, a diff or a terminal.
 type toolContent struct {
-	Type    string        `json:"type"`
-	Content *contentBlock `json:"content,omitempty"`
-	Path    string        `json:"path,omitempty"`
-	OldText *string       `json:"oldText,omitempty"`
-	NewText *string       `json:"newText,omitempty"`
+	Type       string        `json:"type"`
+	TerminalID string        `json:"terminalId,omitempty"`
+	Content    *contentBlock `json:"content,omitempty"`
+	Path       string        `json:"path,omitempty"`
+	OldText    *string       `json:"oldText,omitempty"`
+	NewText    *string       `json:"newText,omitempty"`
 }
 
 func shown(text string) toolContent {

@@ -33,6 +33,8 @@ type call struct {
 	id   engine.TurnID
 	at   event.Seq // what of the turn was looked at
 	tell *progress
+	// doing is what an agent's model does: it writes or thinks; empty before it has begun.
+	doing string
 
 	done    event.ToolComplete // of the last call
 	changed []event.Change     // of the workspace
@@ -59,6 +61,7 @@ func (sv *served) call(ctx context.Context, req *sdk.CallToolRequest, of offered
 		h: h, sv: sv, of: of, req: req, s: sv.session(req.ClientInfo(), req.Extra),
 		tell: &progress{session: req.Session, token: req.Params.GetProgressToken(), now: h.o.Now}, asking: map[string]context.CancelFunc{},
 	}
+	defer c.tell.beat(ctx)()
 	if state := req.Params.RequestState; state != "" {
 		if err := c.resume(state); err != nil {
 			return nil, err
@@ -200,11 +203,16 @@ func (c *call) see(ctx context.Context, body event.Body) {
 			msg = b.Stage
 		}
 		c.tell.rises(ctx, b.Progress, msg)
+	case event.Reasoning:
+		c.does(ctx, "thinking")
+	case event.TextDelta:
+		c.does(ctx, "writing")
 	case event.AgentStart:
 		c.tell.say(ctx, "the agent "+b.Agent+" begins")
 	case event.Handoff:
 		c.tell.say(ctx, b.From+" hands over to "+b.To)
 	case event.ToolStart:
+		c.doing = ""
 		if c.of.agent != "" {
 			c.tell.say(ctx, b.Tool)
 		}
@@ -221,6 +229,14 @@ func (c *call) see(ctx context.Context, body event.Body) {
 	}
 }
 
+// does reports what an agent's model begins to do. A call of a tool has no model.
+func (c *call) does(ctx context.Context, what string) {
+	if c.of.agent != "" && c.doing != what {
+		c.doing = what
+		c.tell.say(ctx, what)
+	}
+}
+
 // result is the answer of a turn that has ended.
 func (c *call) result() *sdk.CallToolResult {
 	switch b := c.end.(type) {
@@ -231,7 +247,7 @@ func (c *call) result() *sdk.CallToolResult {
 		}
 		return c.toolResult(&b.Payload, meta)
 	case event.Error:
-		return failed(lines(b.Message, b.Detail, b.Hints))
+		return failed(lines(b.Message, b.Detail, advice(fault.Code(b.Code))))
 	case event.Cancelled:
 		return failed("the call was cancelled")
 	}

@@ -17,6 +17,10 @@
 //     (http.go).
 //   - Offer: what one filter by toolsets comes to: the tools, agents and pages
 //     (offer.go). Served is an SDK server that offers it (served.go).
+//   - Prompt: one of the user's named prompts. Its text alone is used: model, system
+//     prompt and tools are the client's. Prompts belong to no toolset, so an address or
+//     an option that names toolsets offers none. Changes to the files are looked for
+//     while clients are connected, and notified (prompts.go).
 //   - Page: the html renderer of a tool, as an MCP App (page.go).
 //   - Parked: a turn that waits for an approval which a modern client brings
 //     with its next request (approve.go).
@@ -44,6 +48,9 @@
 //   - Where a client over standard input goes away, or one over HTTP ends its
 //     request, or either cancels, the turn is cancelled. What a legacy client could
 //     come back for isn't kept here.
+//   - While a call runs that a client wants progress of, it is reported at least every
+//     second or two, also where the call itself reports nothing (progress.go). The values
+//     only rise.
 //   - A failed call has no structured content; one that promised some and gave
 //     none is a failed call.
 //

@@ -15,6 +15,7 @@ import (
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/permission"
+	"github.com/fettle-cli/fettle/engine/prompts"
 )
 
 // turnsAPI is what calls need.
@@ -63,6 +64,9 @@ type Options struct {
 	// and of MCP servers, and builtin. Empty offers all but those of MCP servers,
 	// which a client can have by itself.
 	Toolsets []string
+	// Library returns the user's named prompts, as they are now; nil offers none. Where
+	// Toolsets are named, none are offered.
+	Library func() (*prompts.Library, error)
 	// Workspace is the absolute path of a folder in which all sessions work; empty
 	// gives each a folder of its own.
 	Workspace string
@@ -115,6 +119,10 @@ type Host struct {
 	requests map[string]context.Context // of legacy clients over HTTP, by name
 	uses     int64
 	parked   map[string]*parked // by request state
+	// watched are the servers whose clients receive changes to the prompts; watching is
+	// set once the goroutine runs that looks for them.
+	watched  map[*served]struct{}
+	watching bool
 }
 
 // New makes a Host. Close ends it.
@@ -134,6 +142,7 @@ func New(o Options) *Host {
 	h := &Host{
 		o: o, eng: o.Engine, log: o.Log, offers: map[string]*offer{}, shared: map[string]*served{},
 		open: map[*served]struct{}{}, sessions: map[string]*session{}, requests: map[string]context.Context{}, parked: map[string]*parked{},
+		watched: map[*served]struct{}{},
 	}
 	h.base, h.stop = context.WithCancelCause(context.Background())
 	h.legacy, h.modern = h.handlers()

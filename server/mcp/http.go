@@ -132,7 +132,7 @@ func (h *Host) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, explain(err), http.StatusInternalServerError)
 		return
 	case !now.known:
-		http.Error(w, "there is no toolset "+harmless.Cut(harmless.Line(filter), maxShownName)+"; fettle toolset list lists them", http.StatusNotFound)
+		http.Error(w, "there is no toolset "+harmless.Cut(harmless.Line(filter), maxShownName), http.StatusNotFound)
 		return
 	}
 	rc := http.NewResponseController(w)

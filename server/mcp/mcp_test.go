@@ -31,6 +31,8 @@ type user struct {
 	mu       sync.Mutex
 	progress []*sdk.ProgressNotificationParams
 	asked    []string
+	// prompts receives a value for each notification that the prompts changed.
+	prompts chan struct{}
 }
 
 func (u *user) heard() []*sdk.ProgressNotificationParams {
@@ -51,12 +53,12 @@ func decides(decision string) answers {
 // connect makes a client of an era.
 func connect(t testing.TB, to sdk.Transport, era string, say answers) *user {
 	t.Helper()
-	u := new(user)
+	u := &user{prompts: make(chan struct{}, 64)}
 	o := &sdk.ClientOptions{Capabilities: &sdk.ClientCapabilities{}, ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
 		u.mu.Lock()
 		defer u.mu.Unlock()
 		u.progress = append(u.progress, r.Params)
-	}}
+	}, PromptListChangedHandler: func(context.Context, *sdk.PromptListChangedRequest) { u.prompts <- struct{}{} }}
 	if say != nil {
 		o.ElicitationHandler = func(_ context.Context, r *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
 			u.mu.Lock()

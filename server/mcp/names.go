@@ -12,8 +12,10 @@ const maxName = 64
 // agentPrefix begins the names of tools that are agents.
 const agentPrefix = "agent__"
 
-// wireName is the name of a tool or an agent for clients: SET__TOOL in letters that
-// all providers take, beginning with one. It isn't unique; see uniqueName.
+// wireName returns the name of a tool or an agent for clients: SET__TOOL for a tool of a
+// toolset, the id of one without a toolset, which builtin tools are. It consists of
+// characters that all providers accept, and begins with a letter. It is not unique; see
+// uniqueName.
 func wireName(prefix, id string) string {
 	set, bare, ok := strings.Cut(id, ":")
 	name := prefix + set

@@ -2,6 +2,8 @@ package mcp
 
 import (
 	"context"
+	"fmt"
+	"sync"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -18,31 +20,91 @@ const (
 	// progressEvery is the least time between two messages of a tool: they are looked
 	// at by people.
 	progressEvery = 50 * time.Millisecond
+	// beatEvery is the time between two reports of a call that reports nothing itself. It
+	// is well below the shortest timeout that clients use, which is a few seconds.
+	beatEvery = time.Second
 )
 
-// progress tells a client how far its call is, where it asked for that. It belongs
-// to one goroutine.
+// progress reports to a client what its call does, where the client asked for that. The
+// values only rise. It is safe for concurrent use.
 type progress struct {
 	session *sdk.ServerSession
 	token   any
 	now     func() time.Time
-	last    float64
-	said    time.Time
+
+	mu    sync.Mutex
+	last  float64
+	sent  time.Time // of the last report
+	since time.Time // when the call began
+	what  string    // the last message
 }
 
-// say tells a client what happens.
-func (p *progress) say(ctx context.Context, message string) { p.send(ctx, nil, message) }
+// say reports what happens.
+func (p *progress) say(ctx context.Context, message string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.what = message
+	p.send(ctx, nil, message)
+}
 
-// rises tells a client what a tool says of its work, of which there may be more than
-// anybody reads. part is from 0 to 1, where there is one.
+// rises reports a tool's own progress. A tool may report more often than a user can read,
+// so some of its reports are dropped. part is from 0 to 1; nil where the tool gave none.
 func (p *progress) rises(ctx context.Context, part *float64, message string) {
-	since := p.now().Sub(p.said)
-	if !p.said.IsZero() && since >= 0 && since < progressEvery && (part == nil || *part < 1) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.what = message
+	if p.isWithin(progressEvery) && (part == nil || *part < 1) {
 		return
 	}
 	p.send(ctx, part, message)
 }
 
+// isWithin reports whether the last report is less than d ago.
+func (p *progress) isWithin(d time.Duration) bool {
+	ago := p.now().Sub(p.sent)
+	return !p.sent.IsZero() && ago >= 0 && ago < d
+}
+
+// beat reports at intervals that the call still runs, until stop is called. stop waits, so
+// that nothing is reported after the call's result.
+func (p *progress) beat(ctx context.Context) (stop func()) {
+	if p.token == nil {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	p.since = p.now()
+	go func() {
+		defer close(ended)
+		tick := time.NewTicker(beatEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+				p.stillRuns(ctx)
+			}
+		}
+	}()
+	return func() { cancel(); <-ended }
+}
+
+// stillRuns reports that the call runs, unless something was reported just now.
+func (p *progress) stillRuns(ctx context.Context) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if ctx.Err() != nil || p.isWithin(beatEvery/2) {
+		return
+	}
+	message := fmt.Sprintf("running for %.0f s", p.now().Sub(p.since).Seconds())
+	if p.what != "" {
+		message = p.what + " (" + message + ")"
+	}
+	p.send(ctx, nil, message)
+}
+
+// send writes one report. The caller holds p.mu.
 func (p *progress) send(ctx context.Context, part *float64, message string) {
 	if p.token == nil {
 		return
@@ -51,8 +113,8 @@ func (p *progress) send(ctx context.Context, part *float64, message string) {
 	if part != nil {
 		at = max(at, min(*part, 1)*progressTotal)
 	}
-	p.last, p.said = at, p.now()
-	_ = p.session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ // a client that is gone hears nothing
+	p.last, p.sent = at, p.now()
+	_ = p.session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ // a client that has disconnected receives nothing
 		ProgressToken: p.token, Progress: at, Total: max(progressTotal, at), Message: harmless.Cut(harmless.Line(message), maxShownText),
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/fettle-cli/fettle/internal/harmless"
@@ -26,6 +27,10 @@ type served struct {
 	mu    sync.Mutex
 	tools map[string]offered // by name, as the SDK has them
 	pages map[string]string  // the tool that has it, by URI
+	// prompts are the marks of the prompts that the SDK has, by name.
+	prompts map[string]string
+	// hasPrompts is set where the capability is declared.
+	hasPrompts bool
 }
 
 // instructions tell a client's model what it has here.
@@ -34,7 +39,7 @@ const instructions = "The tools work in a folder of this session, whose files ar
 
 // serve makes a server; own is the session that it is for.
 func (h *Host) serve(filter string, own *session) *served {
-	sv := &served{h: h, filter: filter, own: own, tools: map[string]offered{}, pages: map[string]string{}}
+	sv := &served{h: h, filter: filter, own: own, tools: map[string]offered{}, pages: map[string]string{}, prompts: map[string]string{}}
 	nothing := func(context.Context, *sdk.SubscribeRequest) error { return nil } // the SDK keeps count
 	o := &sdk.ServerOptions{
 		Instructions: instructions, SubscribeHandler: nothing,
@@ -47,10 +52,15 @@ func (h *Host) serve(filter string, own *session) *served {
 			Resources: &sdk.ResourceCapabilities{ListChanged: true, Subscribe: true},
 		},
 	}
+	if h.offersPrompts(filter) {
+		o.Capabilities.Prompts = &sdk.PromptCapabilities{ListChanged: true}
+		o.CompletionHandler = sv.complete
+	}
 	more := func(*sdk.Server) {}
 	if h.o.extend != nil {
 		more = h.o.extend(o)
 	}
+	sv.hasPrompts = o.Capabilities.Prompts != nil
 	sv.sdk = sdk.NewServer(&sdk.Implementation{Name: "fettle", Title: "fettle", Version: h.o.Version}, o)
 	sv.addFiles()
 	sv.sdk.AddReceivingMiddleware(sv.look)
@@ -69,6 +79,16 @@ func (sv *served) look(next sdk.MethodHandler) sdk.MethodHandler {
 		switch method {
 		case "initialize":
 			sv.attend(req)
+			sv.h.watch(sv)
+		case "subscriptions/listen":
+			sv.h.watch(sv)
+		case "prompts/list", "prompts/get":
+			if !sv.hasPrompts {
+				return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "no prompts are offered here"}
+			}
+			sv.mu.Lock()
+			sv.refreshPrompts()
+			sv.mu.Unlock()
 		case "tools/list", "tools/call", "resources/list", "resources/read":
 			if err := sv.refresh(ctx); err != nil {
 				return nil, internal(err)
@@ -103,6 +123,7 @@ func (sv *served) attend(req sdk.Request) {
 			_ = ss.Wait() // how it ended makes no difference
 			sv.h.mu.Lock()
 			delete(sv.h.open, sv)
+			delete(sv.h.watched, sv)
 			sv.h.mu.Unlock()
 			sv.own.end()
 		}()
@@ -158,6 +179,7 @@ func (sv *served) refresh(ctx context.Context) error {
 			delete(sv.pages, uri)
 		}
 	}
+	sv.refreshPrompts()
 	return nil
 }
 

@@ -16,13 +16,30 @@ const (
 	maxShownText = 2000
 )
 
-// explain is an error for a model, with its details and next steps.
+// explain returns an error for a model, with its details and next steps.
 func explain(err error) string {
 	var f *fault.Fault
 	if !errors.As(err, &f) {
 		return harmless.Line(err.Error())
 	}
-	return lines(f.Msg, f.Detail, f.Hints)
+	return lines(f.Msg, f.Detail, advice(f.Code))
+}
+
+// advice returns the next steps after a failure of a kind, in the terms of an MCP client. The
+// hints of a fault are for a shell that the client's user may not have, so no client gets
+// them.
+func advice(c fault.Code) []string {
+	switch c {
+	case fault.Unavailable, fault.Unauthorised:
+		return []string{"the user has to set up the agent's model in fettle's configuration"}
+	case fault.Overloaded, fault.Busy:
+		return []string{"call again later"}
+	case fault.Context:
+		return []string{"call with a shorter message, or in a new session"}
+	case fault.Config:
+		return []string{"the user has to correct fettle's configuration, and restart the server"}
+	}
+	return nil
 }
 
 func lines(msg string, detail, hints []string) string {

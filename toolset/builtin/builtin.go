@@ -58,16 +58,32 @@ type runnable interface {
 	run(context.Context, *toolset.Workspace) (toolset.Result, error)
 }
 
+// preparing is the arguments of a file tool that has something to do before the state of
+// the workspace is taken; see [toolset.Entry.Prepare].
+type preparing interface {
+	prepare(context.Context, *toolset.Workspace) error
+}
+
 // entry makes an entry of a file tool and the type of its arguments; prepare
 // sets what isn't an argument, and may be nil.
 func entry[A runnable](t toolset.Tool, prepare func(*A)) toolset.Entry {
 	t.Category = category
-	return called(t, func(ctx context.Context, call toolset.Call, args A) (toolset.Result, error) {
+	e := called(t, func(ctx context.Context, call toolset.Call, args A) (toolset.Result, error) {
 		if prepare != nil {
 			prepare(&args)
 		}
 		return args.run(ctx, call.Workspace)
 	}, onFiles)
+	if _, ok := any(*new(A)).(preparing); ok {
+		e.Prepare = func(ctx context.Context, call toolset.Call) error {
+			args, err := decodeArgs[A](call.Args)
+			if p, ok := any(args).(preparing); ok && err == nil && call.Workspace != nil && call.Workspace.Editor != nil {
+				return p.prepare(ctx, call.Workspace)
+			}
+			return nil // the tool reports arguments that can't be read
+		}
+	}
+	return e
 }
 
 // onFiles refuses a call that has no folder to work on.
@@ -111,18 +127,30 @@ func guarded(p toolset.Policy, e toolset.Entry) toolset.Entry {
 	if e.Tool.Annotations.ReadOnly {
 		return e
 	}
-	inner := e.Runner
-	e.Runner = toolset.RunnerFunc(func(ctx context.Context, call toolset.Call) (toolset.Result, error) {
+	check := func(call toolset.Call) error {
 		var args struct{ Path string }
 		if call.Workspace != nil && json.Unmarshal(call.Args, &args) == nil {
 			at, err := resolve(call.Workspace, args.Path) // the tool itself reports an error
 			place, ok := p.On(call.Workspace).Unsealed().Place(filepath.FromSlash(at.Name))
 			if err == nil && ok && !place.Writable {
-				return toolset.Result{}, toolset.Errorf("%s is kept as it is: the policy lets nothing write there", wspath.Show(at.Name))
+				return toolset.Errorf("%s is kept as it is: the policy lets nothing write there", wspath.Show(at.Name))
 			}
+		}
+		return nil
+	}
+	inner, prepare := e.Runner, e.Prepare
+	e.Runner = toolset.RunnerFunc(func(ctx context.Context, call toolset.Call) (toolset.Result, error) {
+		if err := check(call); err != nil {
+			return toolset.Result{}, err
 		}
 		return inner.Run(ctx, call)
 	})
+	e.Prepare = func(ctx context.Context, call toolset.Call) error {
+		if prepare == nil || check(call) != nil {
+			return nil // Runner reports what the policy forbids
+		}
+		return prepare(ctx, call)
+	}
 	return e
 }
 

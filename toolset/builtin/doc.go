@@ -10,7 +10,7 @@
 // # Commands and the web
 //
 //   - A command runs under the policy that the file tools obey, on the call's
-//     workspace. It and all that it started are gone when the call ends. One
+//     workspace, unless that has a terminal of an editor's, which contains nothing. It and all that it started are gone when the call ends. One
 //     that was ended says by what: time, memory, disk.
 //   - Pages and PDFs are read by a process of its own, with limits: their
 //     readers are others' work, and some input makes them hang.
@@ -32,6 +32,10 @@
 //   - edit_file changes no byte outside of what it replaces: line endings,
 //     byte-order mark and final newline stay, and new lines get the line
 //     ending of their surroundings.
+//   - Where a workspace has an editor, its text that is not saved is what the tools read,
+//     and they write through it; the disk has what they wrote afterwards in every case. A
+//     file that is about to be changed is saved first, so that the state before the call
+//     has it. An editor that fails changes nothing, and the model is told (editor.go).
 //   - Output is bounded, and says what was left out and how to get it.
 //   - A failure that the model can act on is a [toolset.ToolError].
 //

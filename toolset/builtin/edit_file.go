@@ -5,7 +5,6 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
-	"io"
 	"strings"
 	"unicode/utf8"
 
@@ -112,10 +111,7 @@ func (a editArgs) run(ctx context.Context, ws *toolset.Workspace) (toolset.Resul
 	if err != nil {
 		return toolset.Result{}, err
 	}
-	if at.Info == nil {
-		return toolset.Result{}, notThere(ws, at)
-	}
-	raw, err := readForEdit(ws, at, edits)
+	raw, err := readForEdit(ctx, ws, at, edits)
 	if err != nil {
 		return toolset.Result{}, err
 	}
@@ -126,7 +122,8 @@ func (a editArgs) run(ctx context.Context, ws *toolset.Workspace) (toolset.Resul
 	if len(out) > maxWrite {
 		return toolset.Result{}, toolset.Errorf("%s would have %s; %s are allowed", wspath.Show(at.Given), size(int64(len(out))), size(maxWrite))
 	}
-	if err := writeAtomic(ctx, ws, at, out); err != nil {
+	note, err := writeContent(ctx, ws, at, out)
+	if err != nil {
 		return toolset.Result{}, err
 	}
 	data := editData{Path: dataName(at.Given), Size: len(out), Edits: done}
@@ -144,7 +141,7 @@ func (a editArgs) run(ctx context.Context, ws *toolset.Workspace) (toolset.Resul
 	if len(lines) > 1 {
 		where = "lines "
 	}
-	return result(fmt.Sprintf("edited %s: %s (%s)", wspath.Show(at.Given), count(data.Replacements, "replacement"), where+strings.Join(lines, ", ")), data)
+	return result(fmt.Sprintf("edited %s: %s (%s)", wspath.Show(at.Given), count(data.Replacements, "replacement"), where+strings.Join(lines, ", "))+note, data)
 }
 
 // edits gives the edits in either form.
@@ -164,19 +161,44 @@ func (a editArgs) edits() ([]edit, error) {
 	return []edit{{OldText: *a.OldText, NewText: *a.NewText, ReplaceAll: a.ReplaceAll}}, nil
 }
 
-// readForEdit reads a whole file, if it is one that can be edited as text.
-func readForEdit(ws *toolset.Workspace, at place, edits []edit) ([]byte, error) {
+// prepare saves what the editor has not saved of the file, if the edits fit it.
+func (a editArgs) prepare(ctx context.Context, ws *toolset.Workspace) error {
+	edits, err := a.edits()
+	if err != nil {
+		return nil // run reports it, and what is wrong below
+	}
+	at, err := findWritable(ws, a.Path)
+	if err != nil {
+		return nil
+	}
+	raw, err := readForEdit(ctx, ws, at, edits)
+	if err != nil {
+		return nil
+	}
+	if _, _, err := applyEdits(raw, edits); err != nil {
+		return nil
+	}
+	return saveUnsaved(ctx, ws, a.Path)
+}
+
+// readForEdit reads a whole file, if it is one that can be edited as text: what the editor
+// has of it, where that is not saved.
+func readForEdit(ctx context.Context, ws *toolset.Workspace, at place, edits []edit) ([]byte, error) {
+	text, unsaved, err := unsavedText(ctx, ws, at)
+	switch {
+	case err != nil:
+		return nil, toolset.Errorf("%w; nothing was changed", err)
+	case unsaved:
+		return []byte(text), nil
+	case at.Info == nil:
+		return nil, notThere(ws, at)
+	}
 	if at.Info.Size() > maxWrite {
 		return nil, toolset.Errorf("%s has %s; edit_file takes files up to %s", wspath.Show(at.Given), size(at.Info.Size()), size(maxWrite))
 	}
-	f, err := openRegular(ws, at)
+	raw, err := readDisk(ws, at)
 	if err != nil {
 		return nil, err
-	}
-	defer f.Close()
-	raw, err := io.ReadAll(io.LimitReader(f, maxWrite+1))
-	if err != nil {
-		return nil, wspath.Explain("read", at.Given, err)
 	}
 	switch enc := sniff(raw[:min(len(raw), sniffLength)]); {
 	case enc == notText:

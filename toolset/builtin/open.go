@@ -12,20 +12,18 @@ import (
 	"github.com/fettle-cli/fettle/toolset/wspath"
 )
 
-// openFile finds a regular file and opens it for reading. The caller closes it.
-func openFile(ws *toolset.Workspace, given string) (*os.File, place, error) {
+// findFile finds the place of a file that is to be read, which an editor alone may have.
+func findFile(ws *toolset.Workspace, given string) (place, error) {
 	at, err := resolve(ws, given)
-	if err != nil {
-		return nil, at, err
+	switch {
+	case err != nil:
+		return at, err
+	case at.Info == nil && ws.Editor == nil:
+		return at, notThere(ws, at)
+	case at.Info != nil && at.Info.IsDir():
+		return at, toolset.Errorf("%s is a folder; list_files shows what is in it", wspath.Show(at.Given))
 	}
-	if at.Info == nil {
-		return nil, at, notThere(ws, at)
-	}
-	if at.Info.IsDir() {
-		return nil, at, toolset.Errorf("%s is a folder; list_files shows what is in it", wspath.Show(at.Given))
-	}
-	f, err := openRegular(ws, at)
-	return f, at, err
+	return at, nil
 }
 
 // openRegular opens what find found, if it is a regular file: looked at before

@@ -12,7 +12,6 @@ import (
 	"image/png"
 	"io"
 	"net/http"
-	"os"
 	"strings"
 	"unicode/utf8"
 
@@ -89,28 +88,28 @@ type readData struct {
 const countLimit = 64 << 20
 
 func (a readArgs) run(ctx context.Context, ws *toolset.Workspace) (toolset.Result, error) {
-	f, at, err := openFile(ws, a.Path)
+	at, err := findFile(ws, a.Path)
+	if err != nil {
+		return toolset.Result{}, err
+	}
+	f, source, err := openContent(ctx, ws, at)
 	if err != nil {
 		return toolset.Result{}, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return toolset.Result{}, wspath.Explain("read", at.Given, err)
-	}
 	text, err := newTextFile(f)
 	if err != nil {
 		return toolset.Result{}, wspath.Explain("read", at.Given, err)
 	}
 	data := readData{
-		Path: dataName(at.Given), Size: info.Size(), Offset: max(a.Offset, 1),
+		Path: dataName(at.Given), Size: f.Size(), Offset: max(a.Offset, 1),
 		Encoding: text.encoding, BOM: text.bom, LineEndings: "none",
 	}
 	if text.encoding == notText {
 		data.MediaType = http.DetectContentType(text.head)
 		return result(describeBinary(at.Given, data, f), data)
 	}
-	want := lineRange{offset: data.Offset, limit: a.Limit, bytes: a.maxBytes, toEnd: info.Size() <= countLimit}
+	want := lineRange{offset: data.Offset, limit: a.Limit, bytes: a.maxBytes, toEnd: f.Size() <= countLimit}
 	got, err := want.read(ctx, text.Reader)
 	if err != nil {
 		return toolset.Result{}, explainUnlessEnded(ctx, "read", at.Given, err)
@@ -124,17 +123,20 @@ func (a readArgs) run(ctx context.Context, ws *toolset.Workspace) (toolset.Resul
 	if got.total >= 0 {
 		data.TotalLines = &got.total
 	}
-	return result(readText(data, got), data)
+	return result(readText(data, got, source), data)
 }
 
 // readText is what the model gets: the text with plain newlines, and a last
-// line with what it should know.
-func readText(data readData, got piece) string {
+// line with what it should know, where the text is from among it.
+func readText(data readData, got piece, source string) string {
 	var notes []string
+	if source != "" {
+		notes = append(notes, source)
+	}
 	last := data.Offset + data.Lines - 1
 	switch {
 	case got.text == "" && data.Offset == 1:
-		return "[the file is empty]"
+		return "[" + strings.Join(append([]string{"the file is empty"}, notes...), "; ") + "]"
 	case got.cut:
 		notes = append(notes, fmt.Sprintf("line %d is cut after %s; search_files finds text further on in it", last, size(int64(len(got.text)))))
 	case data.Truncated && data.TotalLines != nil:
@@ -166,7 +168,7 @@ func readText(data readData, got piece) string {
 	return text + "[" + strings.Join(notes, "; ") + "]"
 }
 
-func describeBinary(name string, data readData, f *os.File) string {
+func describeBinary(name string, data readData, f content) string {
 	kind, isImage := strings.CutPrefix(data.MediaType, "image/")
 	if !isImage {
 		return fmt.Sprintf("[%s is a binary file (%s, %s); read_file shows text only]", wspath.Show(name), data.MediaType, size(data.Size))
@@ -175,13 +177,13 @@ func describeBinary(name string, data readData, f *os.File) string {
 	if cfg, ok := imageSize(f, kind); ok {
 		pixels = fmt.Sprintf(", %d by %d pixels", cfg.Width, cfg.Height)
 	}
-	return fmt.Sprintf("[%s is an image (%s%s, %s); read_file can't show images; the user can attach it, with -f]", wspath.Show(name), data.MediaType, pixels, size(data.Size))
+	return fmt.Sprintf("[%s is an image (%s%s, %s); read_file can't show images; the user can attach it to a question]", wspath.Show(name), data.MediaType, pixels, size(data.Size))
 }
 
 // maxImageHeader bounds what is read of an image to learn its size.
 const maxImageHeader = 1 << 20
 
-func imageSize(f *os.File, kind string) (image.Config, bool) {
+func imageSize(f io.ReaderAt, kind string) (image.Config, bool) {
 	decode := map[string]func(io.Reader) (image.Config, error){
 		"png": png.DecodeConfig, "jpeg": jpeg.DecodeConfig, "gif": gif.DecodeConfig,
 	}[kind]

@@ -68,9 +68,9 @@ func TestReadFile(t *testing.T) {
 			readData{Offset: 1, Encoding: notText, MediaType: "application/octet-stream", LineEndings: "none"}},
 		{"a PDF without a NUL", "%PDF-1.7\n%\xE2\xE3\xCF\xD3\n", nil, "[f is a binary file (application/pdf, 15 bytes); read_file shows text only]",
 			readData{Offset: 1, Encoding: notText, MediaType: "application/pdf", LineEndings: "none"}},
-		{"an image", picture.String(), nil, fmt.Sprintf("[f is an image (image/png, 3 by 2 pixels, %d bytes); read_file can't show images; the user can attach it, with -f]", picture.Len()),
+		{"an image", picture.String(), nil, fmt.Sprintf("[f is an image (image/png, 3 by 2 pixels, %d bytes); read_file can't show images; the user can attach it to a question]", picture.Len()),
 			readData{Offset: 1, Encoding: notText, MediaType: "image/png", LineEndings: "none"}},
-		{"a broken image", "GIF89a\x00", nil, "[f is an image (image/gif, 7 bytes); read_file can't show images; the user can attach it, with -f]",
+		{"a broken image", "GIF89a\x00", nil, "[f is an image (image/gif, 7 bytes); read_file can't show images; the user can attach it to a question]",
 			readData{Offset: 1, Encoding: notText, MediaType: "image/gif", LineEndings: "none"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

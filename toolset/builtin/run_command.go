@@ -81,7 +81,7 @@ func runCommand(o Options) toolset.Entry {
 		Annotations: toolset.Annotations{Destructive: true, OpenWorld: o.Policy.Network != toolset.NetworkNone || o.Policy.Least == toolset.LevelNone},
 		Timeout:     toolset.Duration(maxCommandTime + 2*endingTime),
 	}, r.run, onFiles)
-	entry.OwnProcess = true
+	entry.OwnProcess, entry.InTerminal = true, true
 	return entry
 }
 
@@ -117,6 +117,8 @@ func (c *commands) run(ctx context.Context, call toolset.Call, a commandArgs) (t
 		return toolset.Result{}, toolset.Errorf("command has %s; %s are allowed: write a script file and run that", size(int64(len(a.Command))), size(maxCommand))
 	case a.Timeout < 0 || time.Duration(a.Timeout)*time.Second > maxCommandTime:
 		return toolset.Result{}, toolset.Errorf("timeout is in seconds, from 1 to %d", int(maxCommandTime.Seconds()))
+	case call.Workspace.Terminal != nil:
+		return c.inTerminal(ctx, call, a)
 	case c.launcher == nil:
 		return toolset.Result{}, toolset.Errorf("commands can't be run here: there is nothing that could contain them")
 	}
@@ -130,6 +132,26 @@ func (c *commands) run(ctx context.Context, call toolset.Call, a commandArgs) (t
 		return toolset.Result{}, fmt.Errorf("run a command: %w", err)
 	}
 	return c.tell(a, proc.Level(), exit, out)
+}
+
+// inTerminal runs a command in the terminal of the workspace.
+func (c *commands) inTerminal(ctx context.Context, call toolset.Call, a commandArgs) (toolset.Result, error) {
+	policy := c.policyFor(call.Workspace, a)
+	end, err := call.Workspace.Terminal.RunInTerminal(ctx, toolset.TerminalCommand{
+		UseID: call.UseID, Args: shellFor(runtime.GOOS, a.Command), Time: policy.Limits.Time, Output: int(policy.Limits.Filled().Output),
+	})
+	switch {
+	case ctx.Err() != nil:
+		return toolset.Result{}, fmt.Errorf("run a command: %w", context.Cause(ctx))
+	case err != nil:
+		return toolset.Result{}, toolset.Errorf("the terminal failed to run it: %w", err)
+	}
+	out := toolset.Output{Head: []byte(end.Output), Total: int64(len(end.Output))}
+	if end.Cut {
+		out.Head = append([]byte("[the beginning of the output is left out]\n"), out.Head...)
+		out.Total = int64(len(out.Head))
+	}
+	return c.tell(a, toolset.LevelNone, end.Exit, out)
 }
 
 // policyFor is the policy that a command runs under.

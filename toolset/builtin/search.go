@@ -84,11 +84,15 @@ type searcher struct {
 	stop bool // a match was found that isn't shown
 	// hidden counts the files and folders that a rule denies.
 	hidden int
+	// asked counts the files whose text the editor was asked for, and unasked those that
+	// came after the bound. failed is set where the editor failed, which ends the asking.
+	asked, unasked int
+	failed         bool
 }
 
 // file searches one file, if it is text.
 func (s *searcher) file(at place) error {
-	f, err := openRegular(s.ws, at)
+	f, err := s.open(at)
 	if err != nil {
 		return err
 	}
@@ -107,6 +111,28 @@ func (s *searcher) file(at place) error {
 		return explainUnlessEnded(s.ctx, "search", at.Given, err)
 	}
 	return nil
+}
+
+// maxAsked bounds the files whose text a search asks an editor for. An editor may load
+// each one that it is asked for.
+const maxAsked = 200
+
+// open opens what is searched of a file: what the editor has of it and has not saved, as
+// long as not too many were asked for.
+func (s *searcher) open(at place) (content, error) {
+	ws := s.ws
+	if ws.Editor != nil && s.asked >= maxAsked {
+		s.unasked++
+		without := *ws
+		without.Editor = nil
+		ws = &without
+	}
+	s.asked++
+	f, note, err := openContent(s.ctx, ws, at)
+	if _, unsaved := f.(editorContent); note != "" && !unsaved { // it failed once, and may wait as long each time
+		s.asked, s.failed = maxAsked, true
+	}
+	return f, err
 }
 
 // fileScan is the search of one file. It holds a piece of a line and some

@@ -118,7 +118,7 @@ func (a searchArgs) run(ctx context.Context, ws *toolset.Workspace) (toolset.Res
 	if err != nil {
 		return toolset.Result{}, err
 	}
-	if at.Info == nil {
+	if at.Info == nil && ws.Editor == nil {
 		return toolset.Result{}, notThere(ws, at)
 	}
 	s := &searcher{ctx: ctx, ws: ws, find: finder, glob: glob, context: min(max(a.Context, 0), 10), limit: a.Limit}
@@ -126,7 +126,7 @@ func (a searchArgs) run(ctx context.Context, ws *toolset.Workspace) (toolset.Res
 		s.limit = defaultMatches
 	}
 	s.data.Matches = []match{}
-	if at.Info.IsDir() {
+	if at.Info != nil && at.Info.IsDir() {
 		err = s.walk(at.Name, at.Given, "")
 	} else if err = s.file(at); err == nil && s.data.Binary > 0 {
 		return toolset.Result{}, toolset.Errorf("%s is a binary file; search_files searches text only", wspath.Show(at.Given))
@@ -168,6 +168,12 @@ func (s *searcher) notes() []string {
 	}
 	if s.hidden > 0 {
 		notes = append(notes, fmt.Sprintf("%d not searched: a rule denies them", s.hidden))
+	}
+	switch {
+	case s.failed:
+		notes = append(notes, "the editor failed to return its text, so changes that are not saved may be missing")
+	case s.unasked > 0:
+		notes = append(notes, fmt.Sprintf("changes that are not saved in the editor were searched in the first %d files only", maxAsked))
 	}
 	return notes
 }

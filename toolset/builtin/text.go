@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"strings"
 	"unicode/utf8"
 
@@ -73,7 +72,7 @@ const readerSize = 64 << 10
 
 // newTextFile looks at the file's first bytes and goes on from there. A binary
 // file is read as it is.
-func newTextFile(f *os.File) (*textFile, error) {
+func newTextFile(f io.Reader) (*textFile, error) {
 	raw := bufio.NewReaderSize(f, readerSize)
 	head, err := raw.Peek(sniffLength)
 	if err != nil && !errors.Is(err, io.EOF) {

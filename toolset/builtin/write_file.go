@@ -55,6 +55,11 @@ type writeData struct {
 	Created bool   `json:"created"`
 }
 
+// prepare saves what the editor has not saved of the file that is about to be replaced.
+func (a writeArgs) prepare(ctx context.Context, ws *toolset.Workspace) error {
+	return saveUnsaved(ctx, ws, a.Path)
+}
+
 func (a writeArgs) run(ctx context.Context, ws *toolset.Workspace) (toolset.Result, error) {
 	if a.Content == nil { // an empty file is asked for with ""
 		return toolset.Result{}, toolset.Errorf("content is missing; write_file needs the whole content of the file")
@@ -71,7 +76,8 @@ func (a writeArgs) run(ctx context.Context, ws *toolset.Workspace) (toolset.Resu
 		return toolset.Result{}, err
 	}
 	note := endingsNote(ws, at, content)
-	if err := writeAtomic(ctx, ws, at, []byte(content)); err != nil {
+	saved, err := writeContent(ctx, ws, at, []byte(content))
+	if err != nil {
 		return toolset.Result{}, err
 	}
 	data := writeData{Written: dataName(at.Given), Size: len(content), Lines: countLines(content), Created: at.Info == nil}
@@ -80,7 +86,7 @@ func (a writeArgs) run(ctx context.Context, ws *toolset.Workspace) (toolset.Resu
 		verb = "made"
 	}
 	text := fmt.Sprintf("%s %s (%s, %s)", verb, wspath.Show(at.Given), size(int64(len(content))), count(data.Lines, "line"))
-	return result(text+note, data)
+	return result(text+note+saved, data)
 }
 
 // endingsNote tells a model that it turned a CRLF file into an LF file, which

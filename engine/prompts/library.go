@@ -263,6 +263,24 @@ func (l *Library) namesOf(s Source) ([]string, error) {
 	return names, nil
 }
 
+// Stamp returns a text that differs after a prompt's file was added, removed or written.
+// It reads the names, sizes and times of the files, and not their text.
+func (l *Library) Stamp() string {
+	var b strings.Builder
+	for _, s := range []Source{Project, User} {
+		names, err := l.namesOf(s)
+		if err != nil {
+			continue // a folder that cannot be read has no prompts
+		}
+		for _, name := range names {
+			if info, err := os.Stat(l.Path(s, name)); err == nil {
+				fmt.Fprintf(&b, "%s/%s %d %d\n", s, name, info.Size(), info.ModTime().UnixNano())
+			}
+		}
+	}
+	return b.String()
+}
+
 func (l *Library) openDir(s Source) (*os.File, error) {
 	if s == User {
 		return os.Open(l.user)
