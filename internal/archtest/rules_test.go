@@ -214,6 +214,11 @@ func leaves() []rule {
 			why:    "finding words in a text needs nothing else of ours",
 		},
 		{
+			rooms: []string{"./engine/retrieval/..."}, tests: true, deep: true,
+			forbid: []string{"./..."}, allow: []string{"./engine/search", "./internal/float32s"},
+			why: "passages are cut and ranked without a store and without a provider",
+		},
+		{
 			rooms: []string{"./engine/payloads/..."}, tests: true, deep: true,
 			forbid: []string{"./..."}, allow: []string{"./engine/event", "./internal/record", "./internal/schema", "./internal/nearest"},
 			why: "what a text and a result hold of payloads is told without knowing turns, models and tools",
