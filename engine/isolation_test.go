@@ -109,7 +109,7 @@ func TestDamageInOneChatStaysAlone(t *testing.T) {
 	elsewhere := map[string]string{
 		"blobs": "cas verifies contents, see TestDamage of package cas", "trees": "as blobs",
 		"search_words": "an index of an older form", "search_pairs": "an index of an older form",
-		"vectors": "they can be asked for again, see TestVectorsAreKept",
+		"vectors":          "they can be asked for again, see TestVectorsAreKept",
 		"document_vectors": "as vectors, see TestDamagedVectorsAreEmbeddedAgain", "document_indexes": "as document_vectors",
 	}
 	for table := range engineTables(newBench(t, yes)) {
