@@ -176,13 +176,9 @@ func TestInfillOfLlamaCpp(t *testing.T) {
 		t.Errorf("the error is %+v", e)
 	}
 	whole.Content = ""
-	least := ask(nil)
-	for _, k := range []string{"model", "input_extra", "n_cmpl", "n_indent"} {
-		delete(least, k)
-	}
-	h.call("POST", "/infill", least).is(200, &whole)
-	if whole.Content != "  return a + b\n" || whole.Model != "script/m.yaml" {
-		t.Errorf("with the usual model: %+v", whole)
+	h.call("POST", "/infill", doc{"model": "script/m.yaml", "input_prefix": "func add(a, b int) int {\n", "input_suffix": "}\n"}).is(200, &whole)
+	if whole.Content != "  return a + b\n" {
+		t.Errorf("with the least of a request: %+v", whole)
 	}
 }
 
