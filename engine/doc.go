@@ -100,7 +100,9 @@
 //
 // # Locks
 //
-// The holder of one of these takes only those below it, so there is no deadlock.
+// The holder of one of these takes only those below it, so there is no deadlock. A search that
+// embeds documents holds a token of its process before all of them; only such searches wait
+// for it.
 //
 //  0. locks/data, shared: whatever changes the store or a file of the data directory
 //     holds it for the whole of the change (hold.go). The restore of a backup takes it
