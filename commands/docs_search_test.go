@@ -76,10 +76,10 @@ func TestDocsSearchByMeaning(t *testing.T) {
 	w, e := searchWorld(t)
 	out, told := w.Run(0, "docs", "search", "car")
 	lines := strings.Split(strings.TrimSpace(out), "\n")
-	if len(lines) != 3 || !strings.HasPrefix(lines[0], "road.md\t1\t") || !strings.HasPrefix(lines[1], "garage.md\t1\t0.0161\t# Garage An automobile") {
+	if len(lines) != 3 || !strings.HasPrefix(lines[0], "road.md\t1\t") || !strings.HasPrefix(lines[1], "garage.md\t1\t0.0164\t# Garage An automobile") {
 		t.Errorf("docs search printed %q", out)
 	}
-	if !strings.Contains(told, "embedding 3 documents, 62 B, with p/m, which gets their text") || len(e.texts()) != 4 {
+	if !strings.Contains(told, "embedding 3 documents, 71 bytes, with p/m, which gets their text") || len(e.texts()) != 4 {
 		t.Errorf("docs search reported %q", told)
 	}
 	var found struct {
