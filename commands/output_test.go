@@ -45,7 +45,7 @@ func writing() map[string]struct {
 		"workspace diff": {args: "2 @-1"}, "workspace restore": {args: "2 @-1 --dry-run"}, "workspace import": {args: "history.tar.gz"},
 		"workflows start": {args: "plain", silent: true}, "workflows show": {args: "plain"}, "workflows act": {args: "6 continue", silent: true},
 		"workflows cancel": {args: "7", silent: true}, "workflows list": {args: "--instances"},
-		"docs add": {args: "kept.md", silent: true}, "docs show": {args: "kept.md"}, "docs rm": {args: "gone.md", silent: true},
+		"docs add": {args: "kept.md", silent: true}, "docs show": {args: "kept.md"}, "docs search": {args: "kept"}, "docs rm": {args: "gone.md", silent: true},
 		"store backup": {args: "out.tar.zst", silent: true}, "store restore": {args: "kept.tar.zst --dry-run", silent: true},
 	}
 }

@@ -117,6 +117,7 @@ type Engine struct {
 	temporaries *atomicfile.Ledger
 	minted      minted
 	folding     chan struct{} // holds one token: the fold of this process
+	indexing    chan struct{} // holds one token: the embedding of documents in this process
 	held        holding       // the lock of the data directory
 	schemas     schemas
 	grace       time.Duration // toolGrace, but in tests
@@ -185,6 +186,7 @@ func New(o Options) *Engine {
 		turns:       map[TurnID]*turn{},
 		guards:      map[string]*guard{},
 		folding:     make(chan struct{}, 1),
+		indexing:    make(chan struct{}, 1),
 		held:        holding{taking: make(chan struct{}, 1)},
 		grace:       toolGrace,
 

@@ -110,7 +110,8 @@ func TestDamageInOneChatStaysAlone(t *testing.T) {
 		"blobs": "cas verifies contents, see TestDamage of package cas", "trees": "as blobs",
 		"workspace_owners": "a path that is shown, of a folder",
 		"search_words":     "an index of an older form", "search_pairs": "an index of an older form",
-		"vectors": "they can be asked for again, see TestVectorsAreKept",
+		"vectors":          "they can be asked for again, see TestVectorsAreKept",
+		"document_vectors": "as vectors, see TestDamagedVectorsAreEmbeddedAgain", "document_indexes": "as document_vectors",
 	}
 	for table := range engineTables(newBench(t, yes)) {
 		if elsewhere[table] != "" {
@@ -340,11 +341,11 @@ func TestEveryRecordIsBoundedAsItIsEncoded(t *testing.T) {
 		holds(t, b, b.tables.agents),
 	}
 	fixed := map[string]string{ // the tables whose records have no text from outside, with the reason
-		"upkeep": "numbers and times", "usage_state": "a name of the program and a time", "search_state": "as usage_state, and a key",
+		"upkeep": "numbers and times", "document_indexes": "the name of a model, which maxModelRef bounds, and a time", "usage_state": "a name of the program and a time", "search_state": "as usage_state, and a key",
 		"branches": "ids and numbers", "branch_marks": "as branches", "artifacts": "ids and a digest", "usage_days": "a day and the name of a model, which maxModelRef bounds", "usage_chats": "as usage_days",
 	}
 	raw := map[string]bool{ // pieces of bytes that are cut to a size where they are written
-		"events": true, "message_parts": true, "search_words": true, "search_pairs": true, "search_words_2": true, "search_pairs_2": true, "search_chats": true, "vectors": true,
+		"events": true, "message_parts": true, "search_words": true, "search_pairs": true, "search_words_2": true, "search_pairs_2": true, "search_chats": true, "vectors": true, "document_vectors": true,
 	}
 	all := map[string][]string{}
 	collectTables(reflect.ValueOf(b.tables), all)

@@ -50,6 +50,9 @@ func (e *Engine) collect(ctx context.Context, o cas.GCOptions, wanted func(Upkee
 	if err := e.purgeDocuments(ctx); err != nil {
 		return nil, err
 	}
+	if err := e.purgeVectors(ctx); err != nil {
+		return nil, err
+	}
 	if _, err := e.RemoveLeftovers(ctx); err != nil {
 		e.o.Notice("some files of killed commands could not be removed: " + err.Error())
 	}

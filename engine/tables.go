@@ -33,6 +33,8 @@ type tables struct {
 	events    *kv.RawTable // turn id, segment → lines of JSON
 	parts     *kv.RawTable // chat id, message id, piece → JSON of long parts
 	vectors   *kv.RawTable // model, dimensions, digest of a text → 32-bit numbers
+	passages  *kv.RawTable // index, digest of a document, part → vectors, see documents_parts.go
+	indexes   *kv.Table[documentIndex]
 	usage     *usageTables
 	search    *searchTables
 
@@ -59,6 +61,8 @@ func newTables() *tables {
 		events:   kv.NewRawTable("events"),
 		parts:    kv.NewRawTable("message_parts"),
 		vectors:  kv.NewRawTable("vectors"),
+		passages: kv.NewRawTable("document_vectors"),
+		indexes:  kv.NewTable("document_indexes", func(x *documentIndex) kv.Key { return kv.Str(x.Name) }),
 		usage:    newUsageTables(),
 		search:   newSearchTables(),
 

@@ -213,7 +213,7 @@ func compatRoutes() []route {
 		{op: "ollama_show", method: http.MethodPost, path: "/api/show", do: ollamaShow, speaks: dialect.Ollama, summary: "What a model of Ollama's list can do", body: showBody{}, takes: jsonBody()},
 		{op: "ollama_version", method: http.MethodGet, path: "/api/version", do: ollamaVersion, speaks: dialect.Ollama, summary: "The version of Ollama's API that is spoken"},
 	}
-	list = append(append(list, textRoutes()...), ollamaModelRoutes()...)
+	list = slices.Concat(list, textRoutes(), googleRoutes(), ollamaModelRoutes())
 	for i := range list {
 		list[i].tag = "compatible"
 		list[i].media = cmp.Or(list[i].media, "application/json")

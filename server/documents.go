@@ -8,6 +8,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/search"
 )
 
 // documentsAPI is what handlers of documents need.
@@ -18,6 +19,7 @@ type documentsAPI interface {
 	AddDocuments(context.Context, ...engine.NewDocument) ([]engine.AddedDocument, error)
 	DeleteDocuments(ctx context.Context, refs ...string) ([]engine.Document, error)
 	RestoreDocuments(ctx context.Context, refs ...string) ([]engine.Document, error)
+	SearchDocuments(context.Context, engine.DocumentSearch) (*engine.FoundDocuments, error)
 }
 
 // documentsJSON are the stored documents.
@@ -35,6 +37,60 @@ func listDocuments(s *Server, w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	writeJSON(w, http.StatusOK, documentsJSON{orEmpty(all)})
+	return nil
+}
+
+// passagesJSON are the passages that a search in documents found, the best first.
+type passagesJSON struct {
+	// Model ranked by meaning. Without one NoMeaning is the reason if a model is configured.
+	Model     string        `json:"model,omitempty"`
+	NoMeaning string        `json:"no_meaning,omitempty"`
+	Embedded  int           `json:"embedded"`
+	Tokens    int64         `json:"tokens"`
+	Passages  []passageJSON `json:"passages"`
+}
+
+type passageJSON struct {
+	Document engine.Document `json:"document"`
+	Line     int             `json:"line"`
+	Start    int             `json:"start"`
+	End      int             `json:"end"`
+	Text     string          `json:"text"`
+	At       [][2]int        `json:"at"`
+	Score    float64         `json:"score"`
+	Words    int             `json:"words_rank,omitempty"`
+	Meaning  int             `json:"meaning_rank,omitempty"`
+	Cosine   float64         `json:"cosine,omitempty"`
+}
+
+// searchDocuments searches the documents. The first search with an embedding model embeds all
+// documents; if the client goes away meanwhile, the next search continues.
+func searchDocuments(s *Server, w http.ResponseWriter, r *http.Request) error {
+	limit, err := intParam(r, "limit", engine.MaxFoundPassages)
+	if err != nil {
+		return err
+	}
+	onlyWords, err := boolParam(r, "words")
+	if err != nil {
+		return err
+	}
+	q, err := search.Parse(r.URL.Query().Get("q"))
+	if err != nil {
+		return fault.Wrap(fault.Usage, "q", err)
+	}
+	found, err := s.documents.SearchDocuments(r.Context(), engine.DocumentSearch{Query: q, Limit: int(limit), OnlyWords: onlyWords})
+	if err != nil {
+		return err
+	}
+	out := passagesJSON{Model: found.Model, Embedded: found.Embedded, Tokens: found.Tokens, Passages: []passageJSON{}}
+	if found.NoMeaning != nil {
+		_, body := explain(found.NoMeaning)
+		out.NoMeaning = body.Message
+	}
+	for _, p := range found.Passages {
+		out.Passages = append(out.Passages, passageJSON{p.Document, p.Line, p.Start, p.End, p.Text, orEmpty(p.At), p.Score, p.Words, p.Meaning, p.Cosine})
+	}
+	writeJSON(w, http.StatusOK, out)
 	return nil
 }
 

@@ -67,6 +67,25 @@ func openAICompletions(s *Server, w http.ResponseWriter, r *http.Request) error 
 	return s.complete(w, r, in)
 }
 
+// infill is POST /infill of llama.cpp's server. Its errors have OpenAI's form, as there.
+func infill(s *Server, w http.ResponseWriter, r *http.Request) error {
+	raw, err := readBody(w, r)
+	if err != nil {
+		return err
+	}
+	in, bad := dialect.DecodeInfill(raw)
+	if bad != nil {
+		return bad
+	}
+	if in.Nothing { // no provider has a cache that a prompt could be put into ahead of time
+		in.Stream = false
+		c := dialect.Completion{Request: in, ID: requestID(r), Begun: s.now()}
+		writeRaw(w, http.StatusOK, dialect.OpenAI.Form().ObjectType, c.End(nil, event.Meta{}, s.now()))
+		return nil
+	}
+	return s.complete(w, r, in)
+}
+
 // ollamaGenerate is Ollama's POST /api/generate. Without a suffix, and with the model's
 // template, it is a question, which any model and any agent answers.
 func ollamaGenerate(s *Server, w http.ResponseWriter, r *http.Request) error {
@@ -217,6 +236,20 @@ type (
 		MaxTokens int    `json:"max_tokens,omitempty"`
 		Stream    bool   `json:"stream,omitempty"`
 	}
+	infillBody struct {
+		Prefix  string            `json:"input_prefix"`
+		Suffix  string            `json:"input_suffix"`
+		Extra   []infillExtraBody `json:"input_extra,omitempty"`
+		Prompt  string            `json:"prompt,omitempty"`
+		Predict int               `json:"n_predict,omitempty"`
+		Stop    []string          `json:"stop,omitempty"`
+		Stream  bool              `json:"stream,omitempty"`
+		Model   string            `json:"model,omitempty"`
+	}
+	infillExtraBody struct {
+		Name string `json:"filename"`
+		Text string `json:"text"`
+	}
 	generateBody struct {
 		Model  string   `json:"model"`
 		Prompt string   `json:"prompt"`
@@ -238,6 +271,10 @@ func textRoutes() []route {
 		{
 			op: "create_completion", method: http.MethodPost, path: "/v1/completions", do: openAICompletions, speaks: dialect.OpenAI,
 			summary: "OpenAI's completions: a text is continued, up to a suffix if there is one", body: completeBody{}, takes: jsonBody(), max: maxTurn, media: mediaSSE,
+		},
+		{
+			op: "infill", method: http.MethodPost, path: "/infill", do: infill, speaks: dialect.OpenAI,
+			summary: "llama.cpp's infill: the text between a prefix and a suffix", body: infillBody{}, takes: jsonBody(), max: maxTurn, media: mediaSSE,
 		},
 		{
 			op: "ollama_embed", method: http.MethodPost, path: "/api/embed", do: ollamaEmbed, speaks: dialect.Ollama,

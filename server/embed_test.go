@@ -3,6 +3,7 @@ package server_test
 import (
 	"encoding/base64"
 	"encoding/binary"
+	"encoding/json"
 	"math"
 	"strings"
 	"testing"
@@ -121,6 +122,93 @@ func TestCompletionsOfTexts(t *testing.T) {
 	h.call("POST", "/v1/completions", doc{"model": "script/none.yaml", "prompt": "a"}).is(404, nil)
 	if got := h.titles("/api/chats"); len(got) > 0 {
 		t.Errorf("%d chats were kept", len(got))
+	}
+}
+
+// Infill takes the requests of llama.vscode 0.0.63 as they are, and streams as llama.cpp does.
+func TestInfillOfLlamaCpp(t *testing.T) {
+	t.Parallel()
+	h := open(t, plan{script: textsScript})
+	ask := func(more doc) doc {
+		body := doc{
+			"id_slot": 0, "input_prefix": "package sums\n\n", "input_suffix": "}\n", "prompt": "func add(a, b int) int {\n",
+			"input_extra": []doc{{"text": "package sums\n", "time": 1755590000000, "filename": "sums/doc.go"}},
+			"n_predict":   128, "n_cmpl": 3, "top_k": 40, "top_p": 0.99, "stream": false, "samplers": []string{"top_k", "top_p", "infill"},
+			"cache_prompt": true, "n_indent": 4, "t_max_prompt_ms": 500, "t_max_predict_ms": 2500, "model": "script/m.yaml",
+		}
+		for k, v := range more {
+			body[k] = v
+		}
+		return body
+	}
+	var whole struct {
+		Content, Model string
+		Stop           bool
+		StopType       string `json:"stop_type"`
+		Predicted      int    `json:"tokens_predicted"`
+		Timings        struct {
+			Evaluated int `json:"prompt_n"`
+		}
+	}
+	h.call("POST", "/infill", ask(nil)).is(200, &whole)
+	if whole.Content != "  return a + b\n" || !whole.Stop || whole.Model != "script/m.yaml" || whole.StopType != "eos" || whole.Predicted != 4 || whole.Timings.Evaluated != 7 {
+		t.Errorf("%+v", whole)
+	}
+	got := string(h.call("POST", "/infill", ask(doc{"stream": true})).is(200, nil).body)
+	if !strings.Contains(got, `data: {"content":"b\n","stop":false}`+"\n\n") || strings.Contains(got, "[DONE]") || strings.Count(got, `"stop":true`) != 1 {
+		t.Errorf("the stream: %s", got)
+	}
+	h.call("POST", "/infill", ask(doc{"prompt": "cut", "input_suffix": ""})).is(200, &whole)
+	if whole.Content != "1, 2" || whole.StopType != "limit" {
+		t.Errorf("at the limit: %+v", whole)
+	}
+	h.call("POST", "/infill", ask(doc{"n_predict": 0, "prompt": "busy"})).is(200, &whole)
+	if whole.Content != "" || !whole.Stop {
+		t.Errorf("without anything to predict: %+v", whole)
+	}
+	var e struct {
+		Error struct{ Message, Type string }
+	}
+	h.call("POST", "/infill", ask(doc{"prompt": "busy"})).is(429, &e)
+	h.call("POST", "/infill", ask(doc{"model": "script/none.yaml"})).is(404, &e)
+	h.call("POST", "/infill", ask(doc{"input_suffix": 3})).is(400, &e)
+	if e.Error.Type != "invalid_request_error" || !strings.Contains(e.Error.Message, "input_suffix") {
+		t.Errorf("the error is %+v", e)
+	}
+	whole.Content = ""
+	h.call("POST", "/infill", doc{"model": "script/m.yaml", "input_prefix": "func add(a, b int) int {\n", "input_suffix": "}\n"}).is(200, &whole)
+	if whole.Content != "  return a + b\n" {
+		t.Errorf("with the least of a request: %+v", whole)
+	}
+}
+
+// A client of Google's API gets an error in that API's form that names what to use, with any key.
+func TestClientsOfGoogleGetAnErrorThatHelps(t *testing.T) {
+	t.Parallel()
+	h := open(t, plan{script: textsScript})
+	for _, c := range []struct{ method, path string }{
+		{"POST", "/v1beta/models/gemini-2.5-flash:generateContent"}, {"POST", "/v1beta/models/gemini-2.5-flash:streamGenerateContent?alt=sse&key=x"},
+		{"POST", "/v1beta/models/gemini-2.5-flash:countTokens"}, {"GET", "/v1beta/models?key=x"}, {"GET", "/v1beta/models/gemini-2.5-flash"},
+	} {
+		var body any
+		if c.method == "POST" {
+			body = doc{"contents": []doc{{"parts": []doc{{"text": "hi"}}}}}
+		}
+		req := h.request(c.method, c.path, body, "X-Goog-Api-Key", "any")
+		req.Header.Del("Authorization")
+		res, err := h.client.Do(req)
+		must(t, err)
+		var e struct {
+			Error struct {
+				Code            int
+				Message, Status string
+			}
+		}
+		err = json.NewDecoder(res.Body).Decode(&e)
+		must(t, res.Body.Close())
+		if err != nil || res.StatusCode != 501 || e.Error.Code != 501 || e.Error.Status != "UNIMPLEMENTED" || !strings.Contains(e.Error.Message, "OpenAI-compatible") {
+			t.Errorf("%s %s: status %d, %+v, %v", c.method, c.path, res.StatusCode, e, err)
+		}
 	}
 }
 

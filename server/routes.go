@@ -218,6 +218,14 @@ func documentRoutes() []route {
 			op: "list_documents", method: http.MethodGet, path: path, tag: tag, do: listDocuments, gives: documentsJSON{},
 			summary: "The stored documents", query: []param{{"deleted", "those that were removed and can be brought back", "boolean"}},
 		},
+		{
+			op: "search_documents", method: http.MethodGet, path: "/api/search/documents", tag: tag, do: searchDocuments, slow: true, gives: passagesJSON{},
+			summary: "Passages of documents, found by words, and by meaning if an embedding model is configured, the best first. The first search by meaning sends the text of the documents to the model's provider",
+			query: []param{
+				{"q", "words, \"phrases\", begin*, -without", ""}, {"limit", "how many; 10 unless it is given, 100 at most", "integer"},
+				{"words", "`true` ranks by words alone, and sends nothing to a provider", "boolean"},
+			},
+		},
 		{op: "get_document", method: http.MethodGet, path: path + "/{document}", tag: tag, do: getDocument, gives: engine.Document{}, summary: "A document, by its id or name"},
 		{op: "get_document_content", method: http.MethodGet, path: path + "/{document}/content", tag: tag, do: getDocumentContent, media: anyType, slow: true, summary: "What a document holds"},
 		{

@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/fettle-cli/fettle/commands/cmdline"
+	"github.com/fettle-cli/fettle/commands/show"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
@@ -271,7 +272,7 @@ func showFound(out *term.Output, f engine.FoundChat, now time.Time, gap bool) {
 	if out.Width() > 0 {
 		room = max(out.Width()-term.Cells(number)-term.Cells(used)-4, 8)
 	}
-	out.Printf("%s  %s  %s\n", style.Cyan(number), marked(f.Chat.Title, f.TitleAt, style, room), style.Dim(used))
+	out.Printf("%s  %s  %s\n", style.Cyan(number), show.Marked(f.Chat.Title, f.TitleAt, style, room), style.Dim(used))
 	for _, m := range f.Matches {
 		room = 0
 		if out.Width() > 0 {
@@ -283,40 +284,6 @@ func showFound(out *term.Output, f engine.FoundChat, now time.Time, gap bool) {
 			who = term.CutMiddle(term.Clean(cmp.Or(name, m.Model, "answer")), widestWho)
 		}
 		pad := strings.Repeat(" ", max(widestWho-term.Cells(who), 0)+2)
-		out.Printf("%*s%s%s%s\n", indent, "", style.Dim(who), pad, marked(m.Excerpt, m.At, style, room))
+		out.Printf("%*s%s%s%s\n", indent, "", style.Dim(who), pad, show.Marked(m.Excerpt, m.At, style, room))
 	}
-}
-
-// marked cuts a line to so many columns and marks places in it. A line of
-// unknown room stays whole.
-func marked(line string, places [][2]int, style term.Style, room int) string {
-	var b strings.Builder
-	left := room
-	put := func(text []rune, show func(string) string) {
-		s := term.Clean(string(text))
-		if room > 0 {
-			if left <= 0 {
-				return
-			}
-			s = term.CutEnd(s, left)
-			left -= term.Cells(s)
-		}
-		b.WriteString(show(s))
-	}
-	plain := func(s string) string { return s }
-	runes, at := []rune(line), 0
-	if room > 0 && term.Cells(term.Clean(line)) > room {
-		left-- // for the … at the end
-	}
-	for _, p := range places {
-		begin, end := min(max(p[0], at), len(runes)), min(p[1], len(runes))
-		if end <= begin {
-			continue
-		}
-		put(runes[at:begin], plain)
-		put(runes[begin:end], func(s string) string { return style.Bold(style.Yellow(s)) })
-		at = end
-	}
-	put(runes[at:], plain)
-	return b.String()
 }

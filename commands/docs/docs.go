@@ -49,7 +49,7 @@ words. What is piped in is not looked at. A chat keeps what the document held
 when it was named.`,
 		UsageText: `fettle docs add report.md
 fettle ask "what does doc:report.md leave open?"`,
-		Subcommands: []*cli.Command{newList(rt), newAdd(rt), newShow(rt), newRm(rt), newRestore(rt)},
+		Subcommands: []*cli.Command{newList(rt), newAdd(rt), newSearch(rt), newShow(rt), newRm(rt), newRestore(rt)},
 	}
 }
 

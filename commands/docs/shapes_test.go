@@ -9,6 +9,6 @@ import (
 func TestTheOutputPageNamesTheFieldsOfDocs(t *testing.T) {
 	t.Parallel()
 	helptest.Names(t, helptest.OutputPage(t), map[string]any{
-		"docs": addedJSON{}, "doc": docJSON{},
+		"docs": addedJSON{}, "doc": docJSON{}, "search": searchJSON{}, "passage": passageJSON{},
 	})
 }

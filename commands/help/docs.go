@@ -15,6 +15,21 @@ func docsShapes() []shape {
 			{"created_at, deleted_at", "when it was stored, and removed"},
 			{"same", "of docs add: whether it was there before"},
 		}},
+		{"fettle docs search -o json", []field{
+			version,
+			{"query", "as it was understood"},
+			{"model, no_meaning", "which model ranked by meaning, if any; why none did though one is configured"},
+			{"embedded, tokens", "how many documents were embedded for this search, and what the provider counted"},
+			{"passages", "the best first, each as below"},
+		}},
+		{"a passage", []field{
+			{"id, name, line", "the document, and the line in which the passage begins"},
+			{"start, end, text", "the passage, in bytes of the document"},
+			{"offsets", "where the words are in text, in characters, as [begin, end)"},
+			{"score", "what decides the order: of both rankings together, or BM25"},
+			{"words_rank, meaning_rank", "the ranks by words and by meaning, from 1; absent below the first 200"},
+			{"cosine", "the similarity of meaning, -1 to 1"},
+		}},
 		{"fettle embed, a line for each text", []field{
 			{"index", "of the text, from 0"},
 			{"id", "that of a JSON line, or the name of a file"},

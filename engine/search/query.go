@@ -224,3 +224,15 @@ func (q Query) String() string {
 	}
 	return strings.Join(parts, " ")
 }
+
+// Count returns the number of words of a text, and whether the first word of a clause is
+// among them. It is much cheaper than Find, which finds nothing where that is not so.
+func (q Query) Count(text string) (words int, may bool) {
+	for t := range Tokens(text) {
+		words = t.Pos + 1
+		for _, c := range q.Clauses {
+			may = may || c.matches(0, t)
+		}
+	}
+	return words, may
+}

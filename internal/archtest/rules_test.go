@@ -219,6 +219,11 @@ func leaves() []rule {
 			why: "a prompt is a file and what fills it; which model answers it is decided by the caller",
 		},
 		{
+			rooms: []string{"./engine/retrieval/..."}, tests: true, deep: true,
+			forbid: []string{"./..."}, allow: []string{"./engine/search", "./internal/float32s"},
+			why: "passages are cut and ranked without a store and without a provider",
+		},
+		{
 			rooms: []string{"./engine/payloads/..."}, tests: true, deep: true,
 			forbid: []string{"./..."}, allow: []string{"./engine/event", "./internal/record", "./internal/schema", "./internal/nearest"},
 			why: "what a text and a result hold of payloads is told without knowing turns, models and tools",

@@ -7,10 +7,12 @@
 //	go run ./internal/bench chat-term  the page of fettle chat on a pseudo-terminal (about a minute)
 //	go run ./internal/bench chats    searching ten thousand chats (fills a store for some minutes)
 //	go run ./internal/bench growth   how costs grow with chats and messages (some minutes)
+//	go run ./internal/bench docs     searching 1,000 to 100,000 passages of documents (a part of growth)
 //	go run ./internal/bench cas      snapshots, restores and landings, next to git
 //	go run ./internal/bench tools    importing and validating bundles
 //	go run ./internal/bench sandbox  what containing a process costs
 //	go run ./internal/bench serve    a thousand clients of a hundred turns (some minutes)
+//	go run ./internal/bench serve-apis  an event of /v1/messages and of /v1/embeddings (a part of serve)
 //
 // For serve the floor is a bare reverse proxy of net/http/httputil that passes as many streams
 // of the same frames. A client checks that it has every event once and in order; each carries

@@ -64,6 +64,7 @@ func runGrowth(l *lab) error {
 		}
 		slow = append(slow, l.compare(m.base, shape.name+"-", shape.rows))
 	}
+	slow = append(slow, growthPassages(l, m.base))
 	return errors.Join(slow...)
 }
 

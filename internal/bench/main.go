@@ -22,6 +22,8 @@ func benches() []bench {
 		{"cas", "snapshots and restores of 1,000 to 100,000 files", runCAS},
 		{"tools", "importing and validating bundles, refusing hostile ones, calling Python tools", runTools},
 		{"serve", "a thousand clients following a hundred turns, beside a bare reverse proxy", runServe},
+		{"serve-apis", "an event of /v1/messages and of /v1/embeddings, beside a bare reverse proxy", runServeAPIs},
+		{"docs", "embedding and searching documents of 1,000 to 100,000 passages", runDocs},
 		{"sandbox", "what containing a process costs", runSandbox},
 	}
 }
@@ -50,7 +52,7 @@ func mainErr(args []string) error {
 	}
 	usage := "usage: go run ./internal/bench NAME\n"
 	for _, b := range all {
-		usage += fmt.Sprintf("  %-9s %s\n", b.name, b.about)
+		usage += fmt.Sprintf("  %-10s %s\n", b.name, b.about)
 	}
 	return fmt.Errorf("which one? %s", usage)
 }

@@ -28,6 +28,7 @@ func startModel(n int) (*model, error) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		w.Write(answer)
 	})
+	mux.HandleFunc("POST /v1/embeddings", embeddings)
 	m := &model{
 		server: &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second},
 		base:   "http://" + l.Addr().String() + "/v1",

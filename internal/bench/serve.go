@@ -84,7 +84,7 @@ func runServe(l *lab) error {
 		misses = append(misses, judgeServed(all[0], all[1]))
 	}
 	fmt.Printf("  target: at least %.1f × the proxy's rate, under %d MiB more than idle, no goroutine left\n", leastServe, mostServe>>20)
-	return errors.Join(misses...)
+	return errors.Join(append(misses, runServeAPIs(l))...)
 }
 
 func printServed(label string, runs []served) {

@@ -56,6 +56,8 @@ func startSource() (*source, error) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/chat/completions", s.model)
 	mux.HandleFunc("GET /events/{turn}", s.events)
+	mux.HandleFunc("POST /v1/messages", s.anthropic)
+	mux.HandleFunc("POST /v1/embeddings", embeddings)
 	s.server = &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}
 	s.server.SetKeepAlivesEnabled(false) // connections that wait are no goroutines of a turn's
 	go s.server.Serve(l)                 // ends with close

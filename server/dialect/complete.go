@@ -10,9 +10,10 @@ import (
 	"github.com/fettle-cli/fettle/engine/fault"
 )
 
-// CompletionRequest is a request of POST /v1/completions, or of POST /api/generate.
+// CompletionRequest is a request of POST /v1/completions, of POST /api/generate, or of
+// llama.cpp's POST /infill.
 type CompletionRequest struct {
-	Dialect Name // OpenAI or Ollama
+	Dialect Name // OpenAI, also for /infill, or Ollama
 	Model   string
 	Prompt  string
 	Suffix  string
@@ -31,6 +32,8 @@ type CompletionRequest struct {
 	IncludeUsage bool
 	// Echo has the prompt before the text, as OpenAI's API can.
 	Echo bool
+	// Infill is a request of llama.cpp's POST /infill, and Nothing one with n_predict 0.
+	Infill, Nothing bool
 }
 
 // completionBody is the body of POST /v1/completions, and of POST /api/generate.
@@ -154,6 +157,8 @@ func (c *Completion) Append(dst []byte, text, reasoning string, now time.Time) [
 		c.text.WriteString(text)
 		c.thought.WriteString(reasoning)
 		return dst
+	case r.Infill:
+		return infillPiece(dst, text)
 	case r.Dialect == Ollama:
 		return c.line(dst, now).str("response", text).opt("thinking", reasoning).bool("done", false).line()
 	case text == "":
@@ -165,6 +170,9 @@ func (c *Completion) Append(dst []byte, text, reasoning string, now time.Time) [
 // End appends the end of a stream, or the object.
 func (c *Completion) End(dst []byte, m event.Meta, now time.Time) []byte {
 	r := c.Request
+	if r.Infill {
+		return c.infillEnd(dst, m, now)
+	}
 	if r.Dialect == Ollama {
 		o := c.line(dst, now).str("response", c.text.String()).opt("thinking", c.thought.String())
 		ollamaEnd(o, &facts{usage: m.Usage, stop: m.StopReason}, &clock{begun: c.Begun, last: now})
@@ -198,7 +206,11 @@ func (c *Completion) Fail(dst []byte, f *fault.Fault) []byte {
 	if c.Request.Dialect == Ollama {
 		return open(dst).str("error", f.Msg).line()
 	}
-	return append(data(dst).obj("error", func(o *object) { openAIError(o, f) }).frame(), done...)
+	dst = data(dst).obj("error", func(o *object) { openAIError(o, f) }).frame()
+	if c.Request.Infill {
+		return dst
+	}
+	return append(dst, done...)
 }
 
 // line begins a line of Ollama's stream, or its object.

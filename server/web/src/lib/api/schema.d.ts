@@ -1099,6 +1099,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/search/documents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Passages of documents, found by words, and by meaning if an embedding model is configured, the best first. The first search by meaning sends the text of the documents to the model's provider */
+        get: operations["search_documents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/services": {
         parameters: {
             query?: never;
@@ -1748,6 +1765,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/infill": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** llama.cpp's infill: the text between a prefix and a suffix */
+        post: operations["infill"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/mcp": {
         parameters: {
             query?: never;
@@ -2000,6 +2034,57 @@ export interface paths {
         };
         /** What a stored response was asked with */
         get: operations["list_response_input"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1beta/models": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Google's Gemini API is not available; the error names what to use */
+        get: operations["google_models"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1beta/models/{call}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Google's Gemini API is not available; the error names what to use */
+        post: operations["google_call"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1beta/models/{model}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Google's Gemini API is not available; the error names what to use */
+        get: operations["google_model"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3279,6 +3364,14 @@ export interface components {
             suffix?: string;
             system?: string;
         };
+        google: {
+            error: components["schemas"]["googleError"];
+        };
+        googleError: {
+            code: number;
+            message: string;
+            status: string;
+        };
         health: {
             status: string;
         };
@@ -3314,6 +3407,20 @@ export interface components {
         importedFile: {
             path: string;
             size: number;
+        };
+        infill: {
+            input_extra?: components["schemas"]["infillExtra"][];
+            input_prefix: string;
+            input_suffix: string;
+            model?: string;
+            n_predict?: number;
+            prompt?: string;
+            stop?: string[];
+            stream?: boolean;
+        };
+        infillExtra: {
+            filename: string;
+            text: string;
         };
         inputContent: {
             detail?: string;
@@ -3504,6 +3611,25 @@ export interface components {
             renderers: string[];
             suggestions: components["schemas"]["Suggestion"][];
             version: string;
+        };
+        passage: {
+            at: number[][];
+            cosine?: number;
+            document: components["schemas"]["Document"];
+            end: number;
+            line: number;
+            meaning_rank?: number;
+            score: number;
+            start: number;
+            text: string;
+            words_rank?: number;
+        };
+        passages: {
+            embedded: number;
+            model?: string;
+            no_meaning?: string;
+            passages: components["schemas"]["passage"][];
+            tokens: number;
         };
         pathReason: {
             path: string;
@@ -6243,6 +6369,42 @@ export interface operations {
             };
         };
     };
+    search_documents: {
+        parameters: {
+            query?: {
+                /** @description words, "phrases", begin*, -without */
+                q?: string;
+                /** @description how many; 10 unless it is given, 100 at most */
+                limit?: number;
+                /** @description `true` ranks by words alone, and sends nothing to a provider */
+                words?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["passages"];
+                };
+            };
+            /** @description failure */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["error"];
+                };
+            };
+        };
+    };
     list_services: {
         parameters: {
             query?: {
@@ -7582,6 +7744,39 @@ export interface operations {
             };
         };
     };
+    infill: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["infill"];
+            };
+        };
+        responses: {
+            /** @description success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": unknown;
+                };
+            };
+            /** @description failure */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["error"];
+                };
+            };
+        };
+    };
     mcp_listen: {
         parameters: {
             query?: never;
@@ -8226,6 +8421,101 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["inputItems"];
+                };
+            };
+            /** @description failure */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["error"];
+                };
+            };
+        };
+    };
+    google_models: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description success */
+            501: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["google"];
+                };
+            };
+            /** @description failure */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["error"];
+                };
+            };
+        };
+    };
+    google_call: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                call: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": unknown;
+            };
+        };
+        responses: {
+            /** @description success */
+            501: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["google"];
+                };
+            };
+            /** @description failure */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["error"];
+                };
+            };
+        };
+    };
+    google_model: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                model: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description success */
+            501: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["google"];
                 };
             };
             /** @description failure */
