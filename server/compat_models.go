@@ -67,7 +67,7 @@ func (s *Server) wireModelOf(ctx context.Context, name string) (dialect.Model, e
 			return m, nil
 		}
 	}
-	return dialect.Model{}, fieldFault(fault.NotFound, "model", "there is no model "+quoted(name))
+	return dialect.Model{}, unknownModel(name, &fault.Fault{Code: fault.NotFound, Msg: "there is no model " + quoted(name), Err: models.ErrNoModel})
 }
 
 func openAIModels(s *Server, w http.ResponseWriter, r *http.Request) error {

@@ -53,12 +53,16 @@ func (a *anthropicObject) Add(e event.Event) error {
 	return nil
 }
 
-func (a *anthropicObject) Body() (int, []byte) {
+func (a *anthropicObject) Failed() *fault.Fault {
 	if !a.ended {
-		a.failed = wasCut()
+		return wasCut()
 	}
-	if a.failed != nil {
-		status, _, body := Anthropic.Failure(a.failed)
+	return a.failed
+}
+
+func (a *anthropicObject) Body() (int, []byte) {
+	if f := a.Failed(); f != nil {
+		status, _, body := Anthropic.Failure(f)
 		return status, body
 	}
 	o := open(nil)

@@ -190,7 +190,7 @@ func ShowRequest(body []byte) (string, *fault.Fault) {
 	}
 	switch problem := badName(name); {
 	case name == "":
-		return "", refusal(wrong("model", "is missing"))
+		return "", refusal(wrong("model", isMissing))
 	case problem != "":
 		return "", refusal(wrong("model", problem))
 	}
