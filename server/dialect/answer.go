@@ -114,8 +114,10 @@ func (a *answer) completion() []byte {
 	choice := open(append(o.b, '[')).int("index", 0).obj("message", a.message).lit("logprobs", "null").
 		str("finish_reason", a.facts.finish())
 	o.b = append(choice.close(), ']')
-	o.key("usage")
-	o.b = appendUsage(o.b, a.facts.usage)
+	if a.facts.usage != nil {
+		o.key("usage")
+		o.b = appendUsage(o.b, a.facts.usage)
+	}
 	return append(o.close(), '\n')
 }
 

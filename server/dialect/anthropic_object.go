@@ -70,7 +70,7 @@ func (a *anthropicObject) Body() (int, []byte) {
 	o.key("content")
 	o.b = append(append(append(o.b, '['), a.content...), ']')
 	o.str("stop_reason", a.facts.anthropicStop()).lit("stop_sequence", "null").
-		obj("usage", func(o *object) { anthropicUsage(o, a.facts.usage) })
+		obj("usage", func(o *object) { anthropicUsage(o, a.facts.usage, "0") })
 	return http.StatusOK, append(o.close(), '\n')
 }
 

@@ -165,6 +165,7 @@ func (c *Completion) Append(dst []byte, text, reasoning string, now time.Time) [
 // End appends the end of a stream, or the object.
 func (c *Completion) End(dst []byte, m event.Meta, now time.Time) []byte {
 	r := c.Request
+	m.Usage = counted(m.Usage)
 	if r.Dialect == Ollama {
 		o := c.line(dst, now).str("response", c.text.String()).opt("thinking", c.thought.String())
 		ollamaEnd(o, &facts{usage: m.Usage, stop: m.StopReason}, &clock{begun: c.Begun, last: now})
