@@ -2168,6 +2168,7 @@ export interface components {
             detail?: string[];
             hints?: string[];
             message: string;
+            retry_after_ms?: number;
             retryable: boolean;
             status?: number;
         };
@@ -2994,6 +2995,7 @@ export interface components {
             detail?: string[];
             hints?: string[];
             message: string;
+            retry_after_ms?: number;
             retryable: boolean;
             seq: number;
             status?: number;
