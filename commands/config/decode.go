@@ -7,6 +7,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	"github.com/fettle-cli/fettle/internal/harmless"
 	"github.com/fettle-cli/fettle/internal/nearest"
 	"go.yaml.in/yaml/v4"
 )
@@ -51,7 +52,7 @@ func showName(name string, free bool) string {
 	if rs := []rune(name); len(rs) > maxName {
 		name = string(rs[:maxName]) + "…"
 	}
-	return redactWords(clean(name))
+	return redactWords(harmless.Mask(name))
 }
 
 // maxName is how many characters of a name a message shows; model names are
@@ -275,7 +276,7 @@ func describe(n *yaml.Node, hide bool) string {
 	case hide:
 		return ""
 	}
-	return mask(clean(n.Value), false)
+	return mask(harmless.Mask(n.Value), false)
 }
 
 // mapping goes through a mapping: each name once, each a plain text and, where

@@ -10,6 +10,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/width"
+
+	"github.com/fettle-cli/fettle/internal/harmless"
 )
 
 // source is the text of one file, for places and excerpts.
@@ -53,7 +55,7 @@ func (s *source) excerpt(line, column, width int, hide bool) string {
 	if strings.TrimSpace(raw) == "" || column < 1 || len(raw) > maxExcerptLine {
 		return ""
 	}
-	text := []rune(mask(clean(raw), hide || s.private(line)))
+	text := []rune(mask(harmless.Mask(raw), hide || s.private(line)))
 	at := min(column-1, len(text))
 	start := 0
 	for columns(text) > excerptWidth && columns(text[start:at]) > excerptBefore {
@@ -93,19 +95,6 @@ func publicBlock(name string) bool {
 	return false
 }
 
-// clean makes a line printable: one rune stays one rune, so that columns hold.
-func clean(s string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\t':
-			return ' '
-		case r == utf8.RuneError || !unicode.IsPrint(r):
-			return '\ufffd'
-		}
-		return r
-	}, s)
-}
-
 // patterns tell what may be a secret where nothing else does. They are only
 // needed for messages, so they are built when the first one is.
 var patterns = sync.OnceValue(func() (p struct{ word, credentials, known, long *regexp.Regexp }) {
@@ -136,7 +125,7 @@ func mask(line string, hide bool) string {
 
 // Redact makes a line of someone else's text fit to be shown: printable, and
 // without what may be a key. It rather leaves out too much.
-func Redact(line string) string { return mask(clean(line), false) }
+func Redact(line string) string { return mask(harmless.Mask(line), false) }
 
 // cutName leaves out what follows the first word of a name: names are words,
 // and a key that stands where a name should may have several.
@@ -205,7 +194,7 @@ func mixed(word string) bool {
 // shown quotes a value for a message: short, printable, without keys.
 func shown(value string) string {
 	// Ten bytes a character are more than what is shown can take.
-	rs := []rune(mask(clean(value[:min(len(value), 10*maxFound)]), false))
+	rs := []rune(mask(harmless.Mask(value[:min(len(value), 10*maxFound)]), false))
 	if len(rs) > maxFound {
 		rs = append(rs[:maxFound], '…')
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/config/wholefile"
 	"github.com/fettle-cli/fettle/commands/config/yamledit"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/internal/strictyaml"
 	"go.yaml.in/yaml/v4"
 )
 
@@ -337,12 +338,9 @@ func (k kind) written(text string) yamledit.Value {
 	if k.canon != nil {
 		text = k.canon(text)
 	}
-	var n yaml.Node
-	if yaml.Unmarshal([]byte(text), &n) == nil && len(n.Content) == 1 {
-		tag := n.Content[0].ShortTag()
-		if n.Content[0].Value == text && tag != tagText && slices.Contains(k.tags, tag) {
-			return yamledit.Word(text)
-		}
+	n, p := strictyaml.Parse([]byte(text), strictyaml.Options{Subject: "a value", MaxDepth: maxDepth})
+	if p == nil && n != nil && n.Value == text && n.ShortTag() != tagText && slices.Contains(k.tags, n.ShortTag()) {
+		return yamledit.Word(text)
 	}
 	return yamledit.Text(text)
 }

@@ -4,23 +4,13 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
-	"unicode/utf8"
-)
 
-// show makes a file's name printable: what could drive a terminal or change
-// the order of its characters becomes a replacement character.
-func show(name string) string {
-	return strings.Map(func(r rune) rune {
-		if r == utf8.RuneError || !unicode.IsPrint(r) {
-			return unicode.ReplacementChar
-		}
-		return r
-	}, name)
-}
+	"github.com/fettle-cli/fettle/internal/harmless"
+)
 
 // quote writes a name as one word of a shell's command line.
 func quote(name string) string {
-	name = show(name)
+	name = harmless.Mask(name)
 	if strings.HasPrefix(name, "-") {
 		name = "./" + name
 	}

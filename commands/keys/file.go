@@ -9,13 +9,13 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v4"
-	"go.yaml.in/yaml/v4/plugin/loaderlimits"
 
 	"github.com/fettle-cli/fettle/commands/config"
 	"github.com/fettle-cli/fettle/commands/config/wholefile"
 	"github.com/fettle-cli/fettle/commands/config/yamledit"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/nearest"
+	"github.com/fettle-cli/fettle/internal/strictyaml"
 )
 
 const (
@@ -60,31 +60,17 @@ func (k *Keys) read() (file, error) {
 // tell a line, and never what stands in it.
 func parseFile(text string) (map[string]entry, error) {
 	entries := map[string]entry{}
-	loader, err := yaml.NewLoader(strings.NewReader(text), yaml.WithPlugin(loaderlimits.New(loaderlimits.DepthValue(maxDepth))))
-	if err != nil {
-		return nil, errors.New("this is no YAML")
-	}
-	var doc yaml.Node
-	if err := loader.Load(&doc); err != nil {
-		var le *yaml.LoadError
-		if errors.As(err, &le) && le.Mark.Line > 0 {
-			line := le.Mark.Line
-			if strings.Contains(le.Message, "could not find expected ':'") {
-				line = le.ContextMark.Line // where the name without a colon stands
-			}
-			return nil, fmt.Errorf("line %d is no YAML", line)
-		}
-		if strings.TrimSpace(withoutComments(text)) == "" {
-			return entries, nil
-		}
-		return nil, errors.New("this is no YAML")
-	}
-	if len(doc.Content) == 0 || doc.Content[0].ShortTag() == "!!null" {
+	root, p := strictyaml.Parse([]byte(text), strictyaml.Options{Subject: "a file of keys", MaxDepth: maxDepth})
+	switch {
+	case p != nil && p.Line > 0: // the message may quote the line, which may have a key
+		return nil, fmt.Errorf("line %d is not YAML", p.Line)
+	case p != nil:
+		return nil, errors.New("the file is not YAML")
+	case root == nil || root.ShortTag() == "!!null":
 		return entries, nil
 	}
-	root := doc.Content[0]
 	if root.Kind != yaml.MappingNode {
-		return nil, fmt.Errorf("line %d: expected names with a key behind each", root.Line)
+		return nil, fmt.Errorf("line %d: expected names, each followed by a key", root.Line)
 	}
 	for i := 0; i+1 < len(root.Content); i += 2 {
 		name, value := root.Content[i], root.Content[i+1]
@@ -92,25 +78,15 @@ func parseFile(text string) (map[string]entry, error) {
 			return nil, fmt.Errorf("line %d: expected the name of a provider", name.Line)
 		}
 		if _, twice := entries[name.Value]; twice {
-			return nil, fmt.Errorf("line %d: %s stands here a second time", name.Line, name.Value)
+			return nil, fmt.Errorf("line %d: %s is here a second time", name.Line, name.Value)
 		}
 		e, ok := parseEntry(value)
 		if !ok {
-			return nil, fmt.Errorf("line %d: what is behind %s is no key", name.Line, name.Value)
+			return nil, fmt.Errorf("line %d: the value of %s is not a key", name.Line, name.Value)
 		}
 		entries[name.Value] = e
 	}
 	return entries, nil
-}
-
-func withoutComments(text string) string {
-	var b strings.Builder
-	for line := range strings.Lines(text) {
-		if !strings.HasPrefix(strings.TrimSpace(line), "#") {
-			b.WriteString(line)
-		}
-	}
-	return b.String()
 }
 
 func parseEntry(n *yaml.Node) (entry, bool) {

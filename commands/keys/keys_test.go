@@ -243,27 +243,27 @@ func TestAFileThatOthersCanRead(t *testing.T) {
 	}
 }
 
-// What people write by hand is read, and what is wrong is told without it.
+// TestFilesByHand checks that a file written by hand is read, and that no error quotes a key.
 func TestFilesByHand(t *testing.T) {
 	t.Parallel()
 	const secret = "hunter2hunter2"
 	for _, tt := range []struct{ text, err string }{
 		{"", ""}, {"# nothing\n", ""}, {"---\n", ""},
 		{"a: " + secret + " # mine\nb: \"" + secret + "\"\nc: {keyring: true, ends: abcd}\n", ""},
-		{"- " + secret, "line 1: expected names with a key behind each"},
-		{secret, "line 1: expected names with a key behind each"},
+		{"- " + secret, "line 1: expected names, each followed by a key"},
+		{secret, "line 1: expected names, each followed by a key"},
 		{"a: x\n" + secret + " x: y", "line 2: expected the name of a provider"},
-		{"a: x\na: " + secret, "line 2: a stands here a second time"},
-		{"a: [" + secret + "]", "line 1: what is behind a is no key"},
-		{"a: " + secret + " " + secret, "line 1: what is behind a is no key"},
-		{"a:\n", "line 1: what is behind a is no key"},
-		{"a: {keyring: false}", "line 1: what is behind a is no key"},
-		{"a: {keyring: true, ends: " + secret + "}", "line 1: what is behind a is no key"},
-		{"a: {key: " + secret + "}", "line 1: what is behind a is no key"},
-		{"a: &x " + secret + "\nb: *x", "line 2: what is behind b is no key"},
-		{"a: '" + secret, "line 1 is no YAML"},
-		{"\x00" + secret, "this is no YAML"},
-		{strings.Repeat("[", 100) + secret, "line 1 is no YAML"},
+		{"a: x\na: " + secret, "line 2: a is here a second time"},
+		{"a: [" + secret + "]", "line 1: the value of a is not a key"},
+		{"a: " + secret + " " + secret, "line 1: the value of a is not a key"},
+		{"a:\n", "line 1: the value of a is not a key"},
+		{"a: {keyring: false}", "line 1: the value of a is not a key"},
+		{"a: {keyring: true, ends: " + secret + "}", "line 1: the value of a is not a key"},
+		{"a: {key: " + secret + "}", "line 1: the value of a is not a key"},
+		{"a: &x " + secret + "\nb: *x", "line 2: the value of b is not a key"},
+		{"a: '" + secret, "line 1 is not YAML"},
+		{"\x00" + secret, "line 1 is not YAML"},
+		{strings.Repeat("[", 100) + secret, "line 1 is not YAML"},
 	} {
 		_, err := parseFile(tt.text)
 		if got := errorText(err); got != tt.err || strings.Contains(got, "unter2") {

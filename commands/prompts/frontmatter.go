@@ -1,17 +1,15 @@
 package prompts
 
 import (
-	"bytes"
 	"errors"
-	"io"
 	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
-	"go.yaml.in/yaml/v4/plugin/loaderlimits"
 
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/internal/nearest"
+	"github.com/fettle-cli/fettle/internal/strictyaml"
 )
 
 const (
@@ -62,44 +60,17 @@ func (f *front) read(text string) {
 	})
 }
 
-// parse gives the top node; nil for front matter without one.
+// parse returns the top node; nil for front matter without one.
 func (f *front) parse(text string) (root *yaml.Node, ok bool) {
-	loader, err := yaml.NewLoader(bytes.NewReader([]byte(text)),
-		yaml.WithPlugin(loaderlimits.New(loaderlimits.DepthValue(maxDepth))))
-	if err != nil {
-		f.ps.at(f.line, 1, "the front matter can't be parsed")
+	top, p := strictyaml.Parse([]byte(text), strictyaml.Options{Subject: "front matter", MaxDepth: maxDepth})
+	if p != nil {
+		f.ps.at(f.line+max(p.Line, 1)-1, max(p.Column, 1), "%s", p.Msg)
 		return nil, false
 	}
-	var doc, second yaml.Node
-	switch err := loader.Load(&doc); {
-	case errors.Is(err, io.EOF):
-		return nil, true
-	case err != nil:
-		f.syntax(err)
-		return nil, false
-	}
-	if err := loader.Load(&second); !errors.Is(err, io.EOF) {
-		f.ps.at(f.line, 1, "the front matter is one document")
-		return nil, false
-	}
-	if len(doc.Content) == 0 || isNull(doc.Content[0]) {
+	if top == nil || isNull(top) {
 		return nil, true
 	}
-	return doc.Content[0], true
-}
-
-// syntax says where YAML's parser stopped.
-func (f *front) syntax(err error) {
-	var le *yaml.LoadError
-	if !errors.As(err, &le) || le.Mark.Line < 1 {
-		f.ps.at(f.line, 1, "the front matter isn't YAML")
-		return
-	}
-	msg := "not YAML: " + printable(le.Message[:min(len(le.Message), 200)])
-	if strings.HasPrefix(le.Message, "found character that cannot start any token") {
-		msg = "a value can't begin with this character: a tab can't indent, and others need quotes"
-	}
-	f.ps.at(f.line+le.Mark.Line-1, max(1, le.Mark.Column), "%s", msg)
+	return top, true
 }
 
 func (f *front) wrong(n *yaml.Node, format string, args ...any) {

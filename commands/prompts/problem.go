@@ -4,9 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
-	"unicode"
-	"unicode/utf8"
+
+	"github.com/fettle-cli/fettle/internal/harmless"
 )
 
 // Problem is one thing that is wrong in a file.
@@ -68,23 +67,7 @@ func (ps *problems) err() error {
 const maxShown = 40
 
 // shown quotes a text of a file for a message: short and printable.
-func shown(s string) string {
-	rs := []rune(printable(s[:min(len(s), 10*maxShown)]))
-	if len(rs) > maxShown {
-		rs = append(rs[:maxShown], '…')
-	}
-	return `"` + string(rs) + `"`
-}
-
-// printable puts a mark in the place of what can't be printed.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r == utf8.RuneError || !unicode.IsPrint(r) {
-			return '\ufffd'
-		}
-		return r
-	}, s)
-}
+func shown(s string) string { return harmless.Quote(s, maxShown) }
 
 // control tells the characters that can't stand in a prompt.
 func control(r rune) bool {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/fettle-cli/fettle/internal/nearest"
 )
 
 // Factory makes a provider when it is first asked for.
@@ -87,7 +89,7 @@ func (r *Registry) Get(name string) (Provider, error) {
 	r.mu.Unlock()
 	if e == nil {
 		known := r.Names()
-		return nil, &UnknownError{Name: name, Nearest: nearest(name, known), Known: known}
+		return nil, &UnknownError{Name: name, Nearest: nearNames(name, known), Known: known}
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -119,54 +121,15 @@ func (r *Registry) Resolve(ref string) (Provider, string, error) {
 // maxNearest is how many names a person is offered.
 const maxNearest = 3
 
-// nearest picks the known names that a mistyped one may stand for.
-func nearest(name string, known []string) []string {
-	type scored struct {
-		name string
-		far  int
-	}
-	var near []scored
+// nearNames returns the known names that a mistyped one may stand for: those close to it,
+// then those that begin with it.
+func nearNames(name string, known []string) []string {
+	near := nearest.Few(name, known, maxNearest)
 	for _, k := range known {
-		far := distance(strings.ToLower(name), strings.ToLower(k))
 		starts := len(name) >= 2 && strings.HasPrefix(k, strings.ToLower(name))
-		if starts || far <= max(1, len(k)/3) {
-			near = append(near, scored{k, far})
+		if starts && len(near) < maxNearest && !slices.Contains(near, k) {
+			near = append(near, k)
 		}
 	}
-	slices.SortStableFunc(near, func(a, b scored) int { return a.far - b.far })
-	names := make([]string, 0, maxNearest)
-	for _, s := range near[:min(len(near), maxNearest)] {
-		names = append(names, s.name)
-	}
-	return names
-}
-
-// distance counts the insertions, deletions, changes and swaps of neighbours
-// between two names.
-func distance(a, b string) int {
-	if len(a) > maxWireName || len(b) > maxWireName {
-		return max(len(a), len(b)) // nobody means one of these by the other
-	}
-	rows := make([][]int, len(a)+1)
-	for i := range rows {
-		rows[i] = make([]int, len(b)+1)
-		rows[i][0] = i
-	}
-	for j := range rows[0] {
-		rows[0][j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		for j := 1; j <= len(b); j++ {
-			cost := 1
-			if a[i-1] == b[j-1] {
-				cost = 0
-			}
-			d := min(rows[i-1][j]+1, rows[i][j-1]+1, rows[i-1][j-1]+cost)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				d = min(d, rows[i-2][j-2]+1)
-			}
-			rows[i][j] = d
-		}
-	}
-	return rows[len(a)][len(b)]
+	return near
 }

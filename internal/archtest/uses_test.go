@@ -50,6 +50,7 @@ func bans() []ban {
 		{"net/http", []string{"DefaultClient", "DefaultServeMux", "Get", "Post", "PostForm", "Head", "Handle", "HandleFunc", "ListenAndServe", "ListenAndServeTLS"}, inBench, "it has no time limits and is shared by the whole process"},
 		{"log/slog", []string{"Default", "SetDefault", "Debug", "Info", "Warn", "Error", "Log", "LogAttrs", "DebugContext", "InfoContext", "WarnContext", "ErrorContext"}, nil, "a *slog.Logger is passed in"},
 		{"os", []string{"Rename", "CreateTemp", "MkdirTemp"}, inFiles, "internal/atomicfile retries on Windows, and records temporary files so that those of killed processes are found"},
+		{"go.yaml.in/yaml/v4", []string{"NewLoader", "Unmarshal", "Load", "NewDecoder"}, in("internal/strictyaml/parse.go"), "files are parsed by internal/strictyaml, which bounds them"},
 		{"time", []string{"Sleep", "Tick"}, nil, "a wait ends when its context does"},
 		{"context", []string{"TODO"}, nil, "a context comes from the caller"},
 	}

@@ -11,11 +11,13 @@ import (
 func TestTexts(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string][2]string{
-		"":                                  {"", ""},
-		"two\n  lines\tand\r\nmore":         {"two lines and more", "two\n  lines\tand\nmore"},
-		"\x1b]52;c;x\x07 \u009b31m":         {"]52;c;x 31m", "]52;c;x 31m"},
-		"a\u202egpj.exe\u202c\u2066b\u2069": {"agpj.exeb", "agpj.exeb"},
-		"\xff日本":                            {"\ufffd日本", "\ufffd日本"},
+		"":                                      {"", ""},
+		"two\n  lines\tand\r\nmore":             {"two lines and more", "two\n  lines\tand\nmore"},
+		"\x1b]52;c;x\x07 \u009b31m":             {"]52;c;x 31m", "]52;c;x 31m"},
+		"a\u202egpj.exe\u202c\u2066b\u2069":     {"agpj.exeb", "agpj.exeb"},
+		"\xff日本":                                {"\ufffd日本", "\ufffd日本"},
+		"a\u200eb\u200f\u061cc\ufeff\U000e0041": {"abc", "abc"},
+		"one\u2028two\u2029three":               {"one two three", "one\ntwo\nthree"},
 	} {
 		if line, text := harmless.Line(in), harmless.Text(in); line != want[0] || text != want[1] {
 			t.Errorf("%q: %q %q", in, line, text)
@@ -29,6 +31,22 @@ func TestCut(t *testing.T) {
 		if got := harmless.Cut("日本", most); got != want {
 			t.Errorf("%d bytes: %q", most, got)
 		}
+	}
+}
+
+func TestMaskKeepsColumns(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"a\tb":               "a b",
+		"\x1b[31m\u202e\xff": "\ufffd[31m\ufffd\ufffd",
+		"日本":                 "日本",
+	} {
+		if got := harmless.Mask(in); got != want {
+			t.Errorf("Mask(%q) = %q, want %q", in, got, want)
+		}
+	}
+	if got, want := harmless.Quote("日本\x07語", 3), "\"日本\ufffd…\""; got != want {
+		t.Errorf("Quote = %s, want %s", got, want)
 	}
 }
 

@@ -1,6 +1,7 @@
 package nearest
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -9,26 +10,38 @@ import (
 // the square of it, and names may come from a stranger.
 const longest = 200
 
-// Of gives the one of names that is nearest to word, or "" where none is near
-// enough to be worth suggesting: at most a third of the longer name may have
-// to change. Case counts half, since it is the likeliest slip. Among equals
-// the first wins.
+// Of returns the name that is nearest to word, or "" if none is near enough to be
+// suggested: at most a third of the longer of the two may differ. A difference in case
+// counts half, since it is the likeliest slip. Among equals, the first wins.
 func Of(word string, names []string) string {
-	best, bestCost := "", 0
+	if near := Few(word, names, 1); len(near) > 0 {
+		return near[0]
+	}
+	return ""
+}
+
+// Few returns up to limit names that are near enough to word, the nearest first.
+func Few(word string, names []string, limit int) []string {
+	type scored struct {
+		name string
+		cost int
+	}
+	var near []scored
 	for _, name := range names {
 		n := max(utf8.RuneCountInString(word), utf8.RuneCountInString(name))
 		if n > longest || name == word {
 			continue
 		}
-		cost := distance(word, name)
-		if cost*3 > n*unit {
-			continue
-		}
-		if best == "" || cost < bestCost {
-			best, bestCost = name, cost
+		if cost := distance(word, name); cost*3 <= n*unit {
+			near = append(near, scored{name, cost})
 		}
 	}
-	return best
+	slices.SortStableFunc(near, func(a, b scored) int { return a.cost - b.cost })
+	few := make([]string, min(len(near), limit))
+	for i := range few {
+		few[i] = near[i].name
+	}
+	return few
 }
 
 // unit is the cost of one edit, so that a change of case can cost half.

@@ -1,6 +1,7 @@
 package nearest
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -26,6 +27,17 @@ func TestOf(t *testing.T) {
 				t.Errorf("Of(%q) = %q, want %q", tt.word, got, tt.want)
 			}
 		})
+	}
+}
+
+func TestFewSortsByDistance(t *testing.T) {
+	t.Parallel()
+	names := []string{"mistral", "openrouter", "openai", "openia", "ollama"}
+	if got, want := Few("openai2", names, 2), []string{"openai", "openia"}; !slices.Equal(got, want) {
+		t.Errorf("Few = %q, want %q", got, want)
+	}
+	if got := Few("zzz", names, 2); len(got) != 0 {
+		t.Errorf("Few = %q, want none", got)
 	}
 }
 

@@ -3,9 +3,8 @@ package bundle
 import (
 	"errors"
 	"fmt"
-	"strings"
-	"unicode"
-	"unicode/utf8"
+
+	"github.com/fettle-cli/fettle/internal/harmless"
 )
 
 // Code is why a bundle is refused. Codes are stable.
@@ -73,24 +72,9 @@ func refuse(code Code, path, format string, args ...any) error {
 // maxShown is how many characters of a path a message shows.
 const maxShown = 120
 
-// Printable is a path for a message: on one line, of bounded length, without
-// anything that acts on a terminal.
-func Printable(path string) string {
-	cut := path
-	if len(cut) > 4*maxShown {
-		cut = cut[:4*maxShown]
-	}
-	clean := strings.Map(func(r rune) rune {
-		if r == utf8.RuneError || r != ' ' && !unicode.IsPrint(r) {
-			return '\ufffd'
-		}
-		return r
-	}, cut)
-	if rs := []rune(clean); len(rs) > maxShown {
-		return string(rs[:maxShown]) + "…"
-	}
-	return clean
-}
+// Printable returns a path for a message: on one line, of bounded length, without
+// characters that act on a terminal.
+func Printable(path string) string { return harmless.Brief(path, maxShown) }
 
 // Note is something worth knowing about a bundle that stops nothing.
 type Note struct {

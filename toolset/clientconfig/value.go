@@ -14,6 +14,8 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 	"go.yaml.in/yaml/v4"
+
+	"github.com/fettle-cli/fettle/internal/strictyaml"
 )
 
 const (
@@ -195,14 +197,14 @@ func (d *decoder) jsonObject(dec *json.Decoder, depth int) (*value, error) {
 
 // yaml reads YAML; of several documents, the first.
 func (d *decoder) yaml(raw []byte) (*value, error) {
-	var node yaml.Node
-	if err := yaml.Unmarshal(raw, &node); err != nil {
-		return nil, fmt.Errorf("invalid YAML: %w", err)
+	top, p := strictyaml.Parse(raw, strictyaml.Options{Subject: "a configuration", MaxDepth: maxDepth})
+	if p != nil && p.Kind != strictyaml.Second {
+		return nil, fmt.Errorf("invalid YAML: %w", p)
 	}
-	if node.Kind == yaml.DocumentNode && len(node.Content) == 1 {
-		return d.yamlValue(node.Content[0], 0)
+	if top == nil {
+		return &value{kind: nullKind}, nil
 	}
-	return &value{kind: nullKind}, nil
+	return d.yamlValue(top, 0)
 }
 
 func (d *decoder) yamlValue(n *yaml.Node, depth int) (*value, error) {

@@ -3,6 +3,8 @@ package manifest
 import (
 	"fmt"
 	"strings"
+
+	"github.com/fettle-cli/fettle/internal/harmless"
 )
 
 // ConvertedFolder is where the files of a bundle of another format lie in the
@@ -28,7 +30,7 @@ type converter struct {
 }
 
 func (c *converter) note(format string, args ...any) {
-	c.notes = append(c.notes, printable(fmt.Sprintf(format, args...)))
+	c.notes = append(c.notes, harmless.Mask(fmt.Sprintf(format, args...)))
 }
 
 // finish writes the manifest and reads it back, so that what was made is held
@@ -96,7 +98,7 @@ func (c *converter) version(v string) string {
 
 // oneLine cuts a text to what a name may be.
 func oneLine(s string, high int) string {
-	s = strings.Join(strings.Fields(printable(s)), " ")
+	s = strings.Join(strings.Fields(harmless.Mask(s)), " ")
 	if rs := []rune(s); len(rs) > high {
 		return string(rs[:high-1]) + "…"
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v4"
+
+	"github.com/fettle-cli/fettle/internal/harmless"
 )
 
 // Options is what a reader of manifests knows beside the file.
@@ -31,12 +33,10 @@ type Document struct {
 // Parse reads a manifest. file is its name in messages, such as toolset.yaml.
 func Parse(file string, data []byte, o Options) *Document {
 	d := &Document{File: file}
-	top, trouble := load(data)
-	if trouble != nil {
-		d.Problems = []Problem{{
-			File: file, Line: trouble.line, Column: trouble.column,
-			Level: LevelError, Code: trouble.code, Message: printable(trouble.msg),
-		}}
+	top, p := load(data)
+	if p != nil {
+		p.File, p.Level, p.Message = file, LevelError, harmless.Mask(p.Message)
+		d.Problems = []Problem{*p}
 		return d
 	}
 	d.root = top
@@ -87,7 +87,7 @@ func (d *Document) At(pointer string) (line, column int) {
 // Problem makes a problem at a value, for checks that need more than the file.
 func (d *Document) Problem(pointer string, level Level, code, message string) Problem {
 	l, c := d.At(pointer)
-	return Problem{File: d.File, Line: l, Column: c, Pointer: pointer, Level: level, Code: code, Message: printable(message)}
+	return Problem{File: d.File, Line: l, Column: c, Pointer: pointer, Level: level, Code: code, Message: harmless.Mask(message)}
 }
 
 // locate goes along a pointer as far as it leads.

@@ -4,9 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
-	"unicode"
-	"unicode/utf8"
+
+	"github.com/fettle-cli/fettle/internal/harmless"
 )
 
 // Level is how bad a problem is.
@@ -139,7 +138,7 @@ func (s *sink) add(p Problem) {
 	if s.full(p.Level) {
 		return
 	}
-	p.Message = printable(p.Message)
+	p.Message = harmless.Mask(p.Message)
 	s.problems = append(s.problems, p)
 }
 
@@ -163,22 +162,4 @@ func (s *sink) sorted(file string) []Problem {
 const maxShown = 60
 
 // show quotes a value of the file for a message.
-func show(s string) string {
-	if len(s) > 4*maxShown {
-		s = strings.ToValidUTF8(s[:4*maxShown], "")
-	}
-	if rs := []rune(s); len(rs) > maxShown {
-		s = string(rs[:maxShown]) + "…"
-	}
-	return `"` + printable(s) + `"`
-}
-
-// printable replaces what could act on a terminal: one rune stays one rune.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r == utf8.RuneError || r != ' ' && !unicode.IsPrint(r) {
-			return '\ufffd'
-		}
-		return r
-	}, s)
-}
+func show(s string) string { return harmless.Quote(s, maxShown) }

@@ -4,10 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
-	"unicode"
-	"unicode/utf8"
 
+	"github.com/fettle-cli/fettle/internal/harmless"
 	"github.com/fettle-cli/fettle/toolset/manifest"
 )
 
@@ -122,28 +120,10 @@ func levelRank(l Level) int { return slices.Index([]Level{Error, Warning, Note},
 const maxMessage = 600
 
 // printable replaces what could act on a terminal, and cuts what is endless.
-func printable(s string) string {
-	s = strings.Map(func(r rune) rune {
-		if r == utf8.RuneError || r != ' ' && !unicode.IsPrint(r) {
-			return '\ufffd'
-		}
-		return r
-	}, s)
-	if len(s) > maxMessage {
-		if rs := []rune(s); len(rs) > maxMessage {
-			return string(rs[:maxMessage]) + "…"
-		}
-	}
-	return s
-}
+func printable(s string) string { return harmless.Brief(s, maxMessage) }
 
 // maxShown is how many characters of a bundle's own text a message shows.
 const maxShown = 60
 
 // show is a text of the bundle for a message.
-func show(s string) string {
-	if rs := []rune(s[:min(len(s), 4*maxShown)]); len(rs) > maxShown {
-		s = string(rs[:maxShown]) + "…"
-	}
-	return printable(s)
-}
+func show(s string) string { return harmless.Brief(s, maxShown) }

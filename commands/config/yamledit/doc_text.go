@@ -3,12 +3,12 @@ package yamledit
 import (
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v4"
-	"go.yaml.in/yaml/v4/plugin/loaderlimits"
+
+	"github.com/fettle-cli/fettle/internal/strictyaml"
 )
 
 // maxDepth bounds the nesting of a text, so that a hostile one can't exhaust
@@ -62,24 +62,14 @@ func parse(text string) (*document, error) {
 	d := &document{nl: "\n"}
 	d.text, d.bom = strings.CutPrefix(text, byteOrderMark)
 	d.split()
-	loader, err := yaml.NewLoader(strings.NewReader(d.text),
-		yaml.WithPlugin(loaderlimits.New(loaderlimits.DepthValue(maxDepth))))
-	if err != nil {
-		return nil, fmt.Errorf("parse YAML: %w", err)
-	}
-	var doc, second yaml.Node
-	switch err := loader.Load(&doc); {
-	case errors.Is(err, io.EOF):
-		return d, nil
-	case err != nil:
-		return nil, fmt.Errorf("parse YAML: %w", err)
-	}
-	if err := loader.Load(&second); !errors.Is(err, io.EOF) {
+	root, p := strictyaml.Parse([]byte(d.text), strictyaml.Options{Subject: "a configuration", MaxDepth: maxDepth})
+	switch {
+	case p != nil && p.Kind == strictyaml.Second:
 		return nil, badForm(nil, "the text holds more than one document")
+	case p != nil:
+		return nil, fmt.Errorf("parse YAML: %w", p)
 	}
-	if doc.Kind == yaml.DocumentNode && len(doc.Content) > 0 {
-		d.root = doc.Content[0]
-	}
+	d.root = root
 	return d, nil
 }
 

@@ -165,7 +165,7 @@ func TestLimits(t *testing.T) {
 		"deep YAML":           {"a.yaml", strings.Repeat("[", 200), "more than 100 levels deep"},
 		"a long pattern":      {"a.yaml", "responses: [{text: a, when: " + strings.Repeat("a", maxPattern+1) + "}]", "longer than 4096 bytes"},
 		"a long file":         {"a.yaml", "# " + strings.Repeat("x", small.bytes), "a.yaml: the file is larger than 1 MiB"},
-		"a control character": {"a.yaml", "responses:\n  - text: a\x07", `a.yaml:2:12: the character U+0007 can't stand in YAML; write it as "\x07"`},
+		"a control character": {"a.yaml", "responses:\n  - text: a\x07", "a.yaml:2:12: the control character U+0007 is not allowed in a file; write it as an escape in quotes"},
 		"no UTF-8":            {"a.yaml", "responses:\r\n  - text: ä\xff", "a.yaml:2:12: this byte is not UTF-8"},
 		"no UTF-8 in JSON":    {"a.jsonl", header + "{\"ä\":\"\xff\"}", "a.jsonl:2:7: this byte is not UTF-8"},
 		"UTF-16":              {"a.yaml", "\xff\xfer\x00e\x00", "a.yaml: the file is UTF-16; save it as UTF-8"},

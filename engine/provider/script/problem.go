@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
+
+	"github.com/fettle-cli/fettle/internal/harmless"
 )
 
 const (
@@ -91,19 +91,8 @@ func (ps *problems) err(file string) error {
 	return &LoadError{File: file, Problems: *ps}
 }
 
-// clean makes text from a file fit for a message: one line, without characters
-// that control a terminal or change the direction of others.
-func clean(s string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case unicode.IsSpace(r):
-			return ' '
-		case r == utf8.RuneError || !unicode.IsPrint(r):
-			return '\ufffd'
-		}
-		return r
-	}, s)
-}
+// clean masks text from a file for a message, on one line.
+func clean(s string) string { return harmless.Mask(strings.ReplaceAll(s, "\n", " ")) }
 
 // shorten cuts s after n characters and marks the cut.
 func shorten(s string, n int) string {
