@@ -462,6 +462,7 @@ func errorBody(err error) event.Error {
 	return event.Error{
 		Message: record.Clip(clean(f.Msg), maxErrorText), Code: string(f.Code), Retryable: retryable(f.Code),
 		Detail: boundLines(f.Detail), Hints: boundLines(f.Hints), Status: f.Status,
+		RetryAfterMS: f.RetryAfter.Milliseconds(),
 	}
 }
 

@@ -34,6 +34,7 @@ const clientsScript = `
 responses:
   - {when: think, reasoning: The user greets me., text: Hello there., usage: {input_tokens: 12, output_tokens: 5}}
   - {when: busy, error: {kind: rate_limited, status: 429, message: slow down}}
+  - {when: fails inside, error: {kind: overloaded, status: 500, message: internal error}}
   - {when: refused, error: {kind: rejected, status: 400, message: not like this}}
   - {when: moderated, error: {kind: rejected, status: 403, message: your input was flagged}}
   - {when: wrong key, error: {kind: unauthorised, status: 401, message: the key is unknown}}

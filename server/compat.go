@@ -11,6 +11,7 @@ import (
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/server/dialect"
 )
@@ -48,7 +49,7 @@ func countTokens(s *Server, w http.ResponseWriter, r *http.Request) error {
 	}
 	n, exact, err := s.turns.CountTokens(r.Context(), req)
 	if err != nil {
-		return unknownModel(err)
+		return unknownModel(in.Model, err)
 	}
 	if !exact {
 		w.Header().Set(estimateHeader, "true")
@@ -131,7 +132,7 @@ func (s *Server) prepareCompat(req *engine.TurnRequest) {
 func (s *Server) answerTurn(w http.ResponseWriter, r *http.Request, in *dialect.Request, req engine.TurnRequest) error {
 	id, chat, err := s.start(r.Context(), req)
 	if err != nil {
-		return unknownModel(err)
+		return unknownModel(in.Model, err)
 	}
 	s.log.Info("turn begun", "turn", string(id), "dialect", string(in.Dialect), "request_id", requestID(r))
 	defer s.cancelUnread(r.Context(), id)
@@ -139,22 +140,30 @@ func (s *Server) answerTurn(w http.ResponseWriter, r *http.Request, in *dialect.
 		return s.answerWhole(w, r, id, in)
 	}
 	if err := s.failsAtOnce(r.Context(), id); err != nil {
-		return err
+		return unknownModel(in.Model, err)
 	}
 	return s.stream(w, r, wireStream(id, chat.ID, in))
 }
 
-// unknownModel makes a model that nobody has what it is for these clients: their
-// own mistake, that asking again doesn't mend.
-func unknownModel(err error) error {
-	var pe *provider.Error
+// unknownModel makes a failure because no model or agent has the name of a request what
+// it is for these clients: a mistake of the request, with status 404. Other errors are
+// returned unchanged.
+func unknownModel(name string, err error) error {
 	var pu *provider.UnknownError
 	var f *fault.Fault
-	if !errors.As(err, &f) || !(errors.As(err, &pu) || errors.As(err, &pe) && pe.Kind == provider.UnknownModel) {
+	if !errors.As(err, &f) {
 		return err
 	}
+	agent := strings.HasPrefix(name, agentModels) && f.Code == fault.NotFound
+	refused := f.Code == fault.Unavailable && f.HTTPStatus() == http.StatusNotFound // by the provider
+	switch {
+	case !agent && !refused && !errors.As(err, &pu) && !errors.Is(err, models.ErrNoModel):
+		return err
+	case name == "" && !refused:
+		return fieldFault(fault.Usage, "model", "is missing, and the server has no model to ask")
+	}
 	out := *f
-	out.Code, out.Err = fault.NotFound, &dialect.FieldError{Field: "model", Problem: f.Msg}
+	out.Code, out.Status, out.Err = fault.NotFound, 0, &dialect.FieldError{Field: "model", Problem: f.Msg, Model: name}
 	return &out
 }
 
@@ -203,6 +212,9 @@ func (s *Server) answerWhole(w http.ResponseWriter, r *http.Request, id engine.T
 	// The turn took as long as it took; writing has a time of its own.
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(jsonTime))
 	w.Header().Set("X-Fettle-Turn", string(id))
+	if f := out.Failed(); f != nil {
+		return unknownModel(in.Model, f)
+	}
 	status, body := out.Body()
 	writeRaw(w, status, in.Dialect.Form().ObjectType, body)
 	return nil

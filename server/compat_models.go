@@ -44,6 +44,9 @@ func (s *Server) wireModels(ctx context.Context) ([]dialect.Model, error) {
 	for _, a := range agents.All() {
 		out = append(out, dialect.Model{ID: agentModels + a.ID, Tools: true})
 	}
+	for i := range out {
+		out[i].Since = s.since
+	}
 	return out, nil
 }
 
@@ -51,7 +54,7 @@ func (s *Server) wireModels(ctx context.Context) ([]dialect.Model, error) {
 // is tried with them, so it counts as one that takes them.
 func wireModel(m models.Model) dialect.Model {
 	return dialect.Model{
-		ID: m.Ref(), Owner: m.Provider, Size: m.Size, Details: m.Details, Context: m.ContextLength,
+		ID: m.Ref(), Owner: m.Provider, Modified: m.Created, Size: m.Size, Details: m.Details, Context: m.ContextLength,
 		Tools: m.Tools != provider.No, Images: m.Images == provider.Yes, Thinking: m.Thinking == provider.Yes,
 	}
 }
@@ -67,7 +70,7 @@ func (s *Server) wireModelOf(ctx context.Context, name string) (dialect.Model, e
 			return m, nil
 		}
 	}
-	return dialect.Model{}, fieldFault(fault.NotFound, "model", "there is no model "+quoted(name))
+	return dialect.Model{}, unknownModel(name, &fault.Fault{Code: fault.NotFound, Msg: "there is no model " + quoted(name), Err: models.ErrNoModel})
 }
 
 func openAIModels(s *Server, w http.ResponseWriter, r *http.Request) error {

@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -9,6 +10,8 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/models"
+	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/server"
 )
 
@@ -37,7 +40,7 @@ func TestCompatibleRefusals(t *testing.T) {
 		"no JSON":                       {"/v1/chat/completions", `{`, 400, "", "JSON"},
 		"a model that isn't there":      {"/v1/chat/completions", asked("script/none.yaml", "hi", nil), 404, "model", "none.yaml"},
 		"a provider that isn't there":   {"/v1/chat/completions", asked("nobody/gpt", "hi", nil), 404, "model", "nobody"},
-		"an agent that isn't there":     {"/v1/responses", doc{"model": "fettle/nobody", "input": "hi"}, 404, "", "no agent nobody"},
+		"an agent that isn't there":     {"/v1/responses", doc{"model": "fettle/nobody", "input": "hi"}, 404, "model", "no agent nobody"},
 		"an address of an image":        {"/v1/chat/completions", doc{"model": m, "messages": []doc{{"role": "user", "content": []doc{{"type": "image_url", "image_url": doc{"url": "http://127.0.0.1/x.png"}}}}}}, 400, "messages", "no address is fetched"},
 		"the assistant's word last":     {"/v1/chat/completions", doc{"model": m, "messages": []doc{{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}}}, 400, "messages", "the user's"},
 		"a result that nobody wants":    {"/v1/chat/completions", doc{"model": m, "messages": []doc{{"role": "tool", "tool_call_id": "x", "content": "b"}, {"role": "user", "content": "a"}}}, 400, "", "no call before it"},
@@ -52,7 +55,7 @@ func TestCompatibleRefusals(t *testing.T) {
 			Error struct{ Message, Type, Param, Code string }
 		}
 		h.call("POST", c.path, c.body).is(c.status, &got)
-		if got.Error.Param != c.param || !strings.Contains(got.Error.Message, c.words) || got.Error.Type != "invalid_request_error" || got.Error.Code == "" {
+		if got.Error.Param != c.param || !strings.Contains(got.Error.Message, c.words) || got.Error.Type != "invalid_request_error" {
 			t.Errorf("%s: %+v", name, got.Error)
 		}
 	}
@@ -80,7 +83,7 @@ func TestCompatibleFailuresStreamedOrNot(t *testing.T) {
 	h := open(t, plan{script: clientsScript})
 	const m = "script/m.yaml"
 	for text, status := range map[string]int{
-		"refused": 400, "moderated": 403, "wrong key": 401, "no quota": 402, "gibberish": 424, "too long": 413, "busy": 429,
+		"refused": 400, "moderated": 403, "wrong key": 401, "no quota": 402, "gibberish": 424, "too long": 400, "busy": 429,
 	} {
 		for path, body := range map[string]doc{
 			"/v1/chat/completions": asked(m, text, nil),
@@ -88,10 +91,6 @@ func TestCompatibleFailuresStreamedOrNot(t *testing.T) {
 			"/api/chat":            asked(m, text, nil),
 			"/v1/messages":         asked(m, text, nil),
 		} {
-			status := status
-			if text == "too long" && path == "/v1/messages" {
-				status = 400 // as Anthropic's API has it
-			}
 			var said [2]string
 			for i, stream := range []bool{false, true} {
 				body["stream"] = stream
@@ -241,4 +240,102 @@ func TestCompatibleModels(t *testing.T) {
 	if !strings.Contains(strings.Join(shown.Capabilities, " "), "tools") || shown.Info == nil {
 		t.Errorf("%+v", shown)
 	}
+}
+
+// Tokens that a provider has not counted are left out, or null or 0 where an API requires
+// the field: a 0 would be taken for a count.
+func TestUnknownUsageIsLeftOut(t *testing.T) {
+	t.Parallel()
+	h := open(t, plan{script: `
+responses:
+  - {when: zeros, text: Hello., usage: {input_tokens: 0, output_tokens: 0}}
+  - {when: counted, text: Hello., usage: {input_tokens: 12, output_tokens: 5}}
+  - {when: "", text: Hello.}
+`})
+	const m = "script/m.yaml"
+	for _, text := range []string{"silent", "zeros", "counted"} {
+		for path, c := range map[string]struct {
+			body doc
+			has  string // of an answer with usage
+		}{
+			"/v1/chat/completions": {asked(m, text, doc{"stream_options": doc{"include_usage": true}}), `"usage":{"prompt_tokens":12`},
+			"/v1/completions":      {doc{"model": m, "prompt": text, "stream_options": doc{"include_usage": true}}, `"usage":{"prompt_tokens":12`},
+			"/v1/responses":        {doc{"model": m, "input": text, "store": false}, `"usage":{"input_tokens":12`},
+			"/api/chat":            {asked(m, text, nil), `"prompt_eval_count":12`},
+			"/api/generate":        {doc{"model": m, "prompt": text}, `"prompt_eval_count":12`},
+		} {
+			for _, stream := range []bool{false, true} {
+				c.body["stream"] = stream
+				body := string(h.call("POST", path, c.body).is(200, nil).body)
+				if strings.Contains(body, c.has) != (text == "counted") || text != "counted" && (strings.Contains(body, "usage") || strings.Contains(body, "eval_count")) {
+					t.Errorf("%s, %s, streamed %v: %s", path, text, stream, body)
+				}
+			}
+		}
+		for stream, unknown := range map[bool]string{
+			false: `"usage":{"input_tokens":0,"cache_creation_input_tokens":null,"cache_read_input_tokens":null,"output_tokens":0}`,
+			true:  `"usage":{"input_tokens":null,"cache_creation_input_tokens":null,"cache_read_input_tokens":null,"output_tokens":0}`,
+		} {
+			body := string(h.call("POST", "/v1/messages", asked(m, text, doc{"stream": stream, "max_tokens": 9})).is(200, nil).body)
+			if strings.Contains(body, unknown) == (text == "counted") || strings.Contains(body, `"output_tokens":5`) != (text == "counted") {
+				t.Errorf("/v1/messages, %s, streamed %v: %s", text, stream, body)
+			}
+		}
+	}
+}
+
+// The time of a model is the one that its provider or the table of models has, and else the
+// time from which on the server has offered it. Anthropic's API has a word for an unknown
+// time, which is the epoch.
+func TestTimesOfModels(t *testing.T) {
+	t.Parallel()
+	made := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+	begun := time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
+	h := open(t, plan{agents: []engine.Agent{{ID: "helper", Purpose: "x", Prompt: "x"}}, change: func(o *server.Options) {
+		o.Now = func() time.Time { return begun }
+		o.Models = datedModels(made)
+	}})
+	var openAI struct {
+		Data []struct {
+			ID      string
+			Created int64
+		}
+	}
+	h.call("GET", "/v1/models", nil).is(200, &openAI)
+	var anthropic struct {
+		Data []struct {
+			ID        string
+			CreatedAt time.Time `json:"created_at"`
+		}
+	}
+	h.call("GET", "/v1/models", nil, "Anthropic-Version", "2023-06-01").is(200, &anthropic)
+	var ollama struct {
+		Models []struct {
+			Name       string
+			ModifiedAt time.Time `json:"modified_at"`
+		}
+	}
+	h.call("GET", "/api/tags", nil).is(200, &ollama)
+	if len(openAI.Data) != 3 || len(anthropic.Data) != 3 || len(ollama.Models) != 3 {
+		t.Fatalf("%+v\n%+v\n%+v", openAI, anthropic, ollama)
+	}
+	for i, at := range []time.Time{made, begun, begun} {
+		known := at
+		if i > 0 {
+			known = time.Unix(0, 0).UTC()
+		}
+		if got := time.Unix(openAI.Data[i].Created, 0); !got.Equal(at) || !ollama.Models[i].ModifiedAt.Equal(at) || !anthropic.Data[i].CreatedAt.Equal(known) {
+			t.Errorf("%s: %s, %s and %s, want %s", openAI.Data[i].ID, got, ollama.Models[i].ModifiedAt, anthropic.Data[i].CreatedAt, at)
+		}
+	}
+}
+
+// datedModels has two models: of one the time is known.
+type datedModels time.Time
+
+func (d datedModels) List(context.Context, models.Query) ([]models.List, error) {
+	return []models.List{{Provider: "script", Models: []models.Model{
+		{Model: provider.Model{Provider: "script", Name: "dated", Created: time.Time(d)}},
+		{Model: provider.Model{Provider: "script", Name: "m.yaml"}},
+	}}}, nil
 }

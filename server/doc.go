@@ -82,8 +82,18 @@
 //
 //   - A turn of these routes ends with its client, since that is how these clients
 //     cancel; so does one of AG-UI or the AI SDK whose conversation isn't known here.
-//   - A turn that fails before it says anything is answered with a status; later
-//     an error is a part of the stream.
+//   - A turn that fails before its first text is answered with a status and the API's own
+//     words: OpenAI's type and code, Anthropic's type, Ollama's sentence for a model that it
+//     does not have. Later an error is a part of the stream. The status is that of the
+//     failure's nature: 400, 401, 402, 403, 404, 422 and 424 where a repetition fails again,
+//     429 for a provider's limit alone, with its Retry-After, 502, 503 (529 for clients of
+//     Anthropic's API) and 504 where the provider itself fails. The engine repeats requests to a
+//     provider, so X-Should-Retry: false tells the official clients not to do the same.
+//   - A number of tokens that the provider has not counted is left out. Where an API requires
+//     the field it is null, or 0 if the API has no null: input_tokens and output_tokens of
+//     Anthropic's messages, and the usage of OpenAI's embeddings.
+//   - The time of a model is the provider's or that of the table of models, and else when the
+//     server was started; the epoch for clients of Anthropic's API, which mean unknown by it.
 //   - temperature, top_p, seed, stop and the bound of the answer's tokens are passed
 //     on to providers that have them, reasoning_effort as whether to think. An
 //     answer of a schema is checked, and asked for once more where it doesn't fit;

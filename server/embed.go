@@ -29,7 +29,7 @@ func (s *Server) vectors(w http.ResponseWriter, r *http.Request, write func(*dia
 		return fieldFault(fault.Usage, "model", "is missing, and the configuration names no model for embeddings")
 	}
 	if err != nil {
-		return unknownModel(err)
+		return unknownModel(in.Model, err)
 	}
 	model := in.Model
 	if model == "" {
@@ -207,11 +207,11 @@ func (o *completing) end(now time.Time) {
 // has.
 func (o *completing) fail(ctx context.Context, err error) error {
 	if !o.begun {
-		return unknownModel(err)
+		return unknownModel(o.in.Model, err)
 	}
 	if ctx.Err() == nil {
-		_, body := explain(err)
-		o.write(o.c.Fail(nil, &fault.Fault{Code: fault.Code(body.Code), Msg: body.Message}))
+		status, body := explain(err)
+		o.write(o.c.Fail(nil, wireFault(status, body, err)))
 	}
 	return nil
 }

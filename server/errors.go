@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
@@ -20,7 +21,7 @@ type refusal struct {
 	code   string
 	msg    string
 	hints  []string
-	retry  int // seconds; 0 says nothing
+	retry  time.Duration // 0 says nothing
 }
 
 func (r *refusal) Error() string { return r.msg }
@@ -50,6 +51,8 @@ type errorBody struct {
 	Total     int      `json:"detail_total,omitempty"`
 	Hints     []string `json:"hints,omitempty"`
 	RequestID string   `json:"request_id,omitempty"`
+	// wait is how long the client is asked to wait, in the header Retry-After.
+	wait time.Duration
 }
 
 // explain gives the status and the body of an error. The text of an error that
@@ -63,7 +66,7 @@ func explain(err error) (status int, body errorBody) {
 	var method *methodError
 	switch {
 	case errors.As(err, &r):
-		return r.status, errorBody{Code: r.code, Message: r.msg, Hints: r.hints}
+		return r.status, errorBody{Code: r.code, Message: r.msg, Hints: r.hints, wait: r.retry}
 	case errors.As(err, &method):
 		return http.StatusMethodNotAllowed, errorBody{Code: "method_not_allowed", Message: method.Error()}
 	case errors.As(err, &large):
@@ -78,7 +81,7 @@ func explain(err error) (status int, body errorBody) {
 		if errors.As(err, &conflict) {
 			status = http.StatusConflict
 		}
-		return status, errorBody{Code: string(f.Code), Message: f.Msg, Detail: f.Detail, Total: f.Total, Hints: f.Hints}
+		return status, errorBody{Code: string(f.Code), Message: f.Msg, Detail: f.Detail, Total: f.Total, Hints: f.Hints, wait: f.RetryAfter}
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return fault.Interrupted.Status(), errorBody{Code: string(fault.Interrupted), Message: "the request was cut off"}
 	}
@@ -95,25 +98,65 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if method := (*methodError)(nil); errors.As(err, &method) {
 		h.Set("Allow", method.allow)
 	}
-	var refused *refusal
-	if errors.As(err, &refused) && refused.retry > 0 {
-		h.Set("Retry-After", strconv.Itoa(refused.retry))
-	}
+	retryHeaders(h, status, body)
 	for _, name := range []string{"Content-Length", "Content-Disposition", "ETag", "Accept-Ranges", "Last-Modified"} {
 		h.Del(name) // of the answer that it was going to be
 	}
-	to := stateOf(r).route
-	if to != nil && to.speaks == dialect.Agents && to.media == mediaSSE && takesStream(r) {
+	to, speaks := stateOf(r).route, apiOf(r)
+	switch {
+	case to != nil && speaks == dialect.Agents && to.media == mediaSSE && takesStream(r):
 		raw, kind := dialect.AgentsFailure(body.Message)
 		writeRaw(w, status, kind, raw)
-		return
-	}
-	if to != nil && to.speaks != "" {
-		status, kind, raw := to.speaks.Failure(wireFault(status, body, err))
+	case speaks != "":
+		status, kind, raw := speaks.Failure(wireFault(status, body, err))
 		writeRaw(w, status, kind, raw)
-		return
+	default:
+		writeJSON(w, status, errorJSON{body})
 	}
-	writeJSON(w, status, errorJSON{body})
+}
+
+// apiOf returns the dialect of the failures of a request; empty is this API's own. Clients
+// of Anthropic's API share the list of models with OpenAI's, and addresses below /v1 that
+// are not there are of one of the two.
+func apiOf(r *http.Request) dialect.Name {
+	to := stateOf(r).route
+	switch {
+	case to == nil && !strings.HasPrefix(r.URL.Path, "/v1/"):
+		return ""
+	case to != nil && to.speaks != dialect.OpenAI:
+		return to.speaks
+	case asksAnthropic(r):
+		return dialect.Anthropic
+	}
+	return dialect.OpenAI
+}
+
+// longestRepeat is the longest wait that the official clients of OpenAI and Anthropic, and
+// the AI SDK, take before they repeat a request by themselves. They wait shortly instead of
+// a longer time.
+const longestRepeat = time.Minute
+
+// retryHeaders writes when a client may repeat a request. Many clients repeat a request
+// with status 408, 409, 429 or 5xx by themselves, the official ones of OpenAI and Anthropic
+// unless X-Should-Retry is false. It is false where the engine has repeated the request to
+// the provider already, and where a repetition ends in the same way.
+func retryHeaders(h http.Header, status int, body errorBody) {
+	if body.wait > 0 {
+		h.Set("Retry-After", strconv.FormatInt(int64((body.wait+time.Second-1)/time.Second), 10))
+		h.Set("Retry-After-Ms", strconv.FormatInt(body.wait.Milliseconds(), 10))
+	}
+	final := body.wait > longestRepeat
+	if status >= http.StatusInternalServerError {
+		switch fault.Code(body.Code) {
+		case fault.Overloaded, fault.InvalidReply, fault.NoAnswer, fault.Timeout, fault.Config:
+			final = true
+		case fault.Unavailable:
+			final = final || status == http.StatusGatewayTimeout
+		}
+	}
+	if final {
+		h.Set("X-Should-Retry", "false")
+	}
 }
 
 // takesStream reports whether a client reads the answer as a stream: its Accept names one,

@@ -286,7 +286,7 @@ func tooLarge(limit int64) error {
 }
 
 func slowDown(why string) error {
-	return &refusal{status: http.StatusTooManyRequests, code: "overloaded", msg: why, retry: 1}
+	return &refusal{status: http.StatusTooManyRequests, code: "overloaded", msg: why, retry: time.Second}
 }
 
 func quoted(s string) string { return `"` + clean(s) + `"` }

@@ -230,7 +230,7 @@ func (s *Server) startBy(
 	return id, chat, nil
 }
 
-var errDraining = &refusal{status: 503, code: "draining", msg: "fettle is about to end and begins nothing more", retry: 5}
+var errDraining = &refusal{status: 503, code: "draining", msg: "fettle is about to end and begins nothing more", retry: 5 * time.Second}
 
 // watch follows a turn for the server itself and for all who follow it here:
 // approvals run out, and counters hear of its end. It ends with the turn, which the engine ends at the latest

@@ -43,7 +43,7 @@ func ollamaDelete(s *Server, w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if err := s.turns.RemoveModel(r.Context(), name); err != nil {
-		return unknownModel(err)
+		return unknownModel(name, err)
 	}
 	w.WriteHeader(http.StatusOK)
 	return nil
@@ -80,7 +80,7 @@ func ollamaPull(s *Server, w http.ResponseWriter, r *http.Request) error {
 	})
 	switch {
 	case err != nil && !begun:
-		return unknownModel(err)
+		return unknownModel(name, err)
 	case err != nil:
 		_, body := explain(err)
 		_, _ = w.Write(dialect.OllamaError(body.Message))

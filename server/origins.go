@@ -14,8 +14,8 @@ import (
 const (
 	allowedHeaders = "Authorization, Content-Type, Last-Event-ID, If-Match, If-None-Match, Range, X-Request-Id, " +
 		"X-Api-Key, X-Fettle-Agent, Idempotency-Key, User-Agent, Mcp-Protocol-Version, Mcp-Session-Id, Mcp-Method, Mcp-Name"
-	exposedHeaders = "Content-Disposition, Content-Range, ETag, Location, Retry-After, X-Fettle-Chat, X-Fettle-Ignored, X-Fettle-Turn, X-Request-Id, " +
-		"Mcp-Protocol-Version, Mcp-Session-Id, WWW-Authenticate"
+	exposedHeaders = "Content-Disposition, Content-Range, ETag, Location, Retry-After, Retry-After-Ms, X-Fettle-Chat, X-Fettle-Estimate, X-Fettle-Ignored, " +
+		"X-Fettle-Turn, X-Request-Id, X-Should-Retry, Mcp-Protocol-Version, Mcp-Session-Id, WWW-Authenticate"
 	allowedMethods = "GET, HEAD, POST, PUT, PATCH, DELETE"
 	allowedAge     = "600"
 )

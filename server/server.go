@@ -82,6 +82,7 @@ type Server struct {
 	o     Options
 	log   *slog.Logger
 	now   func() time.Time
+	since time.Time // when the server was made
 	gate  *gate
 	table *table
 
@@ -146,6 +147,7 @@ func New(o Options) (*Server, error) {
 	if s.now == nil {
 		s.now = time.Now
 	}
+	s.since = s.now()
 	s.o.ApprovalTime = cmp.Or(o.ApprovalTime, approvalTime)
 	s.o.StallTime = cmp.Or(o.StallTime, stallTime)
 	s.o.KeepAlive = cmp.Or(o.KeepAlive, keepAlive)

@@ -71,7 +71,7 @@ func (s *Server) chatThread(w http.ResponseWriter, r *http.Request, n dialect.Na
 	req.CanConfirm = in.Confirm
 	id, chat, err := s.beginThread(r, string(n)+":"+in.ThreadID, req)
 	if err != nil {
-		return unknownModel(err)
+		return unknownModel(in.Model, err)
 	}
 	if in.Confirm {
 		s.live.pause(id)

@@ -211,7 +211,7 @@ func wireStream(id engine.TurnID, chatID string, in *dialect.Request) following 
 // wireFault is an error as a dialect's Failure takes it. What the gate refuses
 // has no kind of its own there, so the status chooses one.
 func wireFault(status int, body errorBody, err error) *fault.Fault {
-	f := &fault.Fault{Code: fault.Code(body.Code), Msg: body.Message, Hints: body.Hints, Status: status}
+	f := &fault.Fault{Code: fault.Code(body.Code), Msg: body.Message, Hints: body.Hints, Status: status, RetryAfter: body.wait}
 	var field *dialect.FieldError
 	if errors.As(err, &field) {
 		f.Err = field
@@ -222,6 +222,8 @@ func wireFault(status int, body errorBody, err error) *fault.Fault {
 		}
 	}
 	switch {
+	case status == http.StatusUnauthorized:
+		f.Code = fault.Unauthorised
 	case status == http.StatusNotFound:
 		f.Code = fault.NotFound
 	case status == http.StatusTooManyRequests:

@@ -330,6 +330,8 @@ type Error struct {
 	// Status is the HTTP status of the failure's nature, where it is not that of
 	// its code.
 	Status int `json:"status,omitempty"`
+	// RetryAfterMS is how long the provider asks its clients to wait; 0 where it does not.
+	RetryAfterMS int64 `json:"retry_after_ms,omitempty"`
 }
 
 // Cancelled ends a turn that somebody stopped.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 )
 
 // Code is the kind of a failure. It is also the `code` of an error event.
@@ -112,6 +113,8 @@ type Fault struct {
 	// Status is the HTTP status where the kind's is not the failure's nature, such
 	// as a refusal by a provider that no second request changes; 0 is the kind's.
 	Status int
+	// RetryAfter is how long a provider asks its clients to wait; 0 where it does not.
+	RetryAfter time.Duration
 	// Err is the cause, for errors.Is and logs; its text is not shown.
 	Err error
 }

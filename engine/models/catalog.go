@@ -167,6 +167,7 @@ func nothingFound(looked [][2]string) *fault.Fault {
 		"ollama serve, then: fettle models pull qwen3",
 		"export ANTHROPIC_API_KEY=…   or: fettle keys set anthropic",
 		"fettle demo            a recorded model, nothing to set up")
+	f.Err = ErrNoModel
 	width := 0
 	for _, l := range looked {
 		width = max(width, utf8.RuneCountInString(l[0]))

@@ -20,15 +20,26 @@ func Explain(ref string, err error) error {
 		return err
 	}
 	out := faultOf(ref, pe)
-	out.Err, out.Status = err, status(pe)
+	out.Err, out.Status, out.RetryAfter = err, status(pe), pe.RetryAfter
 	return out
 }
 
-// status is the HTTP status that a failure has for clients of this program: one
-// that they don't retry where the same request fails again. 0 is that of the
+// status returns the HTTP status that a failure has for clients of this program: one
+// that they don't retry if the same request fails again. 429 is only for limits of a
+// provider; a failure of the provider itself is 502, 503 or 504. 0 is the status of the
 // fault's code.
 func status(e *provider.Error) int {
 	switch e.Kind {
+	case provider.Overloaded:
+		switch e.Status {
+		case http.StatusRequestTimeout, http.StatusGatewayTimeout:
+			return http.StatusGatewayTimeout
+		case 0, http.StatusOK, http.StatusServiceUnavailable, statusOverloaded:
+			return http.StatusServiceUnavailable
+		}
+		return http.StatusBadGateway
+	case provider.SlowStart:
+		return http.StatusGatewayTimeout
 	case provider.Unauthorised:
 		return http.StatusUnauthorized
 	case provider.UnknownModel:
@@ -48,6 +59,9 @@ func status(e *provider.Error) int {
 	}
 	return 0
 }
+
+// statusOverloaded is the status of Anthropic's API for a server that has too many requests.
+const statusOverloaded = 529
 
 func faultOf(ref string, e *provider.Error) *fault.Fault {
 	prov, model, _ := strings.Cut(ref, "/")

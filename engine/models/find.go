@@ -86,6 +86,7 @@ func sameModel(listed, asked string) bool {
 func noSuchModel(ref string, list List) error {
 	_, name, _ := strings.Cut(ref, "/")
 	f := fault.New(fault.Unavailable, list.Provider+" has no model "+name)
+	f.Err = ErrNoModel
 	names := make([]string, 0, len(list.Models))
 	for _, m := range list.Models {
 		names = append(names, m.Name)

@@ -294,6 +294,9 @@ func complete(m *provider.Model, said provider.Model) {
 	if m.Details == "" {
 		m.Details = said.Details
 	}
+	if m.Created.IsZero() {
+		m.Created = said.Created
+	}
 	m.Remote = m.Remote || said.Remote
 	if m.Efforts == 0 {
 		m.Efforts = said.Efforts

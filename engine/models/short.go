@@ -3,6 +3,7 @@ package models
 import (
 	"cmp"
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -11,6 +12,10 @@ import (
 	"github.com/fettle-cli/fettle/engine/models/facts"
 	"github.com/fettle-cli/fettle/engine/provider"
 )
+
+// ErrNoModel is the cause of a fault about a name that no model has, or about a question
+// that names no model where none is configured or found.
+var ErrNoModel = errors.New("no such model")
 
 // candidate is a model that a short name may mean.
 type candidate struct {
@@ -172,6 +177,7 @@ func newer(a, b candidate) bool {
 // noneCalled is the fault of a name that means no model.
 func (c *Catalog) noneCalled(name string, all []candidate) error {
 	f := fault.New(fault.Usage, "no model is called "+name)
+	f.Err = ErrNoModel
 	ready := slices.DeleteFunc(slices.Clone(all), func(m candidate) bool { return !c.ready(m.provider) })
 	for _, among := range [][]candidate{ready, all} {
 		refs := maps.Clone(c.Aliases) // by each name that can be mistyped

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"iter"
 	"slices"
+	"time"
 
 	"github.com/fettle-cli/fettle/engine/event"
 )
@@ -116,6 +117,19 @@ type Model struct {
 	// Remote tells that the address only passes the model on from elsewhere,
 	// as Ollama does with those of its cloud.
 	Remote bool
+	// Created is when the model was made, released or, on this machine, last changed, in
+	// UTC and whole seconds; zero is unknown.
+	Created time.Time
+}
+
+// UnixTime returns a time of so many seconds since 1970, in UTC. It is the zero time for 0,
+// by which servers mean an unknown time, and for what is not a time up to the year 9999.
+func UnixTime(seconds int64) time.Time {
+	const most = 253402300799
+	if seconds <= 0 || seconds > most {
+		return time.Time{}
+	}
+	return time.Unix(seconds, 0).UTC()
 }
 
 // Ref is the name by which people call the model.

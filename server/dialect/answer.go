@@ -84,12 +84,16 @@ func (a *answer) grow(n int) error {
 	return nil
 }
 
-func (a *answer) Body() (int, []byte) {
+func (a *answer) Failed() *fault.Fault {
 	if !a.ended {
-		a.failed = wasCut()
+		return wasCut()
 	}
-	if a.failed != nil {
-		status, _, body := a.name.Failure(a.failed)
+	return a.failed
+}
+
+func (a *answer) Body() (int, []byte) {
+	if f := a.Failed(); f != nil {
+		status, _, body := a.name.Failure(f)
 		return status, body
 	}
 	if a.name == Ollama {
@@ -110,8 +114,10 @@ func (a *answer) completion() []byte {
 	choice := open(append(o.b, '[')).int("index", 0).obj("message", a.message).lit("logprobs", "null").
 		str("finish_reason", a.facts.finish())
 	o.b = append(choice.close(), ']')
-	o.key("usage")
-	o.b = appendUsage(o.b, a.facts.usage)
+	if a.facts.usage != nil {
+		o.key("usage")
+		o.b = appendUsage(o.b, a.facts.usage)
+	}
 	return append(o.close(), '\n')
 }
 

@@ -141,11 +141,13 @@ func (f *facts) anthropicStop() string {
 }
 
 // anthropicUsage fills the usage of a message. Tokens that were read from a cache or
-// written to one are not part of input_tokens there. The fields are required, so what is
-// not known is 0.
-func anthropicUsage(o *object, u *event.Usage) {
+// written to one are not part of input_tokens there. What is not known is null where the
+// API has null, and else 0: input_tokens of a message (unknownInput) and output_tokens.
+func anthropicUsage(o *object, u *event.Usage, unknownInput string) {
 	if u == nil {
-		u = &event.Usage{}
+		o.lit("input_tokens", unknownInput).lit("cache_creation_input_tokens", "null").
+			lit("cache_read_input_tokens", "null").int("output_tokens", 0)
+		return
 	}
 	o.int("input_tokens", max(0, u.InputTokens-u.CachedTokens-u.CacheWriteTokens)).
 		int("cache_creation_input_tokens", u.CacheWriteTokens).int("cache_read_input_tokens", u.CachedTokens).
@@ -230,7 +232,7 @@ func (a *anthropicEncoder) start() {
 		o.obj("message", func(o *object) {
 			anthropicHead(o, a.first, a.o, "")
 			o.lit("content", "[]").lit("stop_reason", "null").lit("stop_sequence", "null").
-				obj("usage", func(o *object) { anthropicUsage(o, nil) })
+				obj("usage", func(o *object) { anthropicUsage(o, nil, "0") })
 		})
 	})
 }
@@ -253,7 +255,7 @@ func (a *anthropicEncoder) finish() {
 	a.blocks.close(a)
 	a.event("message_delta", func(o *object) {
 		o.obj("delta", func(o *object) { o.str("stop_reason", a.facts.anthropicStop()).lit("stop_sequence", "null") }).
-			obj("usage", func(o *object) { anthropicUsage(o, a.facts.usage) })
+			obj("usage", func(o *object) { anthropicUsage(o, a.facts.usage, "null") })
 	})
 	a.event("message_stop", func(*object) {})
 }

@@ -53,12 +53,16 @@ func (a *anthropicObject) Add(e event.Event) error {
 	return nil
 }
 
-func (a *anthropicObject) Body() (int, []byte) {
+func (a *anthropicObject) Failed() *fault.Fault {
 	if !a.ended {
-		a.failed = wasCut()
+		return wasCut()
 	}
-	if a.failed != nil {
-		status, _, body := Anthropic.Failure(a.failed)
+	return a.failed
+}
+
+func (a *anthropicObject) Body() (int, []byte) {
+	if f := a.Failed(); f != nil {
+		status, _, body := Anthropic.Failure(f)
 		return status, body
 	}
 	o := open(nil)
@@ -66,7 +70,7 @@ func (a *anthropicObject) Body() (int, []byte) {
 	o.key("content")
 	o.b = append(append(append(o.b, '['), a.content...), ']')
 	o.str("stop_reason", a.facts.anthropicStop()).lit("stop_sequence", "null").
-		obj("usage", func(o *object) { anthropicUsage(o, a.facts.usage) })
+		obj("usage", func(o *object) { anthropicUsage(o, a.facts.usage, "0") })
 	return http.StatusOK, append(o.close(), '\n')
 }
 

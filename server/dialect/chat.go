@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/engine/fault"
 )
 
 // chatEncoder writes document 000's frames: the canonical JSON of each event,
@@ -77,8 +78,8 @@ func dropControl(r rune) rune {
 
 // chatObject is document 000's ChatResponsePayload.
 type chatObject struct {
-	status int
 	body   []byte
+	failed *fault.Fault
 }
 
 func (c *chatObject) Add(e event.Event) error {
@@ -94,19 +95,26 @@ func (c *chatObject) Add(e event.Event) error {
 		if err := json.Unmarshal(raw, &whole); err != nil {
 			return err
 		}
-		c.status, c.body = http.StatusOK, append(whole.Payload, '\n')
+		c.body = append(whole.Payload, '\n')
 	case event.Error:
-		c.status, _, c.body = Chat.Failure(FaultOf(b))
+		c.failed = FaultOf(b)
 	case event.Cancelled:
-		c.status, _, c.body = Chat.Failure(wasCancelled())
+		c.failed = wasCancelled()
 	}
 	return nil
 }
 
+func (c *chatObject) Failed() *fault.Fault {
+	if c.body == nil && c.failed == nil {
+		return wasCut()
+	}
+	return c.failed
+}
+
 func (c *chatObject) Body() (int, []byte) {
-	if c.body == nil {
-		status, _, body := Chat.Failure(wasCut())
+	if f := c.Failed(); f != nil {
+		status, _, body := Chat.Failure(f)
 		return status, body
 	}
-	return c.status, c.body
+	return http.StatusOK, c.body
 }

@@ -170,6 +170,7 @@ func (c *Completion) Append(dst []byte, text, reasoning string, now time.Time) [
 // End appends the end of a stream, or the object.
 func (c *Completion) End(dst []byte, m event.Meta, now time.Time) []byte {
 	r := c.Request
+	m.Usage = counted(m.Usage)
 	if r.Infill {
 		return c.infillEnd(dst, m, now)
 	}

@@ -85,7 +85,7 @@ func decodeAGUI(r *Request, body []byte) *FieldError {
 // is a no.
 func resumeOf(field, id, status string, payload json.RawMessage) (Answer, *FieldError) {
 	if id == "" {
-		return Answer{}, wrong(field+".interruptId", "is missing")
+		return Answer{}, wrong(field+".interruptId", isMissing)
 	}
 	a := Answer{ID: id}
 	switch status {
@@ -141,7 +141,7 @@ func (m aguiMessage) add(r *Request, field string) *FieldError {
 	msg := Message{ID: m.ID, Role: role, Parts: parts}
 	if role == ToolRole {
 		if m.CallID == "" {
-			return wrong(field+".toolCallId", "is missing")
+			return wrong(field+".toolCallId", isMissing)
 		}
 		text := textOf(parts)
 		if text == "" {

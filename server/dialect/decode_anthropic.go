@@ -378,7 +378,7 @@ func (b *anthropicBlock) toolUse(field string) ([]Part, *FieldError) {
 
 func (b *anthropicBlock) result(field string) ([]Part, *FieldError) {
 	if b.ToolUseID == "" {
-		return nil, wrong(field+".tool_use_id", "is missing")
+		return nil, wrong(field+".tool_use_id", isMissing)
 	}
 	parts, err := anthropicContent(field+".content", b.Content)
 	if err != nil {
@@ -402,7 +402,7 @@ func (b *anthropicBlock) result(field string) ([]Part, *FieldError) {
 func (b *anthropicBlock) document(field string) ([]Part, *FieldError) {
 	s := b.Source
 	if s == nil {
-		return nil, wrong(field+".source", "is missing")
+		return nil, wrong(field+".source", isMissing)
 	}
 	name := clean(strings.TrimSpace(b.Title + " " + b.Context))
 	if s.Type == "content" {
@@ -426,7 +426,7 @@ func (s *anthropicSource) media(field string, kind Kind) (Part, *FieldError) {
 	field += ".source"
 	switch {
 	case s == nil:
-		return Part{}, wrong(field, "is missing")
+		return Part{}, wrong(field, isMissing)
 	case s.Type == "base64":
 		data, err := unbase64(field+".data", s.Data)
 		return Part{Kind: kind, MIME: mimeType(s.MIME), Data: data}, err

@@ -52,7 +52,7 @@ func decodeAgents(r *Request, body []byte) *FieldError {
 		return err
 	}
 	if in.Session == "" {
-		return wrong("session_id", "is missing")
+		return wrong("session_id", isMissing)
 	}
 	r.ThreadID, r.Stream = in.Session, true
 	return r.says(in.Message)
@@ -61,7 +61,7 @@ func decodeAgents(r *Request, body []byte) *FieldError {
 // says makes the one new message.
 func (r *Request) says(text string) *FieldError {
 	if text == "" {
-		return wrong("message", "is missing")
+		return wrong("message", isMissing)
 	}
 	r.Messages = []Message{{Role: User, Parts: []Part{textPart(text)}}}
 	return nil

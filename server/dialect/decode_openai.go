@@ -256,7 +256,7 @@ func (m openAIMessage) message(field string) (Message, *FieldError) {
 			id = m.Name // the older functions had no ids
 		}
 		if id == "" {
-			return Message{}, wrong(field+".tool_call_id", "is missing")
+			return Message{}, wrong(field+".tool_call_id", isMissing)
 		}
 		out.Parts = []Part{{Kind: Result, Result: &ToolResult{ID: id, Name: m.Name, Text: textOf(parts), Images: imagesOf(parts)}}}
 		return out, nil

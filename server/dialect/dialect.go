@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/engine/fault"
 )
 
 // Name names a dialect.
@@ -54,8 +55,11 @@ type Encoder interface {
 type Object interface {
 	// Add takes the next event. An error means that the answer is too long.
 	Add(e event.Event) error
-	// Body gives the HTTP status and the object once the turn has ended; where
-	// it hasn't, an error of the dialect's form.
+	// Failed returns the failure of a turn that has ended without an answer, or that has
+	// not ended. It is nil where the dialect has an object for it.
+	Failed() *fault.Fault
+	// Body returns the HTTP status and the object once the turn has ended; of one that
+	// failed, an error of the dialect's form.
 	Body() (status int, body []byte)
 }
 

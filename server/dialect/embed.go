@@ -41,7 +41,7 @@ func DecodeEmbed(body []byte) (*EmbedRequest, *fault.Fault) {
 		field, in.Input = "prompt", in.Prompt
 	}
 	if null(in.Input) {
-		return nil, refusal(wrong("input", "is missing"))
+		return nil, refusal(wrong("input", isMissing))
 	}
 	if problem := badName(in.Model); problem != "" {
 		return nil, refusal(wrong("model", problem))

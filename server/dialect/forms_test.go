@@ -19,8 +19,8 @@ func TestFailuresBeforeTheStream(t *testing.T) {
 		t.Fatal("a message by nobody was taken")
 	}
 	for n, want := range map[Name]string{
-		OpenAI:    `{"error":{"message":"messages[0].role: there is no role nobody","type":"invalid_request_error","param":"messages[0].role","code":"usage"}}` + "\n",
-		Responses: `{"error":{"message":"messages[0].role: there is no role nobody","type":"invalid_request_error","param":"messages[0].role","code":"usage"}}` + "\n",
+		OpenAI:    `{"error":{"message":"messages[0].role: there is no role nobody","type":"invalid_request_error","param":"messages[0].role","code":"invalid_value"}}` + "\n",
+		Responses: `{"error":{"message":"messages[0].role: there is no role nobody","type":"invalid_request_error","param":"messages[0].role","code":"invalid_value"}}` + "\n",
 		Ollama:    `{"error":"messages[0].role: there is no role nobody"}` + "\n",
 		AISDK:     `messages[0].role: there is no role nobody`,
 		AGUI:      `{"error":{"code":"usage","message":"messages[0].role: there is no role nobody"}}` + "\n",

@@ -80,7 +80,7 @@ func checkShape(body []byte) *FieldError {
 // read decodes JSON into v and says in which field it isn't what it should be.
 func read(field string, raw json.RawMessage, v any) *FieldError {
 	if len(raw) == 0 {
-		return wrong(field, "is missing")
+		return wrong(field, isMissing)
 	}
 	err := json.Unmarshal(raw, v)
 	var kind *json.UnmarshalTypeError

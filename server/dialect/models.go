@@ -9,9 +9,11 @@ import (
 
 // Model is what the lists of models tell of one.
 type Model struct {
-	ID       string // as clients name it in requests
-	Owner    string // who answers: a provider's name, or fettle for an agent
-	Modified time.Time
+	ID       string    // as clients name it in requests
+	Owner    string    // who answers: a provider's name, or fettle for an agent
+	Modified time.Time // when it was made or released; zero is unknown
+	// Since is when the server began to offer the model, for APIs without an unknown time.
+	Since    time.Time
 	Size     int64  // in bytes; 0 is unknown
 	Family   string // such as qwen3
 	Details  string // parameter size, such as 8.2B
@@ -31,13 +33,21 @@ func OpenAIModels(models []Model) []byte {
 		list("data", len(models), func(dst []byte, i int) []byte { return OpenAIModel(dst, models[i]) }).line()
 }
 
+// dated returns the time of a model for APIs that have no unknown time.
+func (m Model) dated() time.Time {
+	if m.Modified.IsZero() {
+		return m.Since
+	}
+	return m.Modified
+}
+
 // OpenAIModel appends the body of GET /v1/models/{model}.
 func OpenAIModel(dst []byte, m Model) []byte {
 	owner := m.Owner
 	if owner == "" {
 		owner = "fettle"
 	}
-	return open(dst).str("id", m.ID).str("object", "model").int("created", unix(m.Modified)).str("owned_by", owner).close()
+	return open(dst).str("id", m.ID).str("object", "model").int("created", unix(m.dated())).str("owned_by", owner).close()
 }
 
 // AnthropicModels is the body of GET /v1/models for a client of Anthropic's API.
@@ -68,7 +78,7 @@ func AnthropicCount(tokens int) []byte {
 func OllamaTags(models []Model) []byte {
 	return open(nil).list("models", len(models), func(dst []byte, i int) []byte {
 		m := models[i]
-		return open(dst).str("name", m.ID).str("model", m.ID).str("modified_at", stamp(m.Modified)).int("size", m.Size).
+		return open(dst).str("name", m.ID).str("model", m.ID).str("modified_at", stamp(m.dated())).int("size", m.Size).
 			str("digest", "").obj("details", m.details).close()
 	}).line()
 }
@@ -108,7 +118,7 @@ func OllamaShow(m Model) []byte {
 		}
 	}
 	return append(open(nil).str("modelfile", "").str("parameters", "").str("template", "").
-		str("modified_at", stamp(m.Modified)).obj("details", m.details).val("model_info", info).
+		str("modified_at", stamp(m.dated())).obj("details", m.details).val("model_info", info).
 		val("capabilities", able).close(), '\n')
 }
 
@@ -190,7 +200,7 @@ func ShowRequest(body []byte) (string, *fault.Fault) {
 	}
 	switch problem := badName(name); {
 	case name == "":
-		return "", refusal(wrong("model", "is missing"))
+		return "", refusal(wrong("model", isMissing))
 	case problem != "":
 		return "", refusal(wrong("model", problem))
 	}

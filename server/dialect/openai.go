@@ -20,10 +20,10 @@ func (f *facts) see(e event.Event) {
 	switch b := e.Body.(type) {
 	case event.Meta:
 		f.model, f.stop = b.Model, b.StopReason
-		f.usage = f.usage.Add(b.Usage)
+		f.usage = f.usage.Add(counted(b.Usage))
 	case event.Complete:
-		if b.Payload.Usage != nil {
-			f.usage = b.Payload.Usage
+		if u := counted(b.Payload.Usage); u != nil {
+			f.usage = u
 		}
 		if b.Payload.StopReason != "" {
 			f.stop = b.Payload.StopReason
@@ -32,6 +32,15 @@ func (f *facts) see(e event.Event) {
 			f.model = b.Payload.Model
 		}
 	}
+}
+
+// counted returns the usage that a provider has counted; nil where it has counted nothing.
+// Some servers send a usage of zeros, which no answer has.
+func counted(u *event.Usage) *event.Usage {
+	if u == nil || u.InputTokens == 0 && u.OutputTokens == 0 {
+		return nil
+	}
+	return u
 }
 
 // finish is OpenAI's finish_reason. A model that stopped to call fettle's tools
@@ -165,7 +174,7 @@ func (c *openAIEncoder) finish(dst []byte) []byte {
 	c.stage = ended
 	o := open(c.chunk(dst)).int("index", 0).lit("delta", "{}").str("finish_reason", c.facts.finish())
 	dst = append(append(o.close(), "]}"...), frameEnd...)
-	if c.o.IncludeUsage {
+	if c.o.IncludeUsage && c.facts.usage != nil {
 		dst = append(c.chunk(dst), `],"usage":`...)
 		dst = appendUsage(dst, c.facts.usage)
 		dst = append(append(dst, '}'), frameEnd...)
@@ -178,11 +187,9 @@ func (c *openAIEncoder) fail(dst []byte, f *fault.Fault) []byte {
 	return append(dst, done...)
 }
 
-// appendUsage appends OpenAI's CompletionUsage.
+// appendUsage appends OpenAI's CompletionUsage. A usage that is not known is left out by
+// the caller.
 func appendUsage(dst []byte, u *event.Usage) []byte {
-	if u == nil {
-		u = &event.Usage{}
-	}
 	return open(dst).int("prompt_tokens", u.InputTokens).int("completion_tokens", u.OutputTokens).
 		int("total_tokens", u.InputTokens+u.OutputTokens).
 		obj("prompt_tokens_details", func(o *object) { o.int("cached_tokens", u.CachedTokens) }).

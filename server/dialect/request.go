@@ -204,6 +204,8 @@ type FieldError struct {
 	Problem string
 	// Code is a code that the dialect's clients act upon; empty for most errors.
 	Code string
+	// Model is the name of the model, for an error that no model has it.
+	Model string
 }
 
 // Error is the field and the problem on one line.

@@ -141,7 +141,7 @@ func failure(f *fault.Fault) func(*object) {
 	switch {
 	case f.HTTPStatus() == http.StatusTooManyRequests:
 		code = "rate_limit_exceeded"
-	case openAIType(f.HTTPStatus()) == "invalid_request_error":
+	case f.HTTPStatus() != http.StatusUnauthorized && openAIType(f.HTTPStatus()) == "invalid_request_error":
 		code = "invalid_prompt"
 	}
 	return func(o *object) {

@@ -97,23 +97,36 @@ func (r *responsesObject) Add(e event.Event) error {
 	return nil
 }
 
-func (r *responsesObject) Body() (int, []byte) {
-	complete, ok := r.last.(event.Complete)
-	if r.failed == nil && !ok {
-		r.failed = wasCut()
+// ending returns why the turn has no answer; nil if it has one.
+func (r *responsesObject) ending() *fault.Fault {
+	if _, ok := r.last.(event.Complete); r.failed == nil && !ok {
+		return wasCut()
 	}
-	_, cancelled := r.last.(event.Cancelled)
-	if r.failed != nil && !r.enc.o.Stored {
-		status, _, body := Responses.Failure(r.failed)
+	return r.failed
+}
+
+func (r *responsesObject) Failed() *fault.Fault {
+	if r.enc.o.Stored {
+		return nil // a stored response that failed is an object of its own
+	}
+	return r.ending()
+}
+
+func (r *responsesObject) Body() (int, []byte) {
+	if f := r.Failed(); f != nil {
+		status, _, body := Responses.Failure(f)
 		return status, body
 	}
+	complete, _ := r.last.(event.Complete)
+	_, cancelled := r.last.(event.Cancelled)
+	failed := r.ending()
 	o := open(nil)
 	status, end := r.enc.ending()
 	switch {
 	case cancelled:
 		status, end = "incomplete", nil
-	case r.failed != nil:
-		status, end = "failed", failure(r.failed)
+	case failed != nil:
+		status, end = "failed", failure(failed)
 	}
 	if r.enc.o.Model == "" && complete.Payload.Model != "" {
 		r.enc.o.Model = complete.Payload.Model

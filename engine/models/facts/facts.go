@@ -94,9 +94,10 @@ func (m *Model) has(letter string) provider.Known {
 
 // Described returns the facts in the form that providers describe models in.
 func (m *Model) Described() provider.Model {
+	released, _ := time.Parse(time.DateOnly, m.Released) // the zero time where it is unknown
 	return provider.Model{
 		Name: m.Name, ContextLength: m.Context, Chats: m.has(chats), Tools: m.has(tools),
-		Images: m.has(images), Thinking: m.has(thinking), Schema: m.has(schemas), Efforts: m.levels(),
+		Images: m.has(images), Thinking: m.has(thinking), Schema: m.has(schemas), Efforts: m.levels(), Created: released,
 	}
 }
 

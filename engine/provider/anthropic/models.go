@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"time"
 
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/provider/wire"
@@ -29,6 +30,7 @@ type listPage struct {
 type listEntry struct {
 	ID             wire.String   `json:"id"`
 	DisplayName    wire.String   `json:"display_name"`
+	CreatedAt      wire.String   `json:"created_at"`
 	MaxInputTokens wire.Int      `json:"max_input_tokens"`
 	Capabilities   *capabilities `json:"capabilities"`
 }
@@ -68,6 +70,9 @@ func (s *support) known(or provider.Known) provider.Known {
 func (e listEntry) model(prov string) provider.Model {
 	m := describe(prov, string(e.ID))
 	m.Details = string(e.DisplayName)
+	if at, err := time.Parse(time.RFC3339, string(e.CreatedAt)); err == nil {
+		m.Created = provider.UnixTime(at.Unix()) // the API has the epoch for an unknown time
+	}
 	if e.MaxInputTokens.N > 0 {
 		m.ContextLength = int(e.MaxInputTokens.N)
 	}

@@ -48,7 +48,7 @@ func TestModels(t *testing.T) {
 		"": `{"data":[
 			{"type":"model","id":"claude-opus-5-5","display_name":"Claude Opus 5.5","created_at":"2026-09-22T00:00:00Z","max_input_tokens":1000000,"max_tokens":128000,
 			 "capabilities":{"image_input":{"supported":true},"structured_outputs":{"supported":true},"thinking":{"supported":true,"types":{}}}},
-			{"type":"model","id":"claude-next-9","display_name":"Claude Next","max_input_tokens":2000000,
+			{"type":"model","id":"claude-next-9","display_name":"Claude Next","created_at":"1970-01-01T00:00:00Z","max_input_tokens":2000000,
 			 "capabilities":{"image_input":{"supported":false},"structured_outputs":{"supported":true},"thinking":{"supported":false}}}],
 			"has_more":true,"first_id":"claude-opus-5-5","last_id":"claude-next-9"}`,
 		"claude-next-9": `{"data":[{"id":"kimi-k2","capabilities":["completion"]},{"id":"claude-3-5-haiku-20241022","capabilities":null},{}],"has_more":true,"last_id":"claude-next-9"}`,
@@ -67,7 +67,7 @@ func TestModels(t *testing.T) {
 	}
 	got, err := p.Models(t.Context())
 	want := []provider.Model{
-		{Name: "claude-opus-5-5", Details: "Claude Opus 5.5", ContextLength: 1_000_000, Tools: provider.Yes, Images: provider.Yes, Thinking: provider.Yes, Schema: provider.Yes},
+		{Name: "claude-opus-5-5", Details: "Claude Opus 5.5", ContextLength: 1_000_000, Tools: provider.Yes, Images: provider.Yes, Thinking: provider.Yes, Schema: provider.Yes, Created: provider.UnixTime(1790035200)},
 		{Name: "claude-next-9", Details: "Claude Next", ContextLength: 2_000_000, Images: provider.No, Thinking: provider.No, Schema: provider.Yes},
 		{Name: "kimi-k2"},
 		{Name: "claude-3-5-haiku-20241022", ContextLength: 200_000, Tools: provider.Yes, Thinking: provider.No, Schema: provider.Yes},

@@ -13,6 +13,7 @@ import (
 // listEntry is a model in a list.
 type listEntry struct {
 	ID               wire.String   `json:"id"`
+	Created          wire.Int      `json:"created"`
 	MaxContextLength wire.Int      `json:"max_context_length"`
 	Capabilities     *capabilities `json:"capabilities"`
 	Deprecation      wire.String   `json:"deprecation"`
@@ -44,7 +45,7 @@ func (e listEntry) chats() bool {
 
 // model is what the entry tells.
 func (e listEntry) model(prov string) provider.Model {
-	m := provider.Model{Provider: prov, Name: string(e.ID), ContextLength: int(e.MaxContextLength.N)}
+	m := provider.Model{Provider: prov, Name: string(e.ID), ContextLength: int(e.MaxContextLength.N), Created: provider.UnixTime(e.Created.N)}
 	if c := e.Capabilities; c != nil {
 		m.Tools, m.Images, m.Thinking = known(c.Tools), known(c.Vision), known(c.Reasoning)
 	}

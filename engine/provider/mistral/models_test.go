@@ -15,7 +15,7 @@ func TestModels(t *testing.T) {
 		fmt.Fprint(w, `{"object":"list","data":[
 			{"id":"mistral-medium-2604","object":"model","max_context_length":262144,"aliases":["mistral-medium-latest"],"deprecation":null,"type":"base",
 			 "capabilities":{"completion_chat":true,"completion_fim":false,"function_calling":true,"vision":true,"reasoning":true,"ocr":false}},
-			{"id":"open-mistral-nemo","max_context_length":131072,"deprecation":"2026-12-31T12:00:00Z","deprecation_replacement_model":"ministral-8b-latest",
+			{"id":"open-mistral-nemo","created":1721000000,"max_context_length":131072,"deprecation":"2026-12-31T12:00:00Z","deprecation_replacement_model":"ministral-8b-latest",
 			 "capabilities":{"completion_chat":true,"function_calling":false,"vision":false}},
 			{"id":"mistral-embed","max_context_length":8192,"capabilities":{"completion_chat":false}},
 			{"id":"ft:mine","capabilities":["chat"],"max_context_length":"32768"},
@@ -26,7 +26,7 @@ func TestModels(t *testing.T) {
 	got, err := p.Models(t.Context())
 	want := []provider.Model{
 		{Name: "mistral-medium-2604", ContextLength: 262_144, Tools: provider.Yes, Images: provider.Yes, Thinking: provider.Yes},
-		{Name: "open-mistral-nemo", ContextLength: 131_072, Tools: provider.No, Images: provider.No, Details: "retires 2026-12-31, then ministral-8b-latest"},
+		{Name: "open-mistral-nemo", ContextLength: 131_072, Tools: provider.No, Images: provider.No, Details: "retires 2026-12-31, then ministral-8b-latest", Created: provider.UnixTime(1721000000)},
 		{Name: "ft:mine", ContextLength: 32_768},
 		{Name: "bare"},
 	}

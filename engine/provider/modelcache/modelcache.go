@@ -67,6 +67,7 @@ type entry struct {
 	Size          int64  `json:"size,omitempty"`
 	Details       string `json:"details,omitempty"`
 	Remote        bool   `json:"remote,omitempty"`
+	Created       int64  `json:"created,omitempty"` // seconds since 1970
 }
 
 // Get gives the list of a provider at this address.
@@ -165,6 +166,7 @@ func newEntry(m provider.Model) entry {
 		Name: m.Name, ContextLength: m.ContextLength, Tools: boolOf(m.Tools), Images: boolOf(m.Images),
 		Thinking: boolOf(m.Thinking), Schema: boolOf(m.Schema), Size: m.Size,
 		Details: strings.ToValidUTF8(m.Details[:min(len(m.Details), maxText)], ""), Remote: m.Remote,
+		Created: max(0, m.Created.Unix()),
 	}
 }
 
@@ -173,6 +175,7 @@ func (e entry) model(name string) provider.Model {
 		Provider: name, Name: e.Name, ContextLength: max(e.ContextLength, 0), Tools: knownOf(e.Tools),
 		Images: knownOf(e.Images), Thinking: knownOf(e.Thinking), Schema: knownOf(e.Schema),
 		Size: max(e.Size, 0), Details: e.Details[:min(len(e.Details), maxText)], Remote: e.Remote,
+		Created: provider.UnixTime(e.Created),
 	}
 }
 

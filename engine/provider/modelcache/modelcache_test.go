@@ -22,7 +22,7 @@ func TestAListComesBackAsItWas(t *testing.T) {
 		Models: []provider.Model{
 			{Provider: "ollama", Name: "qwen3:8b", ContextLength: 40960, Tools: provider.Yes, Images: provider.No,
 				Thinking: provider.Yes, Schema: provider.Yes, Size: 5_200_000_000, Details: "8.2B Q4_K_M"},
-			{Provider: "ollama", Name: "gpt-oss:120b-cloud", Remote: true},
+			{Provider: "ollama", Name: "gpt-oss:120b-cloud", Remote: true, Created: provider.UnixTime(1790035200)},
 		},
 	}
 	if err := c.Put(want); err != nil {

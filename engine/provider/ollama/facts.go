@@ -211,7 +211,7 @@ func (p *Provider) Models(ctx context.Context) ([]provider.Model, error) {
 	for _, m := range list.Models {
 		models = append(models, provider.Model{
 			Provider: p.o.Name, Name: strings.TrimSuffix(m.Name, ":latest"), Size: m.Size,
-			Details: details(m.Details), Remote: m.RemoteHost != "",
+			Details: details(m.Details), Remote: m.RemoteHost != "", Created: provider.UnixTime(m.ModifiedAt.Unix()),
 		})
 	}
 	return models, nil

@@ -14,6 +14,7 @@ type listEntry struct {
 	ID   wire.String `json:"id"`
 	Name wire.String `json:"name"`
 
+	Created          wire.Int `json:"created"`
 	ContextLength    wire.Int `json:"context_length"`     // OpenRouter, Together
 	ContextWindow    wire.Int `json:"context_window"`     // Groq
 	MaxModelLen      wire.Int `json:"max_model_len"`      // vLLM, SGLang
@@ -47,7 +48,7 @@ func (c *capabilities) UnmarshalJSON(b []byte) error {
 
 // model is what the entry tells.
 func (e listEntry) model(prov string) provider.Model {
-	m := provider.Model{Provider: prov, Name: string(e.ID)}
+	m := provider.Model{Provider: prov, Name: string(e.ID), Created: provider.UnixTime(e.Created.N)}
 	if m.Name == "" {
 		m.Name = string(e.Name)
 	}

@@ -309,8 +309,8 @@ func TestAddresses(t *testing.T) {
 func TestModels(t *testing.T) {
 	t.Parallel()
 	list := `{"object":"list","data":[
-		{"id":"gpt-4o","object":"model","owned_by":"openai"},
-		{"id":"vllm","max_model_len":32768},
+		{"id":"gpt-4o","object":"model","created":1715367049,"owned_by":"openai"},
+		{"id":"vllm","created":0,"max_model_len":32768},
 		{"id":"llama","meta":{"n_ctx_train":8192,"size":4242}},
 		{"id":"router","context_length":200000,"architecture":{"input_modalities":["text","image"]},"supported_parameters":["tools","reasoning","structured_outputs"]},
 		{"id":"plain","context_length":"4096","architecture":{"input_modalities":["text"]},"supported_parameters":["temperature"]},
@@ -319,7 +319,7 @@ func TestModels(t *testing.T) {
 		{"id":"text-embedding-3-small"},{"id":"dall-e-3"},{"id":"whisper-1"},{"id":"BAAI/bge-m3"},{"id":"gpt-image-1"},
 		{"name":"named"},{}]}`
 	want := []provider.Model{
-		{Name: "gpt-4o"}, {Name: "vllm", ContextLength: 32768}, {Name: "llama", ContextLength: 8192, Size: 4242},
+		{Name: "gpt-4o", Created: provider.UnixTime(1715367049)}, {Name: "vllm", ContextLength: 32768}, {Name: "llama", ContextLength: 8192, Size: 4242},
 		{Name: "router", ContextLength: 200000, Tools: provider.Yes, Images: provider.Yes, Thinking: provider.Yes, Schema: provider.Yes},
 		{Name: "plain", ContextLength: 4096, Tools: provider.No, Images: provider.No, Thinking: provider.No, Schema: provider.No},
 		{Name: "mistral", ContextLength: 131072, Tools: provider.Yes, Images: provider.No}, {Name: "odd"},

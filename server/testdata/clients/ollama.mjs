@@ -61,7 +61,12 @@ await run({
   async "errors"() {
     await assert.rejects(told({ messages: say("busy") }), (err) => err.status_code === 429);
     await assert.rejects(told({ messages: say("break") }), /connection was lost/);
-    await assert.rejects(told({ model: "script/none.yaml", messages: say("hi") }), (err) => err.status_code === 404);
+    await assert.rejects(told({ messages: say("fails inside") }), (err) => err.status_code === 502);
+    for (const model of ["script/none.yaml", "none:7b"]) {
+      for (const ask of [() => told({ model, messages: say("hi") }), () => client.generate({ model, prompt: "hi" }), () => client.embed({ model, input: "hi" }), () => client.show({ model })]) {
+        await assert.rejects(ask(), (err) => err.status_code === 404 && err.error.startsWith(`model "${model}" not found`));
+      }
+    }
   },
   async "the client cancels"() {
     const stream = await client.chat({ model, messages: say("slow"), stream: true });

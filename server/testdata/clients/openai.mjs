@@ -37,7 +37,7 @@ await run({
   },
   async "chat: what can't change is not asked again"() {
     const causes = {
-      refused: 400, moderated: 403, "wrong key": 401, "no quota": 402, paid: 402, gibberish: 424, "too long": 413,
+      refused: 400, moderated: 403, "wrong key": 401, "no quota": 402, paid: 402, gibberish: 424, "too long": 400,
       "no such model": 404, "no such input": 422, misses: 424,
     };
     let asked = 0;
@@ -58,10 +58,11 @@ await run({
         }
       }
     }
-    for (const model of ["script/none.yaml", "nobody/none", "fettle/nobody"]) {
+    for (const model of ["script/none.yaml", "nobody/none", "gpt-none", "fettle/nobody"]) {
       asked = 0;
       const err = await patient.chat.completions.create({ model, messages: say("hi") }).catch((err) => err);
-      assert.equal(err.status, 404, `${model}: ${err}`);
+      assert.ok(err instanceof OpenAI.NotFoundError, `${model}: ${err}`);
+      assert.deepEqual([err.code, err.type, err.param], ["model_not_found", "invalid_request_error", "model"]);
       assert.equal(asked, 1, model);
     }
   },
@@ -122,7 +123,7 @@ await run({
       (err) => err.status === 400 && err.type === "invalid_request_error" && /waits for a result/.test(err.message),
     );
     const wrong = new OpenAI({ baseURL: `${base}/v1`, apiKey: "x".repeat(43), maxRetries: 0 });
-    await assert.rejects(wrong.models.list(), (err) => err.status === 401);
+    await assert.rejects(wrong.models.list(), (err) => err instanceof OpenAI.AuthenticationError && err.code === "invalid_api_key");
   },
   async "embeddings: numbers, and base64 as the client asks for by itself"() {
     const floats = await client.embeddings.create({ model, input: ["rain in Oslo", "snow"], encoding_format: "float", dimensions: 16 });

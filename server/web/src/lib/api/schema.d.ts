@@ -2259,6 +2259,7 @@ export interface components {
             detail?: string[];
             hints?: string[];
             message: string;
+            retry_after_ms?: number;
             retryable: boolean;
             status?: number;
         };
@@ -3085,6 +3086,7 @@ export interface components {
             detail?: string[];
             hints?: string[];
             message: string;
+            retry_after_ms?: number;
             retryable: boolean;
             seq: number;
             status?: number;
