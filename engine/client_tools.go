@@ -20,6 +20,8 @@ type ClientTool struct {
 	Name        string
 	Description string
 	Schema      json.RawMessage // a JSON Schema of type object; nil takes nothing
+	// Strict asks the provider to hold the arguments to the schema.
+	Strict bool
 }
 
 // ClientToolset is the toolset of the tools that clients run. No other may have
