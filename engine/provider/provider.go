@@ -252,7 +252,7 @@ type Part struct {
 // AddText appends text to the parts of a message. Text that follows text becomes one part
 // with it, with sep between.
 func AddText(parts []Part, text, sep string) []Part {
-	if n := len(parts); n > 0 && parts[n-1].Kind == TextPart {
+	if n := len(parts); n > 0 && parts[n-1].Kind == TextPart && parts[n-1].Name == "" {
 		parts[n-1].Text += sep + text
 		return parts
 	}
