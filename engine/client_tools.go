@@ -65,6 +65,21 @@ func clientEntries(tools []ClientTool) ([]toolset.Entry, error) {
 	return out, nil
 }
 
+// strictTools returns the ids of the tools whose arguments the provider is to hold to their
+// schemas; nil if there are none.
+func strictTools(tools []ClientTool) map[string]bool {
+	var out map[string]bool
+	for _, c := range tools {
+		if c.Strict {
+			if out == nil {
+				out = map[string]bool{}
+			}
+			out[ClientToolset+":"+c.Name] = true
+		}
+	}
+	return out
+}
+
 // withClients adds the client's tools to those of a set.
 func (t *turn) withClients(set *toolset.Set) *toolset.Set {
 	if len(t.clients) == 0 {

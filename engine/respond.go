@@ -350,9 +350,9 @@ func (t *turn) nameFor(id string) string {
 
 func (t *turn) toolSpecs() []provider.ToolSpec {
 	specs := specsOf(t.offer, t.names)
-	for _, c := range t.req.ClientTools {
-		name := t.names.Name(ClientToolset + ":" + c.Name)
-		if i := slices.IndexFunc(specs, func(s provider.ToolSpec) bool { return c.Strict && s.Name == name }); i >= 0 {
+	for id := range t.strict {
+		name := t.names.Name(id)
+		if i := slices.IndexFunc(specs, func(s provider.ToolSpec) bool { return s.Name == name }); i >= 0 {
 			specs[i].Strict = true
 		}
 	}
