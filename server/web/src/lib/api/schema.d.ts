@@ -3008,6 +3008,7 @@ export interface components {
         };
         event_footnote: {
             ending?: string;
+            ignored?: string[];
             seq: number;
             text: string;
             /** Format: date-time */
