@@ -127,10 +127,6 @@ type TurnRequest struct {
 	Params   provider.Params
 	Sampling provider.Sampling
 	Hints    provider.Hints
-	// Prefill is the beginning of the answer, which the model continues; empty lets the model
-	// begin. A model whose provider is no [provider.Continuer] is a Usage fault of Start that
-	// wraps [ErrPrefill].
-	Prefill string
 	// Ignored are the names of the parts of a client's request that are passed on to no
 	// provider. A footnote of the answer names them.
 	Ignored []string

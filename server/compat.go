@@ -130,9 +130,6 @@ func (s *Server) prepareCompat(req *engine.TurnRequest) {
 // by going away, so it ends with its client.
 func (s *Server) answerTurn(w http.ResponseWriter, r *http.Request, in *dialect.Request, req engine.TurnRequest) error {
 	id, chat, err := s.start(r.Context(), req)
-	if errors.Is(err, engine.ErrPrefill) {
-		return fieldFault(fault.Usage, "messages", err.Error())
-	}
 	if err != nil {
 		return unknownModel(err)
 	}
@@ -236,7 +233,7 @@ func historyOf(in *dialect.Request) []provider.Message {
 	var out []provider.Message
 	known := map[string]bool{}
 	said := spoken(in.Messages)
-	for _, m := range said[:len(said)-len(newest(said))-len(begun(said))] {
+	for _, m := range said[:len(said)-len(newest(said))] {
 		msg := provider.Message{Role: provider.Role(m.Role)}
 		for _, p := range m.Parts {
 			part, ok := partOf(p)
@@ -318,19 +315,9 @@ func textOf(m dialect.Message) string {
 	return strings.Join(all, "\n\n")
 }
 
-// begun is the message at the end that begins the answer, if there is one.
-func begun(said []dialect.Message) []dialect.Message {
-	n := len(said) - 1
-	if n < 0 || said[n].Role != dialect.Assistant || slices.ContainsFunc(said[n].Parts, func(p dialect.Part) bool { return p.Call != nil }) {
-		return nil
-	}
-	return said[n:]
-}
-
 // newest are the messages at the end that ask for an answer: results of tools, or
 // what the user said last.
 func newest(said []dialect.Message) []dialect.Message {
-	said = said[:len(said)-len(begun(said))]
 	n := len(said)
 	for n > 0 && said[n-1].Role == dialect.ToolRole {
 		n--

@@ -154,11 +154,7 @@ func wireRequest(in *dialect.Request) (engine.TurnRequest, error) {
 		Sampling: samplingOf(in.TopP, in.Seed, in.Stop, in.Settings), Hints: hintsOf(in), Ignored: in.Ignored,
 		Schema: schemaOf(in), ClientTools: clientTools(in), MustCall: mustCall(in),
 	}
-	said := spoken(in.Messages)
-	for _, m := range begun(said) {
-		req.Prefill += prefillOf(m)
-	}
-	for _, m := range newest(said) {
+	for _, m := range newest(spoken(in.Messages)) {
 		if m.Role != dialect.User && m.Role != dialect.ToolRole {
 			return req, fieldFault(fault.Usage, "messages", "the last message has to be the user's, or a tool's result")
 		}
@@ -190,17 +186,6 @@ func wireRequest(in *dialect.Request) (engine.TurnRequest, error) {
 		return req, fieldFault(fault.Usage, "messages", "message is empty")
 	}
 	return req, nil
-}
-
-// prefillOf is the text of a message that begins the answer.
-func prefillOf(m dialect.Message) string {
-	var text strings.Builder
-	for _, p := range m.Parts {
-		if p.Kind == dialect.Text {
-			text.WriteString(p.Text)
-		}
-	}
-	return strings.ToValidUTF8(text.String(), "\ufffd")
 }
 
 // paramsOf are the parameters of a dialect's request, whose level of reasoning the decoder has

@@ -41,17 +41,6 @@ type Reasoning struct {
 type TextDelta struct {
 	Text  string `json:"text"`
 	Agent string `json:"agent,omitempty"`
-	// Given marks the beginning of the answer, if the client gave it for the model to
-	// continue. Clients that know it already are not sent it again.
-	Given bool `json:"given,omitempty"`
-}
-
-// Added is the text without what the client gave.
-func (d TextDelta) Added() string {
-	if d.Given {
-		return ""
-	}
-	return d.Text
 }
 
 // ToolStart says that a call runs from now on. A call that is denied or

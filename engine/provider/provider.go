@@ -69,13 +69,6 @@ func WithRenewal(ctx context.Context, p Provider, do func() error) error {
 	return do()
 }
 
-// Continuer is a Provider that can continue an answer: the last message of a request may be
-// the assistant's, and the response is what follows it, without the text of the message.
-type Continuer interface {
-	// Continues reports whether a model does that.
-	Continues(model string) bool
-}
-
 // Learner is a Provider that learns from refusals which shape the requests to a model must
 // have.
 type Learner interface {

@@ -87,13 +87,11 @@
 //	name of a message                    yes     no         no         no      no
 //	levels of reasoning                  as they are; the nearest that the model has
 //	budget of thinking in tokens         a level            yes (1)    a level a level
-//	last message of the assistant's      (6)     no         (1)        yes     yes
 //	logprobs, metadata, audio, num_ctx, keep_alive, n above 1: no provider
 //
 // (1) As the model takes it: newer models of Anthropic's refuse some, and while a model thinks
 // it takes less. (2) Not by OpenAI's own addresses and Azure. (3) auto and standard_only.
-// (4) Where no user is given. (5) Where the schema obeys the rules of strict mode. (6) Not by
-// OpenAI, Azure, Google and xAI. A parameter that a server refuses by name is left out from
+// (4) Where no user is given. (5) Where the schema obeys the rules of strict mode. A parameter that a server refuses by name is left out from
 // then on, and reported. n above 1 is an error.
 //
 // # Concurrency and memory

@@ -76,8 +76,8 @@ func (c *openAIEncoder) Append(dst []byte, e event.Event) ([]byte, error) {
 	}
 	switch b := e.Body.(type) {
 	case event.TextDelta:
-		if text := b.Added(); text != "" {
-			dst = c.textDelta(dst, "content", c.text.join(text))
+		if b.Text != "" {
+			dst = c.textDelta(dst, "content", c.text.join(b.Text))
 		}
 	case event.Reasoning:
 		if b.Text != "" {

@@ -1,16 +1,11 @@
 package anthropic
 
 import (
-	"strings"
-
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/provider/wire"
 )
 
-var (
-	_ provider.Announcer = (*Provider)(nil)
-	_ provider.Continuer = (*Provider)(nil)
-)
+var _ provider.Announcer = (*Provider)(nil)
 
 // keep leaves out the parameters that the API or the model does not take.
 func (e *encoder) keep() {
@@ -68,25 +63,6 @@ func onWire(param string) string {
 		return "strict"
 	}
 	return param
-}
-
-// Continues reports whether a model continues an answer. Anthropic's own do up to version 4.5.
-func (p *Provider) Continues(model string) bool {
-	_, version, ok := parseName(model)
-	return !ok || version != noVersion && version < 406
-}
-
-// prefilled reports whether the request ends with an answer to continue, which no model does
-// while it thinks. Blanks at its end are refused.
-func (e *encoder) prefilled() bool {
-	n := len(e.out.Messages) - 1
-	if n < 0 || e.out.Messages[n].Role != roleAssistant {
-		return false
-	}
-	content := e.out.Messages[n].Content
-	last := &content[len(content)-1]
-	last.Text = strings.TrimRight(last.Text, " \t\r\n")
-	return last.Type == typeText
 }
 
 // Notes returns the footnotes about the parameters of a request; see [provider.Announcer].

@@ -29,10 +29,6 @@ func (e *encoder) thinking() {
 	}()
 	switch {
 	case e.now.noThinking:
-	case e.prefilled():
-		if want != nil && *want {
-			e.noteParam(provider.EffortParam, "reasoning was not asked for: %s can't think and continue an answer", e.req.Model)
-		}
 	case want == nil && e.f.think >= thinkDefault:
 		e.think("adaptive") // as it does anyway, but shown
 	case want == nil:

@@ -5,32 +5,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/provider/wire"
 )
 
-var (
-	_ provider.Announcer = (*Provider)(nil)
-	_ provider.Continuer = (*Provider)(nil)
-)
-
-// Continues returns true: the API has the member prefix for that.
-func (p *Provider) Continues(string) bool { return true }
-
-// continued is the answer that a request has the model continue; empty if there is none. The
-// API repeats it at the beginning of the response.
-func continued(req *provider.Request) string {
-	n := len(req.Messages) - 1
-	if n < 0 || req.Messages[n].Role != provider.Assistant {
-		return ""
-	}
-	var text string
-	for _, p := range req.Messages[n].Parts {
-		switch p.Kind {
-		case provider.TextPart:
-			text += p.Text
-		case provider.ToolCallPart:
-			return ""
-		}
-	}
-	return text
-}
+var _ provider.Announcer = (*Provider)(nil)
 
 // takes returns the names of the parameters that chat completions take, without those that
 // the model has refused.

@@ -45,13 +45,7 @@ func takes() []string {
 	}
 }
 
-var (
-	_ provider.Announcer = (*Provider)(nil)
-	_ provider.Continuer = (*Provider)(nil)
-)
-
-// Continues returns true: a template leaves the last message open if it is the assistant's.
-func (p *Provider) Continues(string) bool { return true }
+var _ provider.Announcer = (*Provider)(nil)
 
 // Notes returns the footnotes about the parameters of a request; see [provider.Announcer].
 func (p *Provider) Notes(req *provider.Request) []provider.Note {

@@ -22,8 +22,6 @@ type message struct {
 	Details          []json.RawMessage `json:"reasoning_details,omitempty"`
 	ToolCalls        []call            `json:"tool_calls,omitempty"`
 	ToolCallID       string            `json:"tool_call_id,omitempty"`
-	Prefix           bool              `json:"prefix,omitempty"`  // see prefillPrefix
-	Partial          bool              `json:"partial,omitempty"` // see prefillPartial
 
 	extra json.RawMessage // further members
 }

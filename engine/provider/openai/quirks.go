@@ -39,8 +39,6 @@ type quirks struct {
 	noEffort bool            // reasoning_effort is refused
 	nineID   bool            // ids of calls are nine letters or digits
 
-	prefill prefill // how the address continues an answer
-
 	// api is the API that a refusal has named, and onlyAPI reports that the address has no
 	// other one for the model.
 	api         string
@@ -83,7 +81,6 @@ func (p *Provider) quirks(model string) quirks {
 			signed:  strings.HasSuffix(host, ".googleapis.com") && signs().MatchString(model),
 			itemIDs: host == "openrouter.ai", // as its documentation says
 			vendor:  azure(p.base),
-			prefill: prefillOf(p.base),
 		}
 	}
 	q := quirks{completionTokens: true, vendor: true}

@@ -25,9 +25,6 @@ type chatRequest struct {
 	Parallel  *bool  `json:"parallel_tool_calls,omitempty"`
 	Verbosity string `json:"verbosity,omitempty"`
 	endUser
-	// Final and Begin have the last message continued; see prefillFinal.
-	Final *bool `json:"continue_final_message,omitempty"`
-	Begin *bool `json:"add_generation_prompt,omitempty"`
 }
 
 // sampling are the members of [provider.Sampling], as chats and completions have them.
@@ -138,7 +135,6 @@ func (b *built) chat(req *provider.Request, q quirks, now adaption) error {
 		c.add(m)
 	}
 	out.Messages = c.finish(system)
-	out.continueLast(q.prefill)
 	b.sent = c.sent
 	for _, fn := range b.offer(req, now) {
 		out.Tools = append(out.Tools, tool{Type: "function", Function: fn})

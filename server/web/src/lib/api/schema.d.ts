@@ -3131,7 +3131,6 @@ export interface components {
         };
         event_text_delta: {
             agent?: string;
-            given?: boolean;
             seq: number;
             text: string;
             /** Format: date-time */
