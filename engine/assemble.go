@@ -26,6 +26,7 @@ type assembly struct {
 	// params are the question's over the model's.
 	params   provider.Params
 	sampling provider.Sampling
+	hints    provider.Hints
 	mustCall string // the name of a tool, or provider.AnyTool
 	// native is for a provider that keeps the agents itself; nil elsewhere.
 	native *provider.Native
@@ -54,7 +55,7 @@ type assembly struct {
 // message, the normalised history, the context files before the latest user
 // message, that message with the documents that it names, and the tools.
 func assemble(a assembly) *provider.Request {
-	req := &provider.Request{Model: a.model, System: a.system, Temperature: a.params.Temperature, MaxTokens: a.params.MaxTokens, Sampling: a.sampling, Native: a.native, ThoughtEnd: a.thoughtEnd}
+	req := &provider.Request{Model: a.model, System: a.system, Temperature: a.params.Temperature, MaxTokens: a.params.MaxTokens, Sampling: a.sampling, Hints: a.hints, Native: a.native, ThoughtEnd: a.thoughtEnd}
 	if a.agent != nil {
 		req.System = a.agentSystem()
 	}
@@ -64,6 +65,9 @@ func assemble(a assembly) *provider.Request {
 	req.Messages = append(req.Messages, a.extra...)
 	if !a.without[provider.FeatureTools] {
 		req.Tools, req.MustCall = a.tools, a.mustCall
+	}
+	if a.schema == nil || a.without[provider.FeatureSchema] {
+		req.FormatName, req.FormatDescription, req.FormatStrict = "", "", nil
 	}
 	switch {
 	case a.schema == nil:

@@ -173,6 +173,7 @@ func requestsJSON(t *testing.T, all []*provider.Request) []byte {
 		Name        string          `json:"name"`
 		Description string          `json:"description"`
 		InputSchema json.RawMessage `json:"input_schema"`
+		Strict      bool            `json:"strict,omitempty"`
 	}
 	type message struct {
 		Role  provider.Role   `json:"role"`
@@ -186,21 +187,20 @@ func requestsJSON(t *testing.T, all []*provider.Request) []byte {
 		Schema      json.RawMessage `json:"schema,omitempty"`
 		MaxTokens   int             `json:"max_tokens,omitempty"`
 		Temperature *float64        `json:"temperature,omitempty"`
-		TopP        *float64        `json:"top_p,omitempty"`
-		Seed        *int64          `json:"seed,omitempty"`
-		Stop        []string        `json:"stop,omitempty"`
-		Think       *bool           `json:"think,omitempty"`
-		Effort      provider.Effort `json:"effort,omitempty"`
-		MustCall    string          `json:"must_call,omitempty"`
+		provider.Sampling
+		provider.Hints
+		Think    *bool           `json:"think,omitempty"`
+		Effort   provider.Effort `json:"effort,omitempty"`
+		MustCall string          `json:"must_call,omitempty"`
 	}
-	if n := reflect.TypeFor[provider.Request]().NumField(); n != 15 {
+	if n := reflect.TypeFor[provider.Request]().NumField(); n != 16 {
 		t.Errorf("provider.Request has %d fields: the golden files show all but Tokens, ThoughtEnd, Completion and Native; add the new field here", n)
 	}
 	out := make([]request, len(all))
 	for i, r := range all {
 		out[i] = request{
 			Model: r.Model, System: r.System, Messages: []message{}, Schema: r.Schema,
-			MaxTokens: r.MaxTokens, Temperature: r.Temperature, TopP: r.TopP, Seed: r.Seed, Stop: r.Stop, Think: r.Think, Effort: r.Effort, MustCall: r.MustCall,
+			MaxTokens: r.MaxTokens, Temperature: r.Temperature, Sampling: r.Sampling, Hints: r.Hints, Think: r.Think, Effort: r.Effort, MustCall: r.MustCall,
 		}
 		for _, m := range r.Messages {
 			out[i].Messages = append(out[i].Messages, message(m))

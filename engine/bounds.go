@@ -27,6 +27,8 @@ const (
 	// and maxNote the bytes of one.
 	maxProviderNotes = 100
 	maxNote          = 4 << 10
+	// maxIgnored bounds the parts of a request that one footnote names.
+	maxIgnored = 100
 	// maxModelRef bounds the name of a model, which keys of records contain.
 	maxModelRef = 1 << 10
 	// maxErrorText bounds the text of an error event, and maxErrorLines the lines of

@@ -20,6 +20,8 @@ type ClientTool struct {
 	Name        string
 	Description string
 	Schema      json.RawMessage // a JSON Schema of type object; nil takes nothing
+	// Strict asks the provider to hold the arguments to the schema.
+	Strict bool
 }
 
 // ClientToolset is the toolset of the tools that clients run. No other may have
@@ -61,6 +63,21 @@ func clientEntries(tools []ClientTool) ([]toolset.Entry, error) {
 		return nil, fault.Wrap(fault.Usage, "read the client's tools", err)
 	}
 	return out, nil
+}
+
+// strictTools returns the ids of the tools whose arguments the provider is to hold to their
+// schemas; nil if there are none.
+func strictTools(tools []ClientTool) map[string]bool {
+	var out map[string]bool
+	for _, c := range tools {
+		if c.Strict {
+			if out == nil {
+				out = map[string]bool{}
+			}
+			out[ClientToolset+":"+c.Name] = true
+		}
+	}
+	return out
 }
 
 // withClients adds the client's tools to those of a set.

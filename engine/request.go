@@ -126,6 +126,10 @@ type TurnRequest struct {
 	// configuration, then to the model.
 	Params   provider.Params
 	Sampling provider.Sampling
+	Hints    provider.Hints
+	// Ignored are the names of the parts of a client's request that are passed on to no
+	// provider. A footnote of the answer names them.
+	Ignored []string
 	// MustCall is the id of a tool that the first response has to call, or
 	// [provider.AnyTool]; empty leaves it to the model, as do providers that can't
 	// make a model call. It counts where the tool is offered.

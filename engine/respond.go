@@ -116,9 +116,9 @@ func (t *turn) ask(extra []provider.Message) (*reply, error) {
 		if t.shown {
 			return r, err // another try would repeat what was shown
 		}
-		again, note := t.withLess(err)
+		again, lacks := t.withLess(err)
 		if again {
-			if err := t.emit(event.Footnote{Text: note}); err != nil {
+			if err := t.emit(lacks); err != nil {
 				return r, err
 			}
 			continue
@@ -126,7 +126,8 @@ func (t *turn) ask(extra []provider.Message) (*reply, error) {
 		if t.refused(err) {
 			continue
 		}
-		if again, note = t.withoutOldImages(err); again {
+		again, note := t.withoutOldImages(err)
+		if again {
 			if err := t.emit(event.Footnote{Text: note}); err != nil {
 				return r, err
 			}
@@ -145,15 +146,16 @@ func (t *turn) ask(extra []provider.Message) (*reply, error) {
 	}
 }
 
-// withLess drops a feature that the provider's refusal names.
-func (t *turn) withLess(err error) (bool, string) {
+// withLess drops a feature that the provider's refusal names, and returns the footnote about
+// that.
+func (t *turn) withLess(err error) (bool, event.Footnote) {
 	var pe *provider.Error
 	if !errors.As(err, &pe) || pe.Kind != provider.Unsupported || pe.Feature == "" || t.model.without[pe.Feature] {
-		return false, ""
+		return false, event.Footnote{}
 	}
 	t.model.without[pe.Feature] = true
 	t.model.learnt.lacks(pe.Feature, t.eng.o.Now())
-	return true, withoutNote(pe.Feature, t.model.ref)
+	return true, event.Footnote{Text: withoutNote(pe.Feature, t.model.ref), Ignored: ignoredFeature(pe.Feature)}
 }
 
 // withoutOldImages leaves out the images of earlier turns after a refusal that is about an
@@ -180,7 +182,7 @@ func (t *turn) noteLeftOut() error {
 	var notes []event.Body
 	for _, f := range []provider.Feature{provider.FeatureImages, provider.FeatureTools, provider.FeatureThinking, provider.FeatureSchema} {
 		if t.model.without[f] && t.wants(f) {
-			notes = append(notes, event.Footnote{Text: withoutNote(f, t.model.ref)})
+			notes = append(notes, event.Footnote{Text: withoutNote(f, t.model.ref), Ignored: ignoredFeature(f)})
 		}
 	}
 	if !t.agentMode() && len(t.req.Tools) > 0 {
@@ -201,6 +203,17 @@ func withoutNote(f provider.Feature, ref string) string {
 		return "the schema was told in words: " + ref + " takes none"
 	}
 	return string(f) + " were left out: " + ref + " takes none"
+}
+
+// ignoredFeature is what of the request is left out for a model that lacks a feature.
+func ignoredFeature(f provider.Feature) []string {
+	switch f {
+	case provider.FeatureThinking:
+		return []string{provider.EffortParam}
+	case provider.FeatureSchema: // which the model is told in words
+		return nil
+	}
+	return []string{string(f)}
 }
 
 // otherModel turns to the next fallback, where another model may do better.
@@ -238,6 +251,9 @@ func (t *turn) stream(extra []provider.Message) (*reply, error) {
 	r := &reply{}
 	req, err := t.fitted(extra)
 	if err != nil {
+		return r, err
+	}
+	if err := t.noteParams(req); err != nil {
 		return r, err
 	}
 	p := provider.Retry(t.traced(t.model.prov), t.retryOptions())
@@ -304,7 +320,7 @@ func (t *turn) assembly(extra []provider.Message) assembly {
 		a.answer = &m
 	}
 	a.join(append(path, t.accept.question()), t.speaker())
-	a.extra, a.sampling, a.thoughtEnd = extra, t.req.Sampling, t.model.learnt.ThoughtEnd
+	a.extra, a.sampling, a.hints, a.thoughtEnd = extra, t.req.Sampling, t.req.Hints, t.model.learnt.ThoughtEnd
 	a.params, a.think = t.params()
 	if a.mustCall = t.req.MustCall; t.red.step > 0 || len(a.tools) == 0 {
 		a.mustCall = "" // what came of the call is for the model to say
@@ -333,7 +349,14 @@ func (t *turn) nameFor(id string) string {
 }
 
 func (t *turn) toolSpecs() []provider.ToolSpec {
-	return specsOf(t.offer, t.names)
+	specs := specsOf(t.offer, t.names)
+	for id := range t.strict {
+		name := t.names.Name(id)
+		if i := slices.IndexFunc(specs, func(s provider.ToolSpec) bool { return s.Name == name }); i >= 0 {
+			specs[i].Strict = true
+		}
+	}
+	return specs
 }
 
 // convert turns the deltas of one network read into events. Text that came
@@ -379,8 +402,9 @@ func (t *turn) convert(batch []provider.Delta, r *reply) []event.Body {
 				bodies = append(bodies, event.Annotations{Annotations: kept})
 			}
 		case provider.Footnote:
-			if t.cited.note() {
-				bodies = append(bodies, event.Footnote{Text: record.Clip(clean(d.Text), maxNote)})
+			note := event.Footnote{Text: record.Clip(clean(d.Text), maxNote), Ignored: d.Params}
+			if t.freshNote(note) && t.cited.note() {
+				bodies = append(bodies, note)
 			}
 			continue // it is no part of an answer, and a retry leaves it out
 		case provider.Meta:

@@ -73,6 +73,7 @@ type turn struct {
 	// clients are the tools that the client runs, chosen those of ours that the
 	// request offers.
 	clients []toolset.Entry
+	strict  map[string]bool // ids of those that [ClientTool.Strict] is set for
 	chosen  *toolset.Set
 	unlock  func() // the chat's lock
 
@@ -89,9 +90,10 @@ type turn struct {
 	// shown is set once a retry would repeat what was shown of a response.
 	shown     bool
 	model     *choice
-	unasked   error   // why no model can be asked; see keepUnasked
-	fit       fitting // what gives way in its requests
-	asked     int     // the estimate of the last request
+	noted     map[string]bool // the footnotes about parameters that were emitted
+	unasked   error           // why no model can be asked; see keepUnasked
+	fit       fitting         // what gives way in its requests
+	asked     int             // the estimate of the last request
 	learning  []*choice
 	progress  progress
 	denied    int
@@ -194,7 +196,7 @@ func (t *turn) loop() error {
 	if t.req.workflow != nil {
 		return t.runWorkflow(limit)
 	}
-	if err := errors.Join(t.noteLimit(), t.noteLeftOut()); err != nil {
+	if err := errors.Join(t.noteIgnored(), t.noteLimit(), t.noteLeftOut()); err != nil {
 		return err
 	}
 	if err := t.announce(); err != nil {

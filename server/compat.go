@@ -139,9 +139,11 @@ func (s *Server) answerTurn(w http.ResponseWriter, r *http.Request, in *dialect.
 	if !in.Stream {
 		return s.answerWhole(w, r, id, in)
 	}
-	if err := s.failsAtOnce(r.Context(), id); err != nil {
+	ignored, err := s.beginning(r.Context(), id)
+	if err != nil {
 		return unknownModel(in.Model, err)
 	}
+	setIgnored(w, in, ignored)
 	return s.stream(w, r, wireStream(id, chat.ID, in))
 }
 
@@ -177,38 +179,45 @@ func (s *Server) cancelUnread(ctx context.Context, id engine.TurnID) {
 	}
 }
 
-// failsAtOnce waits for the first that a turn has to say, and gives the fault of
-// one that says only that it failed: then the status can tell. It waits no longer
-// than a stream may be silent.
-func (s *Server) failsAtOnce(ctx context.Context, id engine.TurnID) error {
+// beginning waits for the beginning of a turn's answer. It returns the parameters that the
+// provider leaves out, and the fault of a turn that only failed: then the status of the
+// response can be that of the failure. It waits no longer than a stream may be silent.
+func (s *Server) beginning(ctx context.Context, id engine.TurnID) (ignored []string, _ error) {
 	ctx, cancel := context.WithTimeout(ctx, s.o.KeepAlive)
 	defer cancel()
 	for e, err := range s.turns.Follow(ctx, id, 0) {
 		if err != nil {
-			return nil // the stream finds out itself
+			return ignored, nil // the stream finds out itself
 		}
 		switch b := e.Body.(type) {
-		case event.Status, event.Footnote, event.AgentStart:
+		case event.Footnote:
+			ignored = append(ignored, b.Ignored...)
+		case event.Status, event.AgentStart:
 		case event.Error:
-			return dialect.FaultOf(b)
+			return ignored, dialect.FaultOf(b)
 		default:
-			return nil
+			return ignored, nil
 		}
 	}
-	return nil
+	return ignored, nil
 }
 
 // answerWhole answers with one object when the turn has ended.
 func (s *Server) answerWhole(w http.ResponseWriter, r *http.Request, id engine.TurnID, in *dialect.Request) error {
 	out := dialect.NewObject(in.Dialect, in.Options())
+	var ignored []string
 	for e, err := range s.turns.Follow(r.Context(), id, 0) {
 		if err != nil {
 			return err
+		}
+		if note, ok := e.Body.(event.Footnote); ok {
+			ignored = append(ignored, note.Ignored...)
 		}
 		if out.Add(e) != nil {
 			break // its body says why
 		}
 	}
+	setIgnored(w, in, ignored)
 	// The turn took as long as it took; writing has a time of its own.
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(jsonTime))
 	w.Header().Set("X-Fettle-Turn", string(id))
@@ -337,7 +346,7 @@ func partOf(p dialect.Part) (provider.Part, bool) {
 	text := strings.ToValidUTF8(p.Text, "\ufffd")
 	switch p.Kind {
 	case dialect.Text:
-		return provider.Part{Kind: provider.TextPart, Text: text}, text != ""
+		return provider.Part{Kind: provider.TextPart, Text: text, Name: clean(p.Name)}, text != ""
 	case dialect.Reasoning:
 		return provider.Part{Kind: provider.ReasoningPart, Text: text, Details: p.Details}, text != "" || len(p.Details) > 0
 	case dialect.Image:
@@ -381,7 +390,7 @@ func clientTools(in *dialect.Request) []engine.ClientTool {
 		if in.Choice.Mode == "none" || in.Choice.Mode == "tool" && in.Choice.Name != t.Name {
 			continue
 		}
-		out = append(out, engine.ClientTool{Name: t.Name, Description: t.Description, Schema: t.Schema})
+		out = append(out, engine.ClientTool{Name: t.Name, Description: t.Description, Schema: t.Schema, Strict: t.Strict})
 	}
 	return out
 }

@@ -94,15 +94,15 @@
 //     Anthropic's messages, and the usage of OpenAI's embeddings.
 //   - The time of a model is the provider's or that of the table of models, and else when the
 //     server was started; the epoch for clients of Anthropic's API, which mean unknown by it.
-//   - temperature, top_p, seed, stop and the bound of the answer's tokens are passed
-//     on to providers that have them, reasoning_effort as whether to think. An
-//     answer of a schema is checked, and asked for once more where it doesn't fit;
+//   - Parameters are passed on to providers that have them; the table in the package
+//     comment of server/dialect lists them. A level of reasoning that the provider does
+//     not have becomes the nearest. An answer of a schema is checked, and asked for once more where it doesn't fit;
 //     json_object is a schema that any object fits.
 //   - tool_choice none and that of one tool decide what is offered. That of one tool
 //     and required have the first response call one, where the provider can make it;
-//     a footnote tells where not. num_ctx changes nothing. logprobs, audio, logit_bias, penalties,
-//     parallel_tool_calls and tools that OpenAI runs are ignored, and listed in the
-//     header X-Fettle-Ignored. Tools of namespaces and custom tools reach the model as
+//     a footnote says where not. Parameters that the provider does not take, members that
+//     fettle does not know, and tools that OpenAI runs are listed in the header
+//     X-Fettle-Ignored, and in a footnote of the answer. Tools of namespaces and custom tools reach the model as
 //     functions, and their calls return in the client's form. More than one answer, work in the background,
 //     files by address or by id and OpenAI's conversations are refused.
 //   - A stored response can be asked for, also as the stream that it was, with its

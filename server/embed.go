@@ -131,7 +131,7 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request, in *dialect.Co
 	for batch, err := range s.turns.Complete(ctx, in.Model, provider.Request{
 		Completion: &provider.Completion{Prompt: in.Prompt, Suffix: in.Suffix, System: in.System, Raw: in.Raw, Images: in.Images},
 		MaxTokens:  in.MaxTokens, Temperature: in.Temperature, Think: in.Think,
-		Sampling: provider.Sampling{TopP: in.TopP, Seed: in.Seed, Stop: in.Stop},
+		Sampling: samplingOf(in.TopP, in.Seed, in.Stop, in.Settings), Hints: settingHints(in.Settings),
 	}) {
 		if err != nil {
 			return out.fail(ctx, err)
@@ -153,8 +153,10 @@ type completing struct {
 	c     dialect.Completion
 	meta  event.Meta
 	begun bool
-	size  int
-	err   error // of a write
+	// ignored are the parameters that the provider leaves out.
+	ignored []string
+	size    int
+	err     error // of a write
 }
 
 func (o *completing) take(batch []provider.Delta, now time.Time) {
@@ -165,6 +167,8 @@ func (o *completing) take(batch []provider.Delta, now time.Time) {
 			frames = o.c.Append(frames, d.Text, "", now)
 		case provider.Reasoning:
 			frames = o.c.Append(frames, "", d.Text, now)
+		case provider.Footnote:
+			o.ignored = append(o.ignored, d.Params...)
 		case provider.Meta:
 			o.meta = *d.Meta
 		}
@@ -186,11 +190,16 @@ func (o *completing) write(frames []byte) {
 		for name, value := range headerOf(o.in.Dialect) {
 			o.w.Header().Set(name, value)
 		}
+		o.setIgnored()
 		o.w.WriteHeader(http.StatusOK)
 	}
 	if _, o.err = o.w.Write(frames); o.err == nil {
 		o.err = o.rc.Flush()
 	}
+}
+
+func (o *completing) setIgnored() {
+	setIgnored(o.w, &dialect.Request{Dialect: o.in.Dialect, Ignored: o.in.Ignored}, o.ignored)
 }
 
 func (o *completing) end(now time.Time) {
@@ -200,6 +209,7 @@ func (o *completing) end(now time.Time) {
 		return
 	}
 	_ = o.rc.SetWriteDeadline(time.Now().Add(jsonTime))
+	o.setIgnored()
 	writeRaw(o.w, http.StatusOK, o.in.Dialect.Form().ObjectType, last)
 }
 

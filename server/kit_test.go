@@ -68,6 +68,8 @@ type plan struct {
 	dir    string // an old one
 	narrow bool   // connections hold little
 	agents []engine.Agent
+	// providers are further ones, by their names.
+	providers map[string]func() (provider.Provider, error)
 	// runs are what tools of toolsets do, by tool id; others say that they ran,
 	// and parsers take data that is whole.
 	runs map[string]toolset.RunnerFunc
@@ -130,6 +132,9 @@ func (h *house) build(p plan) (*server.Server, *server.Listening) {
 		var err error
 		eo.Agents, err = engine.NewAgents(p.agents...)
 		must(h.t, err)
+	}
+	for name, make := range p.providers {
+		must(h.t, eo.Models.(*models.Catalog).Registry.Add(name, make))
 	}
 	usual := eo.Runner
 	eo.Runner = func(set *registry.MirrorToolset, m *registry.MirrorTool) (toolset.Runner, error) {

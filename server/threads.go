@@ -76,6 +76,12 @@ func (s *Server) chatThread(w http.ResponseWriter, r *http.Request, n dialect.Na
 	if in.Confirm {
 		s.live.pause(id)
 	}
+	if in.Tuned() {
+		ignored, err := s.beginning(r.Context(), id)
+		if err == nil { // a failure is a part of these streams
+			setIgnored(w, in, ignored)
+		}
+	}
 	return s.stream(w, r, wireStream(id, chat.ID, in))
 }
 

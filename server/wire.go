@@ -56,10 +56,22 @@ func readWire(w http.ResponseWriter, r *http.Request, n dialect.Name) (*dialect.
 	if wrong != nil {
 		return nil, wrong
 	}
-	if len(in.Ignored) > 0 {
-		w.Header().Set(headerIgnored, ignoredText(in.Ignored))
-	}
+	setIgnored(w, in, nil)
 	return in, nil
+}
+
+// setIgnored names in a header what of a request changes nothing: what the dialect's decoder
+// reports, and the parameters that the provider leaves out.
+func setIgnored(w http.ResponseWriter, in *dialect.Request, params []string) {
+	all := slices.Clone(in.Ignored)
+	for _, p := range params {
+		if field := in.Field(p); !slices.Contains(all, field) {
+			all = append(all, field)
+		}
+	}
+	if len(all) > 0 {
+		w.Header().Set(headerIgnored, ignoredText(all))
+	}
 }
 
 const (
@@ -139,8 +151,8 @@ func (s *Server) beginThread(r *http.Request, name string, req engine.TurnReques
 func wireRequest(in *dialect.Request) (engine.TurnRequest, error) {
 	req := engine.TurnRequest{
 		Model: in.Model, Think: in.Think, Params: paramsOf(in),
-		Sampling: provider.Sampling{TopP: in.TopP, Seed: in.Seed, Stop: in.Stop}, Schema: schemaOf(in), ClientTools: clientTools(in),
-		MustCall: mustCall(in),
+		Sampling: samplingOf(in.TopP, in.Seed, in.Stop, in.Settings), Hints: hintsOf(in), Ignored: in.Ignored,
+		Schema: schemaOf(in), ClientTools: clientTools(in), MustCall: mustCall(in),
 	}
 	for _, m := range newest(spoken(in.Messages)) {
 		if m.Role != dialect.User && m.Role != dialect.ToolRole {
@@ -154,6 +166,8 @@ func wireRequest(in *dialect.Request) (engine.TurnRequest, error) {
 			switch {
 			case part.Kind == provider.ImagePart && !ok:
 				return req, fieldFault(fault.Usage, "messages", "an image is of no type of images")
+			case part.Kind == provider.TextPart && ok && part.Name != "":
+				req.Parts = append(req.Parts, part)
 			case part.Kind == provider.TextPart && ok:
 				req.Parts = provider.AddText(req.Parts, part.Text, "\n\n")
 			case ok && (part.Kind == provider.ImagePart || part.Kind == provider.FilePart || part.Kind == provider.ToolResultPart):
@@ -174,18 +188,35 @@ func wireRequest(in *dialect.Request) (engine.TurnRequest, error) {
 	return req, nil
 }
 
-// paramsOf are the parameters of a dialect's request. A level of reasoning that fettle has
-// no name for counts as the usual one.
+// paramsOf are the parameters of a dialect's request, whose level of reasoning the decoder has
+// checked.
 func paramsOf(in *dialect.Request) provider.Params {
-	p := provider.Params{Temperature: in.Temperature, MaxTokens: in.MaxTokens}
-	if in.Effort == "" {
-		return p
+	return provider.Params{Effort: provider.Effort(in.Effort), Temperature: in.Temperature, MaxTokens: in.MaxTokens}
+}
+
+// samplingOf are the parameters of a conversation or of a completion that decide which words
+// come.
+func samplingOf(topP *float64, seed *int64, stop []string, s dialect.Settings) provider.Sampling {
+	return provider.Sampling{
+		TopP: topP, MinP: s.MinP, TopK: s.TopK, Seed: seed, Stop: stop,
+		FrequencyPenalty: s.Frequency, PresencePenalty: s.Presence, RepeatPenalty: s.Repeat, LogitBias: s.LogitBias,
 	}
-	var err error
-	if p.Effort, err = provider.ParseEffort(in.Effort); err != nil {
-		p.Effort = provider.EffortMedium
+}
+
+// hintsOf are the further wishes of a request.
+func hintsOf(in *dialect.Request) provider.Hints {
+	h := settingHints(in.Settings)
+	h.ParallelCalls, h.ThinkTokens = in.Parallel, in.ThinkTokens
+	if f := in.Format; f != nil && len(f.Schema) > 0 {
+		h.FormatName, h.FormatDescription, h.FormatStrict = f.Name, f.Description, f.Strict
 	}
-	return p
+	return h
+}
+
+func settingHints(s dialect.Settings) provider.Hints {
+	return provider.Hints{
+		Verbosity: s.Verbosity, ServiceTier: s.Tier, User: s.User, SafetyID: s.SafetyID, CacheKey: s.CacheKey,
+	}
 }
 
 // schemaOf is what the answer has to be; any object where no schema says more.

@@ -279,6 +279,9 @@ type Footnote struct {
 	// Ending is set where the remark is how an answer ended that did not end by
 	// itself; empty for all others.
 	Ending Ending `json:"ending,omitempty"`
+	// Ignored are the names of the parts of the request that the remark is about: they were
+	// left out, or changed.
+	Ignored []string `json:"ignored,omitempty"`
 }
 
 // Ending is how an answer ended that did not end by itself.

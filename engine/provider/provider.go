@@ -151,6 +151,7 @@ type Request struct {
 	MaxTokens   int
 	Temperature *float64
 	Sampling
+	Hints
 	// Think asks for reasoning; nil leaves it to the model.
 	Think *bool
 	// Effort is how much reasoning Think asks for; empty is the provider's usual amount.
@@ -174,21 +175,14 @@ type Request struct {
 // AnyTool is a [Request.MustCall] that any tool meets. No tool has that name.
 const AnyTool = "*"
 
-// Sampling is what else decides which words come, where a provider has it; one
-// that hasn't leaves it out.
-type Sampling struct {
-	TopP *float64
-	Seed *int64
-	// Stop are texts at which the response ends.
-	Stop []string
-}
-
 // ToolSpec is a tool as the model is told about it. The adapter makes Name
 // fit the provider's rules and turns the answer's names back.
 type ToolSpec struct {
 	Name        string
 	Description string
 	InputSchema json.RawMessage // a JSON Schema of type object
+	// Strict asks the provider to hold the arguments to the schema.
+	Strict bool
 }
 
 // Role says who speaks in a Message.
@@ -251,7 +245,8 @@ type Part struct {
 	Model string `json:"model,omitempty"`
 	// Field is the field of the provider's API in which the reasoning came.
 	Field string `json:"field,omitempty"`
-	// Name is a file's name, for file and image parts.
+	// Name is a file's name, for file and image parts. For a text part of a user's message
+	// it is the name of the participant who wrote it; empty if the client gave none.
 	Name string `json:"name,omitempty"`
 	// MIME and Data are an image or a sound.
 	MIME string `json:"mime,omitempty"`
@@ -271,7 +266,7 @@ type Part struct {
 // AddText appends text to the parts of a message. Text that follows text becomes one part
 // with it, with sep between.
 func AddText(parts []Part, text, sep string) []Part {
-	if n := len(parts); n > 0 && parts[n-1].Kind == TextPart {
+	if n := len(parts); n > 0 && parts[n-1].Kind == TextPart && parts[n-1].Name == "" {
 		parts[n-1].Text += sep + text
 		return parts
 	}
@@ -355,6 +350,8 @@ type Delta struct {
 	// Field is the field of the provider's API in which the response's reasoning came, in
 	// its meta delta; see Part.Field.
 	Field string
+	// Params are the names of the parameters that a footnote is about; see [Note].
+	Params []string
 }
 
 // The stop reasons of event.Meta, into which adapters map a provider's own.

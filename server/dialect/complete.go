@@ -22,11 +22,14 @@ type CompletionRequest struct {
 	Raw    bool
 	Images [][]byte
 
-	Temperature  *float64
-	TopP         *float64
-	Seed         *int64
-	MaxTokens    int
-	Stop         []string
+	Temperature *float64
+	TopP        *float64
+	Seed        *int64
+	MaxTokens   int
+	Stop        []string
+	Settings
+	// Ignored is [Request.Ignored].
+	Ignored      []string
 	Think        *bool
 	Stream       bool
 	IncludeUsage bool
@@ -38,28 +41,53 @@ type CompletionRequest struct {
 
 // completionBody is the body of POST /v1/completions, and of POST /api/generate.
 type completionBody struct {
-	Model         string          `json:"model"`
-	Prompt        json.RawMessage `json:"prompt"`
-	Suffix        string          `json:"suffix"`
-	Temperature   *float64        `json:"temperature"`
-	TopP          *float64        `json:"top_p"`
-	Seed          *int64          `json:"seed"`
-	MaxTokens     *int            `json:"max_tokens"`
-	Stop          json.RawMessage `json:"stop"`
-	Stream        *bool           `json:"stream"`
-	StreamOptions struct {
-		IncludeUsage bool `json:"include_usage"`
-	} `json:"stream_options"`
-	N      *int `json:"n"`
-	BestOf *int `json:"best_of"`
-	Echo   bool `json:"echo"`
+	promptBody
+	openAIPrompt
+	ollamaPrompt
+}
 
-	System  string          `json:"system"`
-	Raw     bool            `json:"raw"`
-	Images  []string        `json:"images"`
-	Format  json.RawMessage `json:"format"`
-	Think   json.RawMessage `json:"think"`
-	Options ollamaOptions   `json:"options"`
+// promptBody are the members that both APIs have, the other two those of one alone.
+type (
+	promptBody struct {
+		Model  string          `json:"model"`
+		Prompt json.RawMessage `json:"prompt"`
+		Suffix string          `json:"suffix"`
+		Stream *bool           `json:"stream"`
+	}
+	openAIPrompt struct {
+		MaxTokens     *int          `json:"max_tokens"`
+		StreamOptions streamOptions `json:"stream_options"`
+		N             *int          `json:"n"`
+		BestOf        *int          `json:"best_of"`
+		Echo          bool          `json:"echo"`
+		settingsBody
+	}
+	ollamaPrompt struct {
+		System  string          `json:"system"`
+		Raw     bool            `json:"raw"`
+		Images  []string        `json:"images"`
+		Format  json.RawMessage `json:"format"`
+		Think   json.RawMessage `json:"think"`
+		Options json.RawMessage `json:"options"`
+	}
+)
+
+// unread returns the members of the body that its API does not have, or that change nothing
+// here.
+func (r *CompletionRequest) unread(body []byte) []string {
+	var all Request
+	if r.Dialect == Ollama {
+		all.unread("", body, struct {
+			promptBody
+			ollamaPrompt
+		}{})
+	} else {
+		all.unread("", body, struct {
+			promptBody
+			openAIPrompt
+		}{})
+	}
+	return all.Ignored
 }
 
 // DecodeCompletion reads the body of a completion in a dialect.
@@ -92,14 +120,16 @@ func (r *CompletionRequest) decode(body []byte) *FieldError {
 	case len(prompts) == 1:
 		r.Prompt = strings.ToValidUTF8(prompts[0], "\ufffd")
 	}
+	r.Ignored = r.unread(body)
 	if r.Dialect == Ollama {
 		return r.ollama(in)
 	}
+	r.Settings = in.settings()
 	if in.N != nil && *in.N > 1 || in.BestOf != nil && *in.BestOf > 1 {
 		return wrong("n", "only one answer at a time is given")
 	}
 	r.Temperature, r.TopP, r.Seed, r.Echo = in.Temperature, in.TopP, in.Seed, in.Echo
-	r.Stream, r.IncludeUsage = in.Stream != nil && *in.Stream, in.StreamOptions.IncludeUsage
+	r.Stream, r.IncludeUsage = in.Stream != nil && *in.Stream, in.StreamOptions.IncludeUsage != nil && *in.StreamOptions.IncludeUsage
 	if in.MaxTokens != nil {
 		r.MaxTokens = *in.MaxTokens
 	}
@@ -111,12 +141,20 @@ func (r *CompletionRequest) decode(body []byte) *FieldError {
 
 // ollama takes the fields of /api/generate.
 func (r *CompletionRequest) ollama(in completionBody) (err *FieldError) {
-	o := in.Options
+	all := Request{Ignored: r.Ignored}
+	o, err := all.readOptions(in.Options)
+	if err != nil {
+		return err
+	}
+	r.Ignored, r.Settings = all.Ignored, o.settings()
 	r.System, r.Raw = strings.ToValidUTF8(in.System, "\ufffd"), in.Raw
 	r.Temperature, r.TopP, r.Seed = o.Temperature, o.TopP, o.Seed
 	r.Stream = in.Stream == nil || *in.Stream
 	if o.Predict != nil && *o.Predict > 0 {
 		r.MaxTokens = *o.Predict
+	}
+	if !null(in.Format) && (r.Raw || r.Suffix != "") { // a text that is continued has no form
+		r.Ignored = append(r.Ignored, "format")
 	}
 	if r.Stop, err = stringsOf("options.stop", o.Stop); err != nil {
 		return err
@@ -135,7 +173,9 @@ func (r *CompletionRequest) ollama(in completionBody) (err *FieldError) {
 }
 
 func (r *CompletionRequest) check() *FieldError {
-	return checkNumbers(&Request{Temperature: r.Temperature, TopP: r.TopP, MaxTokens: r.MaxTokens, Stop: r.Stop})
+	return checkNumbers(&Request{
+		Dialect: r.Dialect, Temperature: r.Temperature, TopP: r.TopP, MaxTokens: r.MaxTokens, Stop: r.Stop, Settings: r.Settings,
+	})
 }
 
 // Completion writes the answer to a completion: as the frames of a stream, or as one object.
@@ -242,7 +282,8 @@ func (r *CompletionRequest) GenerateRequest(body []byte) (*Request, *fault.Fault
 	}
 	out := &Request{
 		Dialect: Ollama, Generate: true, Model: r.Model, Temperature: r.Temperature, TopP: r.TopP, Seed: r.Seed,
-		MaxTokens: r.MaxTokens, Stop: r.Stop, Think: r.Think, Stream: r.Stream,
+		MaxTokens: r.MaxTokens, Stop: r.Stop, Think: r.Think, Stream: r.Stream, Settings: r.Settings,
+		Ignored: r.Ignored,
 	}
 	var err *FieldError
 	if _, out.Effort, err = thinkOf(in.Think); err != nil {

@@ -6,6 +6,7 @@ import (
 
 // aguiRequest is RunAgentInput.
 type aguiRequest struct {
+	Protocol    json.RawMessage `json:"protocolVersion"`
 	ThreadID    string          `json:"threadId"`
 	RunID       string          `json:"runId"`
 	ParentRunID string          `json:"parentRunId"`
@@ -52,10 +53,15 @@ func decodeAGUI(r *Request, body []byte) *FieldError {
 	var props struct {
 		Model   string `json:"model"`
 		Confirm bool   `json:"confirm"`
+		callSettings
 	}
 	if isObject(in.Forwarded) && json.Unmarshal(in.Forwarded, &props) == nil {
 		r.Model, r.Confirm = props.Model, props.Confirm
+		props.into(r)
+		r.unread("forwardedProps.", in.Forwarded, props)
 	}
+	r.unread("", body, in)
+	r.ignore("state", isObject(in.State) && len(siblings(in.State)) > 0)
 	for _, t := range in.Tools {
 		r.Tools = append(r.Tools, t.tool())
 	}

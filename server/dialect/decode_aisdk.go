@@ -17,6 +17,28 @@ type aisdkRequest struct {
 	Model     string          `json:"model"`
 	Tools     json.RawMessage `json:"tools"`
 	Confirm   *bool           `json:"confirm"`
+	callSettings
+}
+
+// callSettings are the SDK's names of the parameters, for programs that send them in the body
+// or in AG-UI's forwardedProps.
+type callSettings struct {
+	MaxTokens   *int     `json:"maxOutputTokens"`
+	Temperature *float64 `json:"temperature"`
+	TopP        *float64 `json:"topP"`
+	TopK        *int     `json:"topK"`
+	Presence    *float64 `json:"presencePenalty"`
+	Frequency   *float64 `json:"frequencyPenalty"`
+	Stop        []string `json:"stopSequences"`
+	Seed        *int64   `json:"seed"`
+}
+
+func (in *callSettings) into(r *Request) {
+	r.Temperature, r.TopP, r.Seed, r.Stop = in.Temperature, in.TopP, in.Seed, in.Stop
+	r.TopK, r.Presence, r.Frequency = in.TopK, unless(in.Presence, 0), unless(in.Frequency, 0)
+	if in.MaxTokens != nil {
+		r.MaxTokens = *in.MaxTokens
+	}
 }
 
 type uiMessage struct {
@@ -55,6 +77,8 @@ func decodeAISDK(r *Request, body []byte) *FieldError {
 	}
 	r.ThreadID, r.Trigger, r.MessageID, r.Model, r.Stream = in.ID, in.Trigger, in.MessageID, in.Model, true
 	r.Confirm = in.Confirm != nil && *in.Confirm
+	in.into(r)
+	r.unread("", body, in)
 	switch in.Trigger {
 	case "", "submit-message", "regenerate-message":
 	default:

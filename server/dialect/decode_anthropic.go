@@ -2,6 +2,7 @@ package dialect
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 )
 
@@ -19,20 +20,31 @@ type anthropicRequest struct {
 	Stop        []string           `json:"stop_sequences"`
 	Stream      *bool              `json:"stream"`
 	Metadata    json.RawMessage    `json:"metadata"`
+	Tier        string             `json:"service_tier"`
 	Thinking    *struct {
 		Type   string `json:"type"`
 		Budget int    `json:"budget_tokens"`
 	} `json:"thinking"`
-	Output *struct {
-		Effort string           `json:"effort"`
-		Format *anthropicFormat `json:"format"`
-	} `json:"output_config"`
-	Format    *anthropicFormat  `json:"output_format"` // before output_config
-	Servers   []json.RawMessage `json:"mcp_servers"`
-	Container json.RawMessage   `json:"container"`
-	Thread    *struct {
+	Output  json.RawMessage   `json:"output_config"`
+	Format  *anthropicFormat  `json:"output_format"` // before output_config
+	Servers []json.RawMessage `json:"mcp_servers"`
+	Thread  *struct {
 		Type string `json:"type"`
 	} `json:"thread"`
+	// Cache changes nothing: what a provider caches is fettle's to mark.
+	Cache json.RawMessage `json:"cache_control"`
+
+	output anthropicOutput
+}
+
+// anthropicOutput is the object output_config, and anthropicMetadata the object metadata.
+type anthropicOutput struct {
+	Effort string           `json:"effort"`
+	Format *anthropicFormat `json:"format"`
+}
+
+type anthropicMetadata struct {
+	UserID string `json:"user_id"`
 }
 
 type anthropicFormat struct {
@@ -67,6 +79,7 @@ type anthropicBlock struct {
 	Thinking  string           `json:"thinking"`
 	Signature string           `json:"signature"`
 	Data      string           `json:"data"`
+	Citations json.RawMessage  `json:"citations"` // of a request: whether to cite
 
 	raw json.RawMessage
 }
@@ -112,7 +125,8 @@ func decodeAnthropic(r *Request, body []byte) *FieldError {
 	if err := read("", body, &in); err != nil {
 		return err
 	}
-	r.Model, r.Temperature, r.TopP, r.Stop, r.Metadata = in.Model, in.Temperature, in.TopP, in.Stop, in.Metadata
+	r.Model, r.Temperature, r.TopP, r.Stop = in.Model, in.Temperature, in.TopP, in.Stop
+	r.TopK, r.Tier = in.TopK, in.Tier
 	r.Stream = in.Stream != nil && *in.Stream
 	if in.MaxTokens != nil {
 		r.MaxTokens = *in.MaxTokens
@@ -123,10 +137,11 @@ func decodeAnthropic(r *Request, body []byte) *FieldError {
 	if len(in.Servers) > 0 {
 		return wrong("mcp_servers", "fettle calls no MCP server that a request names; add the server to fettle")
 	}
-	r.ignore("top_k", in.TopK != nil)
-	r.ignore("container", !null(in.Container))
-	in.think(r)
-	var err *FieldError
+	r.unread("", body, in)
+	err := in.objects(r)
+	if err != nil {
+		return err
+	}
 	if r.Format, err = in.format(); err != nil {
 		return err
 	}
@@ -164,18 +179,44 @@ func (in *anthropicRequest) noThread() *FieldError {
 	return err
 }
 
+// objects reads the parameters that are in objects of their own.
+func (in *anthropicRequest) objects(r *Request) *FieldError {
+	if !null(in.Metadata) {
+		var meta anthropicMetadata
+		if err := read("metadata", in.Metadata, &meta); err != nil {
+			return err
+		}
+		r.User = meta.UserID
+		r.unread("metadata.", in.Metadata, meta)
+	}
+	if !null(in.Output) {
+		if err := read("output_config", in.Output, &in.output); err != nil {
+			return err
+		}
+		r.unread("output_config.", in.Output, in.output)
+	}
+	return in.think(r)
+}
+
 // think reads how much the model is asked to reason: a level, or a number of tokens.
-func (in *anthropicRequest) think(r *Request) {
+func (in *anthropicRequest) think(r *Request) *FieldError {
 	if t := in.Thinking; t != nil {
+		if t.Type != "enabled" && t.Type != "disabled" && t.Type != "adaptive" && t.Type != "between_tools" {
+			return wrong("thinking.type", "Input should be 'enabled', 'disabled', 'adaptive' or 'between_tools'")
+		}
 		on := t.Type != "disabled"
 		r.Think = &on
 		if on && t.Budget > 0 {
-			r.Effort = effortOfBudget(t.Budget)
+			r.Effort, r.ThinkTokens = effortOfBudget(t.Budget), t.Budget
 		}
 	}
-	if in.Output != nil && in.Output.Effort != "" {
-		r.Effort = in.Output.Effort
+	if effort := in.output.Effort; effort != "" {
+		if !slices.Contains(Efforts(), effort) {
+			return wrong("output_config.effort", "Input should be 'low', 'medium', 'high', 'xhigh' or 'max'")
+		}
+		r.Effort, r.ThinkTokens = effort, 0
 	}
+	return nil
 }
 
 // effortOfBudget is the level of reasoning that a budget in tokens amounts to.
@@ -191,8 +232,8 @@ func effortOfBudget(tokens int) string {
 
 func (in *anthropicRequest) format() (*Format, *FieldError) {
 	f, field := in.Format, "output_format"
-	if in.Output != nil && in.Output.Format != nil {
-		f, field = in.Output.Format, "output_config.format"
+	if in.output.Format != nil {
+		f, field = in.output.Format, "output_config.format"
 	}
 	switch {
 	case f == nil:
@@ -202,7 +243,7 @@ func (in *anthropicRequest) format() (*Format, *FieldError) {
 	case null(f.Schema):
 		return nil, wrong(field, "json_schema has no schema")
 	}
-	return &Format{Schema: f.Schema, Strict: true}, nil
+	return &Format{Schema: f.Schema}, nil
 }
 
 func (c *anthropicChoice) choice() (Choice, *FieldError) {
@@ -231,10 +272,12 @@ func anthropicTools(r *Request, list []json.RawMessage) *FieldError {
 			Description string          `json:"description"`
 			Schema      json.RawMessage `json:"input_schema"`
 			Strict      bool            `json:"strict"`
+			Cache       json.RawMessage `json:"cache_control"` // see anthropicRequest
 		}
 		if err := read(field, raw, &t); err != nil {
 			return err
 		}
+		r.unread("tools[].", raw, t)
 		if t.Type != "" && t.Type != "custom" {
 			return wrong(field, "the tool "+t.Name+" of type "+t.Type+" can't be offered; send it as a tool with a name and an input_schema")
 		}
@@ -308,6 +351,9 @@ func anthropicContent(field string, raw json.RawMessage) ([]Part, *FieldError) {
 		parts, err := b.parts(item(field, i))
 		if err != nil {
 			return nil, err
+		}
+		if len(parts) > 0 && isObject(b.Citations) && !strings.Contains(string(b.Citations), "false") {
+			parts[0].unread = append(parts[0].unread, "citations")
 		}
 		out = append(out, parts...)
 	}

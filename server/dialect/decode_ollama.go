@@ -3,6 +3,7 @@ package dialect
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strconv"
 )
 
@@ -12,18 +13,42 @@ type ollamaRequest struct {
 	Messages []ollamaMessage `json:"messages"`
 	Tools    []openAITool    `json:"tools"`
 	Format   json.RawMessage `json:"format"`
-	Options  ollamaOptions   `json:"options"`
+	Options  json.RawMessage `json:"options"`
 	Think    json.RawMessage `json:"think"`
 	Stream   *bool           `json:"stream"`
+	Logprobs *bool           `json:"logprobs"`
+	TopLogs  *int            `json:"top_logprobs"`
 }
 
 type ollamaOptions struct {
 	Temperature *float64        `json:"temperature"`
 	TopP        *float64        `json:"top_p"`
+	TopK        *int            `json:"top_k"`
+	MinP        *float64        `json:"min_p"`
+	Frequency   *float64        `json:"frequency_penalty"`
+	Presence    *float64        `json:"presence_penalty"`
+	Repeat      *float64        `json:"repeat_penalty"`
 	Seed        *int64          `json:"seed"`
 	Predict     *int            `json:"num_predict"`
-	Context     *int            `json:"num_ctx"`
 	Stop        json.RawMessage `json:"stop"`
+}
+
+// readOptions reads options, and reports those that change nothing here.
+func (r *Request) readOptions(raw json.RawMessage) (o ollamaOptions, _ *FieldError) {
+	if null(raw) {
+		return o, nil
+	}
+	if err := read("options", raw, &o); err != nil {
+		return o, err
+	}
+	r.unread("options.", raw, o)
+	return o, nil
+}
+
+func (o *ollamaOptions) settings() Settings {
+	return Settings{
+		TopK: o.TopK, MinP: unless(o.MinP, 0), Frequency: unless(o.Frequency, 0), Presence: unless(o.Presence, 0), Repeat: o.Repeat,
+	}
 }
 
 type ollamaMessage struct {
@@ -42,16 +67,19 @@ func decodeOllama(r *Request, body []byte) *FieldError {
 	if err := read("", body, &in); err != nil {
 		return err
 	}
-	o := in.Options
+	o, err := r.readOptions(in.Options)
+	if err != nil {
+		return err
+	}
+	r.unread("", body, in)
+	r.ignore("logprobs", in.Logprobs != nil && *in.Logprobs)
+	r.ignore("top_logprobs", in.TopLogs != nil && *in.TopLogs > 0)
+	r.Settings = o.settings()
 	r.Model, r.Temperature, r.TopP, r.Seed = in.Model, o.Temperature, o.TopP, o.Seed
 	r.Stream = in.Stream == nil || *in.Stream // unlike elsewhere, it streams unless told not to
 	if o.Predict != nil && *o.Predict > 0 {   // -1 and -2 mean without a bound
 		r.MaxTokens = *o.Predict
 	}
-	if o.Context != nil {
-		r.Context = *o.Context
-	}
-	var err *FieldError
 	if r.Stop, err = stringsOf("options.stop", o.Stop); err != nil {
 		return err
 	}
@@ -85,6 +113,9 @@ func thinkOf(raw json.RawMessage) (*bool, string, *FieldError) {
 	if begins(raw) == '"' {
 		var effort string
 		err := read("think", raw, &effort)
+		if err == nil && effort != "" && !slices.Contains(Efforts(), effort) {
+			err = wrong("think", `invalid think value: "`+clean(effort)+`" (must be "high", "medium", "low", true, or false)`)
+		}
 		return &on, effort, err
 	}
 	err := read("think", raw, &on)

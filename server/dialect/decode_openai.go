@@ -2,6 +2,7 @@ package dialect
 
 import (
 	"encoding/json"
+	"slices"
 )
 
 // chatRequest is CreateChatCompletionRequest, as far as it means something here.
@@ -12,28 +13,26 @@ type chatRequest struct {
 	Functions      []openAIFunc    `json:"functions"` // before tools
 	ToolChoice     json.RawMessage `json:"tool_choice"`
 	Parallel       *bool           `json:"parallel_tool_calls"`
-	Temperature    *float64        `json:"temperature"`
-	TopP           *float64        `json:"top_p"`
-	Seed           *int64          `json:"seed"`
 	MaxTokens      *int            `json:"max_tokens"`
 	MaxCompletion  *int            `json:"max_completion_tokens"`
-	Stop           json.RawMessage `json:"stop"`
 	ResponseFormat *openAIFormat   `json:"response_format"`
 	Effort         string          `json:"reasoning_effort"`
 	Stream         *bool           `json:"stream"`
-	StreamOptions  *struct {
-		IncludeUsage *bool `json:"include_usage"`
-	} `json:"stream_options"`
-	N        *int            `json:"n"`
-	Metadata json.RawMessage `json:"metadata"`
-	Logprobs *bool           `json:"logprobs"`
-	Audio    json.RawMessage `json:"audio"`
-	LogitB   json.RawMessage `json:"logit_bias"`
+	StreamOptions  *streamOptions  `json:"stream_options"`
+	settingsBody
 
-	Presence   *float64        `json:"presence_penalty"`
-	Frequency  *float64        `json:"frequency_penalty"`
-	Prediction json.RawMessage `json:"prediction"`
-	WebSearch  json.RawMessage `json:"web_search_options"`
+	// These change nothing in some values, and are reported in others.
+	N           *int     `json:"n"`
+	Logprobs    *bool    `json:"logprobs"`
+	TopLogprobs *int     `json:"top_logprobs"`
+	Store       *bool    `json:"store"`
+	Modalities  []string `json:"modalities"`
+}
+
+// streamOptions are the options of a stream. Obfuscation is padding, which fettle never adds.
+type streamOptions struct {
+	IncludeUsage *bool `json:"include_usage"`
+	Obfuscation  *bool `json:"include_obfuscation"`
 }
 
 type openAIMessage struct {
@@ -44,6 +43,18 @@ type openAIMessage struct {
 	Name      string          `json:"name"`
 	CallID    string          `json:"tool_call_id"`
 	ToolCalls []wireCall      `json:"tool_calls"`
+
+	unread []string // members that change nothing here
+}
+
+// UnmarshalJSON reads it, and keeps the names of the members that are not read.
+func (m *openAIMessage) UnmarshalJSON(b []byte) error {
+	type plain openAIMessage
+	if err := json.Unmarshal(b, (*plain)(m)); err != nil {
+		return err
+	}
+	m.unread = unknownMembers(b, *m)
+	return nil
 }
 
 type openAITool struct {
@@ -65,15 +76,17 @@ func (f openAIFunc) tool() Tool {
 
 // openAIFormat is response_format; in responses its fields stand in text.format.
 type openAIFormat struct {
-	Type       string          `json:"type"`
-	Name       string          `json:"name"`
-	Schema     json.RawMessage `json:"schema"`
-	Strict     *bool           `json:"strict"`
-	JSONSchema *struct {
-		Name   string          `json:"name"`
-		Schema json.RawMessage `json:"schema"`
-		Strict *bool           `json:"strict"`
-	} `json:"json_schema"`
+	Type string `json:"type"`
+	openAISchema
+	JSONSchema *openAISchema `json:"json_schema"`
+}
+
+// openAISchema is the schema of an answer with what describes it.
+type openAISchema struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description"`
+	Schema      json.RawMessage `json:"schema"`
+	Strict      *bool           `json:"strict"`
 }
 
 func (f *openAIFormat) format(field string) (*Format, *FieldError) {
@@ -87,12 +100,12 @@ func (f *openAIFormat) format(field string) (*Format, *FieldError) {
 		return &Format{}, nil
 	case "json_schema":
 		if f.JSONSchema != nil {
-			f.Name, f.Schema, f.Strict = f.JSONSchema.Name, f.JSONSchema.Schema, f.JSONSchema.Strict
+			f.openAISchema = *f.JSONSchema
 		}
 		if null(f.Schema) {
 			return nil, wrong(field, "json_schema has no schema")
 		}
-		return &Format{Name: f.Name, Schema: f.Schema, Strict: f.Strict != nil && *f.Strict}, nil
+		return &Format{Name: f.Name, Description: f.Description, Schema: f.Schema, Strict: f.Strict}, nil
 	}
 	return nil, wrong(field, "there is no format "+f.Type)
 }
@@ -103,7 +116,7 @@ func decodeOpenAI(r *Request, body []byte) *FieldError {
 		return err
 	}
 	r.Model, r.Temperature, r.TopP, r.Seed = in.Model, in.Temperature, in.TopP, in.Seed
-	r.Parallel, r.Effort, r.Metadata = in.Parallel, in.Effort, in.Metadata
+	r.Parallel, r.Effort, r.Settings = in.Parallel, in.Effort, in.settings()
 	r.Stream = in.Stream != nil && *in.Stream
 	r.IncludeUsage = in.StreamOptions != nil && in.StreamOptions.IncludeUsage != nil && *in.StreamOptions.IncludeUsage
 	for _, n := range []*int{in.MaxTokens, in.MaxCompletion} {
@@ -124,14 +137,7 @@ func decodeOpenAI(r *Request, body []byte) *FieldError {
 	if r.Choice, err = choiceOf(in.ToolChoice); err != nil {
 		return err
 	}
-	r.ignore("logprobs", in.Logprobs != nil && *in.Logprobs)
-	r.ignore("audio", !null(in.Audio))
-	r.ignore("logit_bias", !null(in.LogitB))
-	r.ignore("presence_penalty", in.Presence != nil && *in.Presence != 0)
-	r.ignore("frequency_penalty", in.Frequency != nil && *in.Frequency != 0)
-	r.ignore("parallel_tool_calls", in.Parallel != nil && !*in.Parallel)
-	r.ignore("prediction", !null(in.Prediction))
-	r.ignore("web_search_options", !null(in.WebSearch))
+	in.ignore(r, body)
 	openAITools(r, in)
 	for i, m := range in.Messages {
 		msg, err := m.message(item("messages", i))
@@ -139,14 +145,33 @@ func decodeOpenAI(r *Request, body []byte) *FieldError {
 			return err
 		}
 		r.Messages = append(r.Messages, msg)
+		for _, name := range m.unread {
+			r.ignoreOnce("messages[]." + clean(name))
+		}
+		if m.Name != "" && (msg.Role == System || msg.Role == Assistant) {
+			r.ignoreOnce("messages[].name")
+		}
 	}
 	return nonEmpty(r)
+}
+
+// ignore reports what of a chat completion changes nothing here.
+func (in *chatRequest) ignore(r *Request, body []byte) {
+	r.unread("", body, in)
+	r.ignore("logprobs", in.Logprobs != nil && *in.Logprobs)
+	r.ignore("top_logprobs", in.TopLogprobs != nil && *in.TopLogprobs > 0)
+	r.ignore("store", in.Store != nil && *in.Store)
+	r.ignore("modalities", slices.ContainsFunc(in.Modalities, func(m string) bool { return m != "text" }))
 }
 
 func (r *Request) ignore(field string, given bool) {
 	if given {
 		r.Ignored = append(r.Ignored, field)
 	}
+}
+
+func (r *Request) ignoreOnce(field string) {
+	r.ignore(field, len(r.Ignored) < maxUnread && !slices.Contains(r.Ignored, field))
 }
 
 func nonEmpty(r *Request) *FieldError {
@@ -261,6 +286,11 @@ func (m openAIMessage) message(field string) (Message, *FieldError) {
 		out.Parts = []Part{{Kind: Result, Result: &ToolResult{ID: id, Name: m.Name, Text: textOf(parts), Images: imagesOf(parts)}}}
 		return out, nil
 	}
+	for i := range parts {
+		if role == User && parts[i].Kind == Text {
+			parts[i].Name = m.Name
+		}
+	}
 	out.Parts = append(out.Parts, parts...)
 	for i, c := range m.ToolCalls {
 		at := item(field+".tool_calls", i)
@@ -305,6 +335,7 @@ type openAIPart struct {
 	Refusal  string          `json:"refusal"`
 	ImageURL json.RawMessage `json:"image_url"` // {url} or, in responses, the address
 	File     *openAIFile     `json:"file"`
+	Detail   string          `json:"detail"` // of an image, in responses
 	openAIFile
 }
 
@@ -356,7 +387,8 @@ func (p openAIPart) part(field string) (Part, *FieldError) {
 	case "image_url", "input_image":
 		address := ""
 		var nested struct {
-			URL string `json:"url"`
+			URL    string `json:"url"`
+			Detail string `json:"detail"`
 		}
 		switch begins(p.ImageURL) {
 		case '{':
@@ -369,7 +401,11 @@ func (p openAIPart) part(field string) (Part, *FieldError) {
 				return Part{}, err
 			}
 		}
-		return media(field+".image_url", Image, address)
+		image, err := media(field+".image_url", Image, address)
+		if nested.Detail != "" && nested.Detail != "auto" || p.Detail != "" && p.Detail != "auto" {
+			image.unread = []string{"image_url.detail"}
+		}
+		return image, err
 	case "file", "input_file":
 		f := p.openAIFile
 		if p.File != nil {

@@ -12,21 +12,34 @@ type responsesRequest struct {
 	Tools        []json.RawMessage `json:"tools"`
 	ToolChoice   json.RawMessage   `json:"tool_choice"`
 	Parallel     *bool             `json:"parallel_tool_calls"`
-	Temperature  *float64          `json:"temperature"`
-	TopP         *float64          `json:"top_p"`
 	MaxTokens    *int              `json:"max_output_tokens"`
-	Text         *struct {
-		Format *openAIFormat `json:"format"`
-	} `json:"text"`
-	Reasoning *struct {
-		Effort string `json:"effort"`
-	} `json:"reasoning"`
-	PreviousID   string          `json:"previous_response_id"`
-	Conversation json.RawMessage `json:"conversation"`
-	Store        *bool           `json:"store"`
-	Stream       *bool           `json:"stream"`
-	Background   *bool           `json:"background"`
-	Metadata     json.RawMessage `json:"metadata"`
+	Text         json.RawMessage   `json:"text"`
+	Reasoning    json.RawMessage   `json:"reasoning"`
+	PreviousID   string            `json:"previous_response_id"`
+	Conversation json.RawMessage   `json:"conversation"`
+	Store        *bool             `json:"store"`
+	Stream       *bool             `json:"stream"`
+	Background   *bool             `json:"background"`
+	Metadata     json.RawMessage   `json:"metadata"`
+	settingsBody
+
+	// These change nothing in some values, and are reported in others.
+	StreamOptions *streamOptions `json:"stream_options"`
+	TopLogprobs   *int           `json:"top_logprobs"`
+	Truncation    string         `json:"truncation"`
+}
+
+// responsesText is the object text. responsesReasoning is the object reasoning: a summary is
+// always shown.
+type responsesText struct {
+	Format    *openAIFormat `json:"format"`
+	Verbosity string        `json:"verbosity"`
+}
+
+type responsesReasoning struct {
+	Effort          string `json:"effort"`
+	Summary         string `json:"summary"`
+	GenerateSummary string `json:"generate_summary"`
 }
 
 func decodeResponses(r *Request, body []byte) *FieldError {
@@ -34,23 +47,22 @@ func decodeResponses(r *Request, body []byte) *FieldError {
 	if err := read("", body, &in); err != nil {
 		return err
 	}
-	r.Model, r.Temperature, r.TopP, r.Parallel = in.Model, in.Temperature, in.TopP, in.Parallel
+	r.Model, r.Temperature, r.TopP, r.Parallel, r.Seed = in.Model, in.Temperature, in.TopP, in.Parallel, in.Seed
+	r.Settings = in.settings()
 	r.PreviousID, r.Metadata, r.Store = in.PreviousID, in.Metadata, in.Store
 	r.Stream = in.Stream != nil && *in.Stream
 	if in.MaxTokens != nil {
 		r.MaxTokens = *in.MaxTokens
 	}
-	if in.Reasoning != nil {
-		r.Effort = in.Reasoning.Effort
-	}
 	if in.Background != nil && *in.Background {
 		return wrong("background", "responses are not made in the background")
 	}
-	var err *FieldError
-	if in.Text != nil {
-		if r.Format, err = in.Text.Format.format("text.format"); err != nil {
-			return err
-		}
+	r.unread("", body, in)
+	r.ignore("top_logprobs", in.TopLogprobs != nil && *in.TopLogprobs > 0)
+	r.ignore("truncation", in.Truncation != "" && in.Truncation != "disabled")
+	err := in.objects(r)
+	if err != nil {
+		return err
 	}
 	if r.Choice, err = choiceOf(in.ToolChoice); err != nil {
 		return err
@@ -73,6 +85,34 @@ func decodeResponses(r *Request, body []byte) *FieldError {
 		r.Echo.ToolChoice = in.ToolChoice
 	}
 	return nonEmpty(r)
+}
+
+// objects reads the parameters that this API has in objects of their own.
+func (in *responsesRequest) objects(r *Request) (err *FieldError) {
+	if r.Stop, err = stringsOf("stop", in.Stop); err != nil {
+		return err
+	}
+	if !null(in.Reasoning) {
+		var reasoning responsesReasoning
+		if err := read("reasoning", in.Reasoning, &reasoning); err != nil {
+			return err
+		}
+		r.Effort = reasoning.Effort
+		r.unread("reasoning.", in.Reasoning, reasoning)
+	}
+	if null(in.Text) {
+		return nil
+	}
+	var text responsesText
+	if err := read("text", in.Text, &text); err != nil {
+		return err
+	}
+	r.unread("text.", in.Text, text)
+	if text.Verbosity != "" {
+		r.Verbosity = text.Verbosity
+	}
+	r.Format, err = text.Format.format("text.format")
+	return err
 }
 
 func objectOrNone(raw json.RawMessage) json.RawMessage {

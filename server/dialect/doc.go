@@ -59,6 +59,41 @@
 // A cancelled turn ends OpenAI's, Ollama's and Anthropic's streams without their last frame,
 // which is how clients tell that an answer isn't whole.
 //
+// # Parameters
+//
+// No parameter is dropped without a report: it reaches a provider, or the header
+// X-Fettle-Ignored names it, together with every member of a request that is not read. Values
+// that change nothing (a penalty of 0, n of 1, logprobs false) count as not given, and marks
+// of Anthropic's prompt cache are not reported, since fettle sets its own. The names are those
+// of chat completions; the other APIs have them where [Name.Field] says.
+//
+//	                                     OpenAI  Responses  Anthropic  Ollama  Mistral
+//	temperature, top_p, max_tokens       yes     yes        yes (1)    yes     yes
+//	top_k                                yes (2) no         yes (1)    yes     no
+//	min_p                                yes (2) no         no         yes     no
+//	seed                                 yes     no         no         yes     yes
+//	stop                                 yes     no         yes        yes     yes
+//	frequency_, presence_penalty         yes     no         no         yes     yes
+//	repeat_penalty                       no      no         no         yes     no
+//	logit_bias                           yes     no         no         no      no
+//	parallel_tool_calls                  yes     yes        yes        no      yes
+//	verbosity                            yes     yes        no         no      no
+//	service_tier                         yes     yes        yes (3)    no      no
+//	user                                 yes     yes        yes        no      no
+//	safety_identifier                    yes     yes        yes (4)    no      no
+//	prompt_cache_key                     yes     yes        no         no      no
+//	strict of a function                 yes (5) yes (5)    yes (1)    no      yes
+//	name, description of the format      yes     yes        no         no      yes
+//	name of a message                    yes     no         no         no      no
+//	levels of reasoning                  as they are; the nearest that the model has
+//	budget of thinking in tokens         a level            yes (1)    a level a level
+//	logprobs, metadata, audio, num_ctx, keep_alive, n above 1: no provider
+//
+// (1) As the model takes it: newer models of Anthropic's refuse some, and while a model thinks
+// it takes less. (2) Not by OpenAI's own addresses and Azure. (3) auto and standard_only.
+// (4) Where no user is given. (5) Where the schema obeys the rules of strict mode. A parameter that a server refuses by name is left out from
+// then on, and reported. n above 1 is an error.
+//
 // # Concurrency and memory
 //
 // Encoders and Objects belong to one goroutine at a time; the rest of the

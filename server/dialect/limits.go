@@ -179,6 +179,9 @@ func check(r *Request) *FieldError {
 			if p.Kind == Image {
 				images++
 			}
+			for _, name := range p.unread {
+				r.ignoreOnce("messages[].content[]." + name)
+			}
 			if err := checkPart(p); err != "" {
 				return wrong(item("messages", i), err)
 			}
@@ -197,6 +200,12 @@ func check(r *Request) *FieldError {
 		}
 	}
 	if err := checkNumbers(r); err != nil {
+		return err
+	}
+	if err := checkWord(r.Dialect.Field("effort"), r.Effort, Efforts()...); err != nil {
+		return err
+	}
+	if err := checkWord(r.Dialect.Field("verbosity"), r.Verbosity, "low", "medium", "high"); err != nil {
 		return err
 	}
 	return checkTools(r)
@@ -256,8 +265,8 @@ func checkNumbers(r *Request) *FieldError {
 	if r.MaxTokens < 0 || r.MaxTokens > most {
 		return wrong("max_tokens", "is no number of tokens")
 	}
-	if r.Context < 0 || r.Context > most {
-		return wrong("num_ctx", "is no number of tokens")
+	if err := checkSettings(r.Dialect, &r.Settings); err != nil {
+		return err
 	}
 	if len(r.Stop) > maxStop {
 		return wrong("stop", fmt.Sprintf("there are more than %d", maxStop))

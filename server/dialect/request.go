@@ -25,9 +25,9 @@ type Request struct {
 	TopP        *float64
 	Seed        *int64
 	MaxTokens   int // 0: not bounded by the client
-	Context     int // Ollama's num_ctx
 	Stop        []string
 	Format      *Format
+	Settings
 	// Think asks for reasoning or none; Effort is how much, in the client's word.
 	Think  *bool
 	Effort string
@@ -70,8 +70,7 @@ type Request struct {
 	// or in another form, by the names in Tools.
 	CallForms map[string]CallForm
 
-	// Ignored are fields that were given and change nothing here, for a
-	// footnote or a log.
+	// Ignored are fields that were given and change nothing here, for a footnote.
 	Ignored []string
 }
 
@@ -116,12 +115,14 @@ type Part struct {
 	MIME string
 	Data []byte
 	URL  string
-	Name string // of a file or an image
+	Name string // of a file or an image; of a text, that of the participant who wrote it
 	// Call and Result are for those kinds.
 	Call   *ToolCall
 	Result *ToolResult
 	// Details are a provider's reasoning details, for parts of kind Reasoning.
 	Details json.RawMessage
+
+	unread []string // members that change nothing here
 }
 
 // ToolCall is a call that an earlier answer asked for.
@@ -162,9 +163,10 @@ type Choice struct {
 
 // Format is what the answer has to be: JSON, of a schema if there is one.
 type Format struct {
-	Name   string
-	Schema json.RawMessage
-	Strict bool
+	Name        string
+	Description string
+	Schema      json.RawMessage
+	Strict      *bool // nil: not given
 }
 
 // Answer is what became of an approval.

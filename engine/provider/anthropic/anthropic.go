@@ -165,6 +165,7 @@ func (p *Provider) try(ctx context.Context, req *provider.Request, b *built, pas
 	if err != nil {
 		return err
 	}
+	notes, pass := wire.Announce(b.notes, pass)
 	x := wire.Exchange{
 		Client: p.client, Request: hr, Source: src, Limits: p.limits(b),
 		Refuse: func(resp *http.Response, body []byte) *provider.Error {
@@ -172,7 +173,7 @@ func (p *Provider) try(ctx context.Context, req *provider.Request, b *built, pas
 		},
 		Decode: func(resp *http.Response) (wire.Decoder, error) {
 			return newDecoder(resp.Body, decoderOptions{
-				source: src, names: wire.Names(req), notes: b.notes, answer: b.answer,
+				source: src, names: wire.Names(req), notes: notes, answer: b.answer,
 			}), nil
 		},
 	}

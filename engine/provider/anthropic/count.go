@@ -22,7 +22,8 @@ func (p *Provider) CountTokens(ctx context.Context, req *provider.Request) (int,
 	}
 	none := json.RawMessage("null")
 	body, err := wire.WithMembers(b.body, map[string]json.RawMessage{
-		"max_tokens": none, "stream": none, "temperature": none, "top_p": none, "stop_sequences": none,
+		"max_tokens": none, "stream": none, "temperature": none, "top_p": none, "top_k": none, "stop_sequences": none,
+		"metadata": none, "service_tier": none,
 	})
 	if err != nil {
 		return 0, src.Error(provider.Rejected, err.Error(), err)

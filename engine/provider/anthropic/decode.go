@@ -65,9 +65,9 @@ type outputParts struct {
 type decoderOptions struct {
 	source wire.Source
 	names  *provider.Names
-	notes  []string      // footnotes of the request
-	answer *answerTool   // where the answer comes as a call
-	newID  func() string // nil is wire.NewCallID
+	notes  []provider.Note // footnotes of the request
+	answer *answerTool     // where the answer comes as a call
+	newID  func() string   // nil is wire.NewCallID
 }
 
 // decoder reads one response.

@@ -18,9 +18,7 @@ func (d *decoder) End(dst []provider.Delta) ([]provider.Delta, error) {
 	if answer != "" {
 		dst = append(dst, provider.Delta{Kind: provider.Content, Text: answer})
 	}
-	for _, note := range d.o.notes {
-		dst = append(dst, provider.Delta{Kind: provider.Footnote, Text: note})
-	}
+	dst = wire.Footnotes(dst, d.o.notes)
 	reason := wire.StopReason(d.stop)
 	dst = wire.FinishCalls(dst, calls, wire.FinishOptions{
 		Names: d.o.names, NewID: d.o.newID, Cut: reason == provider.StopLength,

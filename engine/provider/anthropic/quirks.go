@@ -32,6 +32,7 @@ type quirks struct {
 	noForced      bool     // naming a tool is refused
 	declare       bool     // calls in the history need their tools declared
 	without       []string // members of calls that are refused
+	refused       []string // names of parameters that are refused
 	thinks        bool     // think overrides the table
 	think         thinking
 	tried         int // ways of thinking that were refused, a bit each
@@ -125,7 +126,11 @@ func learn(err error, b *built, q *quirks, now *adaption) lesson {
 	case b.used.think != "" && says("thinking", "reasoning"):
 		return thinkLesson(b.used.think, q)
 	default:
-		return nothing
+		refused := wire.RefusedParam(e.Message, b.given, onWire)
+		if refused == "" {
+			return nothing
+		}
+		q.refused = append(slices.Clone(q.refused), refused)
 	}
 	return ofModel
 }

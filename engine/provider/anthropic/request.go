@@ -1,6 +1,7 @@
 package anthropic
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -21,20 +22,31 @@ type messagesRequest struct {
 	Output      *outputConfig `json:"output_config,omitempty"`
 	Temperature *float64      `json:"temperature,omitempty"`
 	TopP        *float64      `json:"top_p,omitempty"`
+	TopK        *int          `json:"top_k,omitempty"`
 	Stop        []string      `json:"stop_sequences,omitempty"`
+	Metadata    *metadata     `json:"metadata,omitempty"`
+	Tier        string        `json:"service_tier,omitempty"`
 	Stream      bool          `json:"stream"`
+}
+
+// metadata identifies the end user.
+type metadata struct {
+	UserID string `json:"user_id"`
 }
 
 type tool struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description,omitempty"`
 	InputSchema json.RawMessage `json:"input_schema"`
+	Strict      bool            `json:"strict,omitempty"`
 	Cache       *cacheMark      `json:"cache_control,omitempty"`
 }
 
 type toolChoice struct {
 	Type string `json:"type"`
 	Name string `json:"name,omitempty"`
+	// OneCall forbids more than one call in a response.
+	OneCall bool `json:"disable_parallel_tool_use,omitempty"`
 }
 
 type thinkConfig struct {
@@ -64,9 +76,10 @@ func ephemeral() *cacheMark { return &cacheMark{Type: "ephemeral"} }
 // built is a request as it is sent, with what a refusal of it may be about.
 type built struct {
 	body   []byte
-	notes  []string    // what had to be left out
-	answer *answerTool // set where the answer comes as a call
-	tools  []string    // the names of the tools, in their order on the wire
+	notes  []provider.Note // what had to be left out
+	given  []string        // the parameters that are sent
+	answer *answerTool     // set where the answer comes as a call
+	tools  []string        // the names of the tools, in their order on the wire
 	names  *provider.Names
 	used   used
 }
@@ -105,7 +118,11 @@ func encode(req *provider.Request, q quirks, now adaption) (*built, error) {
 	e.built.names = e.names
 	e.f, _ = familyOf(req.Model)
 	e.q.correct(&e.f)
-	e.out = messagesRequest{Model: req.Model, Stream: true, MaxTokens: req.MaxTokens}
+	e.keep()
+	e.out = messagesRequest{Model: req.Model, Stream: true, MaxTokens: req.MaxTokens, Tier: e.req.ServiceTier}
+	if user := cmp.Or(e.req.User, e.req.SafetyID); user != "" {
+		e.out.Metadata = &metadata{user}
+	}
 	if req.MaxTokens == 0 {
 		e.out.MaxTokens = e.f.tokens
 		if now.tokens > 0 {
@@ -119,6 +136,8 @@ func encode(req *provider.Request, q quirks, now adaption) (*built, error) {
 	e.mustCall()
 	e.thinking()
 	e.temperature()
+	e.oneCall()
+	e.built.given = e.req.Given()
 	if system != "" {
 		e.out.System = []block{{Type: "text", Text: system}}
 	}
@@ -131,8 +150,15 @@ func encode(req *provider.Request, q quirks, now adaption) (*built, error) {
 }
 
 // note adds a footnote.
-func (e *encoder) note(format string, args ...any) {
-	e.built.notes = append(e.built.notes, fmt.Sprintf(format, args...))
+func (e *encoder) note(format string, args ...any) { e.noteParam("", format, args...) }
+
+// noteParam adds a footnote about a parameter.
+func (e *encoder) noteParam(param, format string, args ...any) {
+	n := wire.Notef(fmt.Sprintf(format, args...))
+	if param != "" {
+		n.Params = []string{param}
+	}
+	e.built.notes = append(e.built.notes, n)
 }
 
 // tools adds the tools that the API takes.
@@ -147,9 +173,11 @@ func (e *encoder) tools() {
 			e.note("tool %s was left out: its input schema can't be offered: %v", t.Name, err)
 			continue
 		}
-		e.out.Tools = append(e.out.Tools, tool{
-			Name: e.names.Wire(t.Name), Description: wire.JoinText(t.Description, added), InputSchema: schema,
-		})
+		offered := tool{Name: e.names.Wire(t.Name), Description: wire.JoinText(t.Description, added), InputSchema: schema}
+		if t.Strict {
+			e.strict(&offered, t)
+		}
+		e.out.Tools = append(e.out.Tools, offered)
 		e.built.tools = append(e.built.tools, t.Name)
 	}
 	if len(e.out.Tools) == 0 && e.hasCalls() {
@@ -233,28 +261,36 @@ func (e *encoder) mustCall() {
 	e.built.used.forced = true
 }
 
-// temperature adds it where the model takes one. Beside thinking it takes none
-// but 1. Of temperature and top_p it takes one, and there is no seed.
+// temperature adds the temperature, top_p and top_k where the model takes them. While it
+// thinks, it takes no temperature other than 1, and neither of the others. Of temperature and
+// top_p it takes one.
 func (e *encoder) temperature() {
 	t := e.req.Temperature
 	e.out.Stop = e.req.Stop
-	if thinking := e.out.Thinking; t == nil && e.f.takes&warm != 0 && (thinking == nil || thinking.Type == "disabled") {
-		e.out.TopP = e.req.TopP
+	thinks := e.out.Thinking != nil && (e.out.Thinking.Type == "enabled" || e.out.Thinking.Type == "adaptive")
+	var refused []string
+	if thinks {
+		refused = []string{provider.TopPParam, provider.TopKParam}
+	} else if t != nil {
+		refused = []string{provider.TopPParam}
 	}
+	var notes []provider.Note
+	e.req, notes = wire.Keep(e.req, wire.Except(e.req.Given(), refused))
+	e.built.notes = append(e.built.notes, notes...)
+	e.out.TopP, e.out.TopK = e.req.TopP, e.req.TopK
 	if t == nil {
 		return
 	}
-	thinks := e.out.Thinking != nil && (e.out.Thinking.Type == "enabled" || e.out.Thinking.Type == "adaptive")
 	switch {
 	case e.f.takes&warm == 0:
-		e.note("the temperature was left out: %s takes none", e.req.Model)
+		e.noteParam(provider.TemperatureParam, "the temperature was left out: %s takes none", e.req.Model)
 	case !thinks && *t > 1:
 		one := 1.0
-		e.note("the temperature became 1, the highest that %s takes", e.req.Model)
+		e.noteParam(provider.TemperatureParam, "the temperature became 1, the highest that %s takes", e.req.Model)
 		e.out.Temperature = &one
 		e.built.used.temperature = true
 	case thinks && *t != 1:
-		e.note("the temperature was left out: %s takes none while it thinks", e.req.Model)
+		e.noteParam(provider.TemperatureParam, "the temperature was left out: %s takes none while it thinks", e.req.Model)
 	default:
 		e.out.Temperature = t
 		e.built.used.temperature = true

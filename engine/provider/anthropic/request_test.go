@@ -96,7 +96,7 @@ func TestEncode(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, n := range b.notes {
-				fmt.Fprintf(&out, "note: %s\n", n)
+				fmt.Fprintf(&out, "note: %s\n", n.Text)
 			}
 			golden(t, filepath.Join("testdata", "request-"+name+".json"), out.Bytes())
 		})
@@ -104,7 +104,7 @@ func TestEncode(t *testing.T) {
 }
 
 // asks encodes a request and reads it back.
-func asks(t *testing.T, req *provider.Request) (sent, []string) {
+func asks(t *testing.T, req *provider.Request) (sent, []provider.Note) {
 	t.Helper()
 	b, err := encode(req, quirks{}, adaption{})
 	if err != nil {

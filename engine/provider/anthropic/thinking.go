@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/provider/wire"
 )
 
 const (
@@ -46,13 +47,11 @@ func (e *encoder) effort() {
 		return
 	}
 	if e.q.noEffort {
-		e.note("effort %s was left out: %s takes none", e.req.Effort, e.req.Model)
+		e.noteParam(provider.EffortParam, "effort %s was left out: %s takes none", e.req.Effort, e.req.Model)
 		return
 	}
 	level := e.req.Effort.Within(cmp.Or(e.q.levels, effortLevels()))
-	if note := provider.EffortNote(e.req.Effort, level, e.req.Model); note != "" {
-		e.note("%s", note)
-	}
+	e.built.notes = wire.EffortNote(e.built.notes, e.req.Effort, level, e.req.Model)
 	e.askEffort(level)
 }
 
@@ -73,6 +72,9 @@ func (e *encoder) askEffort(level provider.Effort) {
 
 // budget is how many tokens a model without levels may think.
 func (e *encoder) budget() int {
+	if e.req.ThinkTokens > 0 {
+		return e.req.ThinkTokens
+	}
 	switch e.req.Effort {
 	case provider.EffortMinimal, provider.EffortLow:
 		return lowBudget
@@ -87,7 +89,7 @@ func (e *encoder) budget() int {
 func (e *encoder) thinkMore() {
 	switch e.f.think {
 	case thinkNever:
-		e.note("reasoning was not asked for: %s can't be told to", e.req.Model)
+		e.noteParam(provider.EffortParam, "reasoning was not asked for: %s can't be told to", e.req.Model)
 	case thinkBudget, thinkUnknown:
 		e.thinkWithin()
 	default:
@@ -99,11 +101,14 @@ func (e *encoder) thinkMore() {
 // max_tokens. A turn that was begun without thinking has to end without it.
 func (e *encoder) thinkWithin() {
 	budget := min(e.budget(), e.out.MaxTokens/2)
+	if e.req.ThinkTokens > 0 {
+		budget = min(e.req.ThinkTokens, e.out.MaxTokens-1)
+	}
 	switch {
 	case e.built.used.forced:
-		e.note("reasoning was not asked for: %s can't be made to answer by a schema and think", e.req.Model)
+		e.noteParam(provider.EffortParam, "reasoning was not asked for: %s can't be made to answer by a schema and think", e.req.Model)
 	case e.out.MaxTokens <= minBudget:
-		e.note("reasoning was not asked for: it takes more than the %d tokens that the answer may have", e.out.MaxTokens)
+		e.noteParam(provider.EffortParam, "reasoning was not asked for: it takes more than the %d tokens that the answer may have", e.out.MaxTokens)
 	case e.f.think == thinkBudget && e.resumesUnthought():
 	default:
 		e.think("enabled")
@@ -144,11 +149,11 @@ func (e *encoder) thinkLess() {
 		e.out.Thinking = &thinkConfig{Type: "between_tools"}
 	case thinkAlways:
 		if e.q.noEffort {
-			e.note("reasoning can't be switched off: %s always thinks", e.req.Model)
+			e.noteParam(provider.EffortParam, "reasoning can't be switched off: %s always thinks", e.req.Model)
 			break
 		}
 		e.askEffort(provider.EffortLow)
-		e.note("reasoning can't be switched off: %s was asked for as little as it can", e.req.Model)
+		e.noteParam(provider.EffortParam, "reasoning can't be switched off: %s was asked for as little as it can", e.req.Model)
 	}
 	if e.out.Thinking != nil {
 		e.built.used.think = e.out.Thinking.Type

@@ -40,6 +40,22 @@ type talkRequest struct {
 type completionArgs struct {
 	Temperature *float64 `json:"temperature,omitempty"`
 	MaxTokens   int      `json:"max_tokens,omitempty"`
+	TopP        *float64 `json:"top_p,omitempty"`
+	Seed        *int64   `json:"random_seed,omitempty"`
+	Stop        []string `json:"stop,omitempty"`
+	Frequency   *float64 `json:"frequency_penalty,omitempty"`
+	Presence    *float64 `json:"presence_penalty,omitempty"`
+}
+
+// settings are the parameters of a request; nil if it has none.
+func settings(req *provider.Request) *completionArgs {
+	if req.Temperature == nil && req.MaxTokens == 0 && len(req.Given()) == 0 {
+		return nil
+	}
+	return &completionArgs{
+		Temperature: req.Temperature, MaxTokens: req.MaxTokens, TopP: req.TopP, Seed: req.Seed, Stop: req.Stop,
+		Frequency: req.FrequencyPenalty, Presence: req.PresencePenalty,
+	}
 }
 
 // session is the conversation of one turn.
@@ -94,9 +110,9 @@ func (p *Provider) exchange(ctx context.Context, req *provider.Request, s sessio
 	} else {
 		body.AgentID, body.Inputs = t.ids[req.Native.Agent], entries(req)
 	}
-	if req.Temperature != nil || req.MaxTokens > 0 {
-		body.Settings = &completionArgs{req.Temperature, req.MaxTokens}
-	}
+	kept, notes := wire.Keep(req, talkTakes())
+	_, pass = wire.Announce(notes, pass)
+	body.Settings = settings(kept)
 	data, err := wire.Marshal(body)
 	if err != nil {
 		return p.source(req).Error(provider.Rejected, err.Error(), err)

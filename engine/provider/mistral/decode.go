@@ -52,8 +52,8 @@ type tokenDetails struct {
 type decoderOptions struct {
 	source wire.Source
 	names  *provider.Names
-	notes  []string      // footnotes of the request
-	newID  func() string // nil is newID
+	notes  []provider.Note // footnotes of the request
+	newID  func() string   // nil is newID
 }
 
 // newID makes an id for a call that came without one, as the API would.
@@ -247,9 +247,7 @@ func (d *decoder) Unfinished() bool { return wire.Unfinished(d.calls.List()) }
 func (d *decoder) End(dst []provider.Delta) ([]provider.Delta, error) {
 	before := len(dst)
 	dst = d.thoughts.release(dst)
-	for _, note := range d.o.notes {
-		dst = append(dst, provider.Delta{Kind: provider.Footnote, Text: note})
-	}
+	dst = wire.Footnotes(dst, d.o.notes)
 	dst = wire.FinishCalls(dst, d.calls.List(), wire.FinishOptions{
 		Names: d.o.names, NewID: d.o.newID, Cut: wire.StopReason(d.finish) == provider.StopLength,
 	})

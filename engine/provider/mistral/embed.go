@@ -59,9 +59,11 @@ func (p *Provider) Completes() {}
 // complete asks POST /fim/completions, Mistral's route for code.
 func (p *Provider) complete(ctx context.Context, req *provider.Request, pass func([]provider.Delta) bool) error {
 	src := wire.Source{Provider: p.o.Name, Model: req.Model, Address: p.Address()}
+	kept, notes := wire.Keep(req, fimTakes())
+	notes, pass = wire.Announce(notes, pass)
 	body, err := wire.Marshal(fimRequest{
 		Model: req.Model, Prompt: req.Completion.Prompt, Suffix: req.Completion.Suffix,
-		MaxTokens: req.MaxTokens, Temperature: req.Temperature, TopP: req.TopP, Seed: req.Seed, Stop: req.Stop, Stream: true,
+		MaxTokens: req.MaxTokens, Temperature: req.Temperature, TopP: kept.TopP, Seed: kept.Seed, Stop: kept.Stop, Stream: true,
 	})
 	if err == nil {
 		body, err = wire.WithMembers(body, p.o.Body)
@@ -77,7 +79,7 @@ func (p *Provider) complete(ctx context.Context, req *provider.Request, pass fun
 		Client: p.client, Request: hr, Source: src, Limits: wire.Limits{First: p.o.FirstByte, Between: p.o.Between},
 		Refuse: func(resp *http.Response, body []byte) *provider.Error { return refused(src, resp, body) },
 		Decode: func(resp *http.Response) (wire.Decoder, error) {
-			return newDecoder(resp.Body, decoderOptions{source: src}), nil
+			return newDecoder(resp.Body, decoderOptions{source: src, notes: notes}), nil
 		},
 	}
 	return x.Run(ctx, pass)

@@ -119,7 +119,7 @@ func (p *Provider) Stream(ctx context.Context, req *provider.Request) iter.Seq2[
 	if req.Completion != nil {
 		return wire.Stream(func(pass func([]provider.Delta) bool) error { return p.complete(ctx, req, pass) })
 	}
-	if n := req.Native; p.o.AgentFile != "" && n != nil && n.Provider == p.o.Name && req.Schema == nil {
+	if p.talks(req) {
 		return p.converse(ctx, req)
 	}
 	return func(yield func([]provider.Delta, error) bool) {
@@ -151,6 +151,12 @@ func (p *Provider) Stream(ctx context.Context, req *provider.Request) iter.Seq2[
 	}
 }
 
+// talks reports whether agents that the provider keeps answer the request.
+func (p *Provider) talks(req *provider.Request) bool {
+	n := req.Native
+	return p.o.AgentFile != "" && n != nil && n.Provider == p.o.Name && req.Schema == nil
+}
+
 func (p *Provider) source(req *provider.Request) wire.Source {
 	return wire.Source{Provider: p.o.Name, Model: req.Model, Address: p.Address(), Asked: wire.Asked(req)}
 }
@@ -165,6 +171,7 @@ func (p *Provider) try(ctx context.Context, req *provider.Request, b *built, pas
 	if err != nil {
 		return err
 	}
+	notes, pass := wire.Announce(b.notes, pass)
 	x := wire.Exchange{
 		Client: p.client, Request: hr, Source: src,
 		Limits: wire.Limits{First: p.o.FirstByte, Between: p.o.Between},
@@ -173,7 +180,7 @@ func (p *Provider) try(ctx context.Context, req *provider.Request, b *built, pas
 		},
 		Decode: func(resp *http.Response) (wire.Decoder, error) {
 			return newDecoder(resp.Body, decoderOptions{
-				source: src, names: wire.Names(req), notes: b.notes,
+				source: src, names: wire.Names(req), notes: notes,
 			}), nil
 		},
 	}

@@ -30,6 +30,7 @@ type quirks struct {
 	noTemperature bool
 	noForced      bool     // tool_choice is refused
 	without       []string // members of calls that are refused
+	refused       []string // names of parameters that are refused
 }
 
 // adaption is how one request differs from others of its model.
@@ -86,7 +87,11 @@ func learn(err error, b *built, q *quirks, now *adaption) bool {
 	case b.temperature && says("temperature"):
 		q.noTemperature = true
 	default:
-		return false
+		refused := wire.RefusedParam(e.Message, b.given, onWire)
+		if refused == "" {
+			return false
+		}
+		q.refused = append(slices.Clone(q.refused), refused)
 	}
 	return true
 }

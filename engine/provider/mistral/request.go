@@ -1,6 +1,7 @@
 package mistral
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -21,6 +22,9 @@ type chatRequest struct {
 	TopP        *float64        `json:"top_p,omitempty"`
 	Seed        *int64          `json:"random_seed,omitempty"`
 	Stop        []string        `json:"stop,omitempty"`
+	Frequency   *float64        `json:"frequency_penalty,omitempty"`
+	Presence    *float64        `json:"presence_penalty,omitempty"`
+	Parallel    *bool           `json:"parallel_tool_calls,omitempty"`
 	Effort      string          `json:"reasoning_effort,omitempty"`
 }
 
@@ -33,6 +37,7 @@ type toolFunction struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description,omitempty"`
 	Parameters  json.RawMessage `json:"parameters"`
+	Strict      bool            `json:"strict,omitempty"`
 }
 
 type responseFormat struct {
@@ -41,16 +46,18 @@ type responseFormat struct {
 }
 
 type jsonSchema struct {
-	Name   string          `json:"name"`
-	Schema json.RawMessage `json:"schema"`
-	Strict bool            `json:"strict"`
+	Name        string          `json:"name"`
+	Description string          `json:"description,omitempty"`
+	Schema      json.RawMessage `json:"schema"`
+	Strict      bool            `json:"strict"`
 }
 
 // built is a request as it is sent, with what a refusal of it may be about.
 type built struct {
 	body        []byte
-	notes       []string // what had to be left out
-	tools       []string // the names of the tools, in their order on the wire
+	notes       []provider.Note // what had to be left out
+	given       []string        // the parameters that are sent
+	tools       []string        // the names of the tools, in their order on the wire
 	names       *provider.Names
 	schema      bool // response_format
 	form        schemaForm
@@ -65,13 +72,18 @@ type built struct {
 func encode(req *provider.Request, q quirks, now adaption) (*built, error) {
 	names := wire.Names(req)
 	b := &built{}
-	out := chatRequest{Model: req.Model, Stream: true, MaxTokens: req.MaxTokens, TopP: req.TopP, Seed: req.Seed, Stop: req.Stop}
+	req, b.notes = wire.Keep(req, takes(q))
+	b.given = req.Given()
+	out := chatRequest{
+		Model: req.Model, Stream: true, MaxTokens: req.MaxTokens, TopP: req.TopP, Seed: req.Seed, Stop: req.Stop,
+		Frequency: req.FrequencyPenalty, Presence: req.PresencePenalty,
+	}
 	switch {
 	case !q.noTemperature:
 		out.Temperature = req.Temperature
 		b.temperature = req.Temperature != nil
 	case req.Temperature != nil:
-		b.notes = append(b.notes, "the temperature was left out: "+req.Model+" takes none")
+		b.notes = append(b.notes, wire.Notef("the temperature was left out: "+req.Model+" takes none", provider.TemperatureParam))
 	}
 	out.Effort = b.think(req, q)
 	system := req.System
@@ -83,7 +95,8 @@ func encode(req *provider.Request, q quirks, now adaption) (*built, error) {
 	default:
 		b.schema = true
 		out.Format = &responseFormat{Type: "json_schema", Schema: jsonSchema{
-			Name: "answer", Schema: req.Schema, Strict: b.form == schemaStrict,
+			Name: cmp.Or(req.FormatName, "answer"), Description: req.FormatDescription, Schema: req.Schema,
+			Strict: b.form == schemaStrict && (req.FormatStrict == nil || *req.FormatStrict),
 		}}
 	}
 	c := conversation{names: names, ids: wire.NewIDs(wire.NineID), now: now, without: q.without}
@@ -106,18 +119,21 @@ func encode(req *provider.Request, q quirks, now adaption) (*built, error) {
 func (b *built) addTools(out *chatRequest, req *provider.Request, now adaption) {
 	for _, t := range req.Tools {
 		if why := now.refused[t.Name]; why != "" {
-			b.notes = append(b.notes, "tool "+t.Name+" was left out: "+why)
+			b.notes = append(b.notes, wire.Notef("tool "+t.Name+" was left out: "+why))
 			continue
 		}
 		params, added, err := wire.Parameters(t.InputSchema)
 		if err != nil {
-			b.notes = append(b.notes, "tool "+t.Name+" was left out: its input schema can't be offered: "+err.Error())
+			b.notes = append(b.notes, wire.Notef("tool "+t.Name+" was left out: its input schema can't be offered: "+err.Error()))
 			continue
 		}
 		b.tools = append(b.tools, t.Name)
 		out.Tools = append(out.Tools, tool{Type: "function", Function: toolFunction{
-			Name: b.names.Wire(t.Name), Description: wire.JoinText(t.Description, added), Parameters: params,
+			Name: b.names.Wire(t.Name), Description: wire.JoinText(t.Description, added), Parameters: params, Strict: t.Strict,
 		}})
+	}
+	if len(out.Tools) > 0 {
+		out.Parallel = req.ParallelCalls
 	}
 }
 
@@ -140,20 +156,20 @@ func (b *built) think(req *provider.Request, q quirks) string {
 		return ""
 	case alwaysThinks(req.Model):
 		if !*req.Think {
-			b.notes = append(b.notes, "reasoning can't be switched off: "+req.Model+" always thinks")
+			b.notes = append(b.notes, wire.Notef("reasoning can't be switched off: "+req.Model+" always thinks", provider.EffortParam))
+		} else if req.Effort != "" {
+			b.notes = append(b.notes, wire.LeftOut(req.Model, provider.EffortParam))
 		}
 		return ""
 	case q.noEffort:
 		if *req.Think {
-			b.notes = append(b.notes, "reasoning was left out: "+req.Model+" can't be asked for it")
+			b.notes = append(b.notes, wire.Notef("reasoning was left out: "+req.Model+" can't be asked for it", provider.EffortParam))
 		}
 		return ""
 	}
 	b.effort = true
 	if *req.Think {
-		if note := provider.EffortNote(req.Effort, provider.EffortHigh, req.Model); note != "" {
-			b.notes = append(b.notes, note)
-		}
+		b.notes = wire.EffortNote(b.notes, req.Effort, provider.EffortHigh, req.Model)
 		return string(provider.EffortHigh)
 	}
 	return "none"

@@ -90,7 +90,7 @@ func TestEncode(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, n := range b.notes {
-				fmt.Fprintf(&out, "note: %s\n", n)
+				fmt.Fprintf(&out, "note: %s\n", n.Text)
 			}
 			golden(t, filepath.Join("testdata", "request-"+name+".json"), out.Bytes())
 			if _, err := suiteSeen(b.body); err != nil {

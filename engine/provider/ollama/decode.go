@@ -36,8 +36,8 @@ type toolCall = wire.CallPiece
 type decoderOptions struct {
 	source    wire.Source
 	names     *provider.Names
-	notes     []string // footnotes of the request
-	numCtx    int      // the context that the request asked for; 0 is the server's choice
+	notes     []provider.Note // footnotes of the request
+	numCtx    int             // the context that the request asked for; 0 is the server's choice
 	maxTokens int
 	newID     func() string // nil is wire.NewCallID
 	// thoughtEnd is provider.Request.ThoughtEnd.
@@ -225,9 +225,7 @@ func (d *decoder) learn(line []byte, c chunk, gave []provider.Delta) {
 func (d *decoder) End(dst []provider.Delta) ([]provider.Delta, error) {
 	c, before := d.last, len(dst)
 	dst = d.think.End(dst)
-	for _, note := range d.o.notes {
-		dst = append(dst, provider.Delta{Kind: provider.Footnote, Text: note})
-	}
+	dst = wire.Footnotes(dst, d.o.notes)
 	length := wire.StopReason(string(c.DoneReason)) == provider.StopLength
 	dst = wire.FinishCalls(dst, d.list(), wire.FinishOptions{Names: d.o.names, NewID: d.o.newID, Cut: length})
 	var used *event.Usage

@@ -77,9 +77,11 @@ func (p *Provider) Completes() {}
 // complete asks POST /api/generate.
 func (p *Provider) complete(ctx context.Context, req *provider.Request, pass func([]provider.Delta) bool) error {
 	c := req.Completion
+	kept, notes := wire.Keep(req, takes())
+	notes, pass = wire.Announce(notes, pass)
 	in := generateRequest{
 		Model: req.Model, Prompt: c.Prompt, Suffix: c.Suffix, System: c.System, Raw: c.Raw, Images: c.Images, Stream: true, Think: req.Think,
-		Options: optionsOf(req, p.completionContext(ctx, req)),
+		Options: optionsOf(kept, p.completionContext(ctx, req)),
 	}
 	hr, src, err := p.post(ctx, req.Model, "generate", in)
 	if err != nil {
@@ -89,7 +91,7 @@ func (p *Provider) complete(ctx context.Context, req *provider.Request, pass fun
 	x := wire.Exchange{
 		Client: p.client, Request: hr, Source: src, Limits: wire.Limits{First: p.o.FirstByte, Between: p.o.Between},
 		Decode: func(resp *http.Response) (wire.Decoder, error) {
-			return newDecoder(resp.Body, decoderOptions{source: src, maxTokens: req.MaxTokens, verbatim: true}), nil
+			return newDecoder(resp.Body, decoderOptions{source: src, maxTokens: req.MaxTokens, verbatim: true, notes: notes}), nil
 		},
 	}
 	return x.Run(ctx, pass)

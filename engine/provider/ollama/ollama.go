@@ -182,6 +182,7 @@ func (p *Provider) try(ctx context.Context, req *provider.Request, numCtx int, p
 	if len(req.Tools) > 0 {
 		limits = limits.Patient() // see the package's comment
 	}
+	notes, pass = wire.Announce(notes, pass)
 	x := wire.Exchange{
 		Client: p.client, Limits: limits, Source: src, Request: hr,
 		Decode: func(resp *http.Response) (wire.Decoder, error) {

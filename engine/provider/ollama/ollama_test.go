@@ -260,7 +260,7 @@ func TestASchemaBesideToolsIsPutIntoWords(t *testing.T) {
 	if out.Format != nil || !strings.Contains(out.Messages[0].Content, `{"type":"object"}`) || !strings.HasPrefix(out.Messages[0].Content, "Be brief.\n\n") {
 		t.Errorf("it sent %s", body)
 	}
-	if len(out.Tools) != 1 || len(notes) != 1 || !strings.Contains(notes[0], "broken") {
+	if len(out.Tools) != 1 || len(notes) != 1 || !strings.Contains(notes[0].Text, "broken") {
 		t.Errorf("it offers %+v and notes %q", out.Tools, notes)
 	}
 }
@@ -275,7 +275,7 @@ func TestAToolThatHasToBeCalledIsLeftToTheModel(t *testing.T) {
 		if err != nil || strings.Contains(string(body), "tool_choice") || len(notes) != len(tools) {
 			t.Errorf("it sent %s with notes %q, %v", body, notes, err)
 		}
-		if len(notes) == 1 && !strings.HasPrefix(notes[0], "tool_choice was taken as auto: ") {
+		if len(notes) == 1 && !strings.HasPrefix(notes[0].Text, "tool_choice was taken as auto: ") {
 			t.Errorf("it notes %q", notes)
 		}
 	}

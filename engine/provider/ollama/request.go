@@ -29,13 +29,42 @@ type chatOptions struct {
 	Temperature *float64 `json:"temperature,omitempty"`
 	TopP        *float64 `json:"top_p,omitempty"`
 	Seed        *int64   `json:"seed,omitempty"`
+	TopK        *int     `json:"top_k,omitempty"`
+	MinP        *float64 `json:"min_p,omitempty"`
+	Frequency   *float64 `json:"frequency_penalty,omitempty"`
+	Presence    *float64 `json:"presence_penalty,omitempty"`
+	Repeat      *float64 `json:"repeat_penalty,omitempty"`
 	Stop        []string `json:"stop,omitempty"`
+}
+
+// takes returns the names of the parameters that Ollama takes.
+func takes() []string {
+	return []string{
+		provider.TopPParam, provider.TopKParam, provider.MinPParam, provider.SeedParam, provider.StopParam,
+		provider.FrequencyPenaltyParam, provider.PresencePenaltyParam, provider.RepeatPenaltyParam,
+	}
+}
+
+var _ provider.Announcer = (*Provider)(nil)
+
+// Notes returns the footnotes about the parameters of a request; see [provider.Announcer].
+func (p *Provider) Notes(req *provider.Request) []provider.Note {
+	if req.Completion != nil {
+		_, notes := wire.Keep(req, takes())
+		return notes
+	}
+	_, notes, err := encode(wire.Bare(req), 0, wire.Names(req))
+	if err != nil {
+		return nil
+	}
+	return wire.AboutParams(notes)
 }
 
 // optionsOf are the options of a request with a context length; 0 leaves it to the server.
 func optionsOf(req *provider.Request, numCtx int) chatOptions {
 	return chatOptions{
 		NumCtx: numCtx, NumPredict: req.MaxTokens, Temperature: req.Temperature, TopP: req.TopP, Seed: req.Seed, Stop: req.Stop,
+		TopK: req.TopK, MinP: req.MinP, Frequency: req.FrequencyPenalty, Presence: req.PresencePenalty, Repeat: req.RepeatPenalty,
 	}
 }
 
@@ -80,19 +109,17 @@ type toolFunction struct {
 }
 
 // encode makes the body of a request. notes say what had to be left out.
-func encode(req *provider.Request, numCtx int, names *provider.Names) (body []byte, notes []string, _ error) {
+func encode(req *provider.Request, numCtx int, names *provider.Names) (body []byte, notes []provider.Note, _ error) {
+	req, notes = wire.Keep(req, takes())
 	out := chatRequest{
 		Model: req.Model, Stream: true,
 		Options: optionsOf(req, numCtx),
 	}
-	var note string
-	if out.Think, note = thinkOf(req); note != "" {
-		notes = append(notes, note)
-	}
+	out.Think, notes = thinkOf(req, notes)
 	for _, t := range req.Tools {
 		params, err := parameters(t.InputSchema)
 		if err != nil {
-			notes = append(notes, "tool "+t.Name+" was left out: its input schema can't be sent ("+err.Error()+")")
+			notes = append(notes, wire.Notef("tool "+t.Name+" was left out: its input schema can't be sent ("+err.Error()+")"))
 			continue
 		}
 		out.Tools = append(out.Tools, chatTool{Type: "function", Function: toolFunction{
@@ -122,16 +149,16 @@ func encode(req *provider.Request, numCtx int, names *provider.Names) (body []by
 }
 
 // thinkOf returns what think is set to: true or false, or one of the levels that Ollama
-// has. note is a footnote about another level than the one that was asked for.
-func thinkOf(req *provider.Request) (think any, note string) {
+// has. A footnote is added about another level than the one that was asked for.
+func thinkOf(req *provider.Request, notes []provider.Note) (think any, _ []provider.Note) {
 	switch {
 	case req.Think == nil:
-		return nil, ""
+		return nil, notes
 	case !*req.Think || req.Effort == "":
-		return *req.Think, ""
+		return *req.Think, notes
 	}
 	got := req.Effort.Within(provider.LevelsOf(provider.EffortLow, provider.EffortMedium, provider.EffortHigh))
-	return got, provider.EffortNote(req.Effort, got, req.Model)
+	return got, wire.EffortNote(notes, req.Effort, got, req.Model)
 }
 
 // appendMessage appends the messages that one message becomes: a tool message

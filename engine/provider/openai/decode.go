@@ -83,7 +83,7 @@ type completionDetails struct {
 type decoderOptions struct {
 	source wire.Source
 	names  *provider.Names
-	notes  []string           // footnotes of the request
+	notes  []provider.Note    // footnotes of the request
 	gave   func(field string) // told of the field that reasoning came in
 	newID  func() string      // nil is wire.NewCallID
 	// thoughtEnd is provider.Request.ThoughtEnd.
@@ -336,9 +336,7 @@ func (d *decoder) Unfinished() bool { return wire.Unfinished(d.calls.List()) }
 func (d *decoder) End(dst []provider.Delta) ([]provider.Delta, error) {
 	before := len(dst)
 	dst = d.details.release(d.think.End(dst))
-	for _, note := range d.o.notes {
-		dst = append(dst, provider.Delta{Kind: provider.Footnote, Text: note})
-	}
+	dst = wire.Footnotes(dst, d.o.notes)
 	if d.kept != nil {
 		dst = append(dst, provider.Delta{Kind: provider.ReasoningDetails, Details: keepFields(d.kept)})
 	}

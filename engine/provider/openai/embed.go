@@ -36,14 +36,13 @@ func (p *Provider) Embed(ctx context.Context, req *provider.EmbedRequest) (out *
 
 // completionRequest is the body of POST /completions.
 type completionRequest struct {
-	Model         string         `json:"model"`
-	Prompt        string         `json:"prompt"`
-	Suffix        string         `json:"suffix,omitempty"`
-	MaxTokens     int            `json:"max_tokens,omitempty"`
-	Temperature   *float64       `json:"temperature,omitempty"`
-	TopP          *float64       `json:"top_p,omitempty"`
-	Seed          *int64         `json:"seed,omitempty"`
-	Stop          []string       `json:"stop,omitempty"`
+	Model       string   `json:"model"`
+	Prompt      string   `json:"prompt"`
+	Suffix      string   `json:"suffix,omitempty"`
+	MaxTokens   int      `json:"max_tokens,omitempty"`
+	Temperature *float64 `json:"temperature,omitempty"`
+	sampling
+	User          string         `json:"user,omitempty"`
 	Stream        bool           `json:"stream"`
 	StreamOptions *streamOptions `json:"stream_options,omitempty"`
 }
@@ -54,9 +53,11 @@ func (p *Provider) Completes() {}
 // complete asks POST /completions, whose stream has the text in the choices themselves.
 func (p *Provider) complete(ctx context.Context, req *provider.Request, pass func([]provider.Delta) bool) error {
 	src := wire.Source{Provider: p.o.Name, Model: req.Model, Address: p.Address()}
+	kept, notes := wire.Keep(req, completionTakes(p.quirks(req.Model)))
+	notes, pass = wire.Announce(notes, pass)
 	body, err := json.Marshal(completionRequest{
 		Model: req.Model, Prompt: req.Completion.Prompt, Suffix: req.Completion.Suffix,
-		MaxTokens: req.MaxTokens, Temperature: req.Temperature, TopP: req.TopP, Seed: req.Seed, Stop: req.Stop, Stream: true, StreamOptions: &streamOptions{IncludeUsage: true},
+		MaxTokens: req.MaxTokens, Temperature: req.Temperature, sampling: samplingOf(kept), User: kept.User, Stream: true, StreamOptions: &streamOptions{IncludeUsage: true},
 	})
 	if err == nil {
 		body, err = wire.WithMembers(body, p.o.Body)
@@ -71,7 +72,7 @@ func (p *Provider) complete(ctx context.Context, req *provider.Request, pass fun
 	x := wire.Exchange{
 		Client: p.client, Request: hr, Source: src, Limits: wire.Limits{First: p.o.FirstByte, Between: p.o.Between},
 		Decode: func(resp *http.Response) (wire.Decoder, error) {
-			return newDecoder(resp.Body, decoderOptions{source: src, verbatim: true}), nil
+			return newDecoder(resp.Body, decoderOptions{source: src, verbatim: true, notes: notes}), nil
 		},
 	}
 	return x.Run(ctx, pass)

@@ -14,7 +14,8 @@ import (
 type message struct {
 	Role string `json:"role"`
 	// Content is a string, a list of parts, or null beside calls alone.
-	Content any `json:"content"`
+	Content any    `json:"content"`
+	Name    string `json:"name,omitempty"` // of the participant
 	// ReasoningContent and Reasoning are nil where they are not sent: an empty text is sent.
 	ReasoningContent *string           `json:"reasoning_content,omitempty"`
 	Reasoning        *string           `json:"reasoning,omitempty"`
@@ -110,7 +111,7 @@ func (c *conversation) add(m provider.Message) {
 		c.answer(m)
 	default:
 		if content := userContent(m.Parts); content != nil {
-			c.list = append(c.list, message{Role: "user", Content: content})
+			c.list = append(c.list, message{Role: "user", Content: content, Name: m.Speaker()})
 		}
 	}
 }

@@ -186,10 +186,11 @@ func (p *Provider) try(ctx context.Context, req *provider.Request, b *built, pas
 	if err != nil {
 		return err
 	}
+	notes, pass := wire.Announce(b.notes, pass)
 	x := wire.Exchange{
 		Client: p.client, Request: hr, Source: src, Limits: p.limits(b.api),
 		Decode: func(resp *http.Response) (wire.Decoder, error) {
-			o := decoderOptions{source: src, names: b.names, notes: b.notes, thoughtEnd: req.ThoughtEnd}
+			o := decoderOptions{source: src, names: b.names, notes: notes, thoughtEnd: req.ThoughtEnd}
 			if b.api == APIResponses {
 				return newResponseDecoder(resp.Body, o), nil
 			}

@@ -21,7 +21,8 @@ type quirks struct {
 	completionTokens bool     // max_completion_tokens instead of max_tokens
 	noStreamOptions  bool     // stream_options is refused
 	noTemperature    bool     // temperature is refused
-	noSampling       bool     // top_p, seed or stop is refused
+	refused          []string // names of parameters that are refused
+	vendor           bool     // an address of OpenAI's own, or of Azure
 	noForced         bool     // tool_choice is refused
 	schemaInWords    bool     // response_format is refused
 	reasoning        string   // the field of reasoning whose own field is not known
@@ -79,9 +80,10 @@ func (p *Provider) quirks(model string) quirks {
 		return quirks{
 			signed:  strings.HasSuffix(host, ".googleapis.com") && signs().MatchString(model),
 			itemIDs: host == "openrouter.ai", // as its documentation says
+			vendor:  azure(p.base),
 		}
 	}
-	q := quirks{completionTokens: true}
+	q := quirks{completionTokens: true, vendor: true}
 	if strings.HasPrefix(model, "gpt-5.6") { // which thinks unless told, and then takes no tools
 		q.beside = effortNone
 	}
@@ -178,10 +180,12 @@ func learn(err error, req *provider.Request, b *built, q *quirks, now *adaption)
 		q.noStreamOptions = true
 	case req.Temperature != nil && !q.noTemperature && says("temperature"):
 		q.noTemperature = true
-	case !q.noSampling && (req.TopP != nil && says("top_p") || req.Seed != nil && says("seed") || len(req.Stop) > 0 && says("stop")):
-		q.noSampling = true
 	default:
-		return nothing
+		refused := wire.RefusedParam(e.Message, b.given, onWire)
+		if refused == "" {
+			return nothing
+		}
+		q.refused = append(slices.Clone(q.refused), refused)
 	}
 	return ofModel
 }

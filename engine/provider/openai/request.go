@@ -20,10 +20,42 @@ type chatRequest struct {
 	MaxTokens     int             `json:"max_tokens,omitempty"`
 	MaxCompletion int             `json:"max_completion_tokens,omitempty"`
 	Temperature   *float64        `json:"temperature,omitempty"`
-	TopP          *float64        `json:"top_p,omitempty"`
-	Seed          *int64          `json:"seed,omitempty"`
-	Stop          []string        `json:"stop,omitempty"`
-	Effort        string          `json:"reasoning_effort,omitempty"`
+	sampling
+	Effort    string `json:"reasoning_effort,omitempty"`
+	Parallel  *bool  `json:"parallel_tool_calls,omitempty"`
+	Verbosity string `json:"verbosity,omitempty"`
+	endUser
+}
+
+// sampling are the members of [provider.Sampling], as chats and completions have them.
+type sampling struct {
+	TopP      *float64           `json:"top_p,omitempty"`
+	TopK      *int               `json:"top_k,omitempty"`
+	MinP      *float64           `json:"min_p,omitempty"`
+	Seed      *int64             `json:"seed,omitempty"`
+	Stop      []string           `json:"stop,omitempty"`
+	Frequency *float64           `json:"frequency_penalty,omitempty"`
+	Presence  *float64           `json:"presence_penalty,omitempty"`
+	Bias      map[string]float64 `json:"logit_bias,omitempty"`
+}
+
+func samplingOf(req *provider.Request) sampling {
+	return sampling{
+		TopP: req.TopP, TopK: req.TopK, MinP: req.MinP, Seed: req.Seed, Stop: req.Stop,
+		Frequency: req.FrequencyPenalty, Presence: req.PresencePenalty, Bias: req.LogitBias,
+	}
+}
+
+// endUser are the members that both APIs have for service and end user.
+type endUser struct {
+	Tier     string `json:"service_tier,omitempty"`
+	User     string `json:"user,omitempty"`
+	SafetyID string `json:"safety_identifier,omitempty"`
+	CacheKey string `json:"prompt_cache_key,omitempty"`
+}
+
+func endUserOf(req *provider.Request) endUser {
+	return endUser{Tier: req.ServiceTier, User: req.User, SafetyID: req.SafetyID, CacheKey: req.CacheKey}
 }
 
 type streamOptions struct {
@@ -39,6 +71,7 @@ type toolFunction struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description,omitempty"`
 	Parameters  json.RawMessage `json:"parameters"`
+	Strict      bool            `json:"strict,omitempty"`
 }
 
 type responseFormat struct {
@@ -47,17 +80,19 @@ type responseFormat struct {
 }
 
 type jsonSchema struct {
-	Name   string          `json:"name"`
-	Strict bool            `json:"strict,omitempty"`
-	Schema json.RawMessage `json:"schema"`
+	Name        string          `json:"name"`
+	Description string          `json:"description,omitempty"`
+	Strict      bool            `json:"strict,omitempty"`
+	Schema      json.RawMessage `json:"schema"`
 }
 
 // built is a request as it is sent, with what a refusal of it may be about.
 type built struct {
 	api    string
 	body   []byte
-	notes  []string // what had to be left out
-	tools  []string // the names of the tools, in their order on the wire
+	notes  []provider.Note // what had to be left out
+	given  []string        // the parameters that are sent
+	tools  []string        // the names of the tools, in their order on the wire
 	names  *provider.Names
 	effort provider.Effort
 	format bool // response_format, or text.format
@@ -68,6 +103,8 @@ type built struct {
 // encode makes the body of a request to an API.
 func encode(req *provider.Request, api string, q quirks, now adaption) (*built, error) {
 	b := &built{api: api, names: wire.Names(req)}
+	req, b.notes = wire.Keep(req, takes(api, q))
+	b.given = req.Given()
 	if api == APIResponses {
 		return b, b.responses(req, q, now)
 	}
@@ -80,9 +117,7 @@ func (b *built) chat(req *provider.Request, q quirks, now adaption) error {
 	if out.Stream && !q.noStreamOptions {
 		out.StreamOptions = &streamOptions{IncludeUsage: true}
 	}
-	if !q.noSampling {
-		out.TopP, out.Seed, out.Stop = req.TopP, req.Seed, req.Stop
-	}
+	out.sampling, out.Verbosity, out.endUser = samplingOf(req), req.Verbosity, endUserOf(req)
 	if q.completionTokens {
 		out.MaxCompletion = req.MaxTokens
 	} else {
@@ -104,6 +139,7 @@ func (b *built) chat(req *provider.Request, q quirks, now adaption) error {
 	for _, fn := range b.offer(req, now) {
 		out.Tools = append(out.Tools, tool{Type: "function", Function: fn})
 	}
+	out.Parallel = b.parallel(req)
 	if b.mustCall(req, q) {
 		out.ToolChoice = wire.ToolChoice(req, b.tools, b.names, "required")
 	}
@@ -120,7 +156,7 @@ func (b *built) temperature(req *provider.Request, q quirks) *float64 {
 		return req.Temperature
 	}
 	if req.Temperature != nil {
-		b.notes = append(b.notes, "the temperature was left out: "+req.Model+" takes none")
+		b.notes = append(b.notes, wire.Notef("the temperature was left out: "+req.Model+" takes none", provider.TemperatureParam))
 	}
 	return nil
 }
@@ -137,7 +173,11 @@ func (b *built) schema(req *provider.Request, q quirks, now adaption) (system st
 
 // answerSchema returns the schema of an answer as both APIs take it.
 func answerSchema(req *provider.Request) jsonSchema {
-	return jsonSchema{Name: "answer", Strict: strictSchema(req.Schema), Schema: req.Schema}
+	loose := req.FormatStrict != nil && !*req.FormatStrict
+	return jsonSchema{
+		Name: cmp.Or(req.FormatName, "answer"), Description: req.FormatDescription,
+		Strict: !loose && strictSchema(req.Schema), Schema: req.Schema,
+	}
 }
 
 // offer returns the tools that the API takes.
@@ -145,20 +185,39 @@ func (b *built) offer(req *provider.Request, now adaption) []toolFunction {
 	var out []toolFunction
 	for _, t := range req.Tools {
 		if why := now.refused[t.Name]; why != "" {
-			b.notes = append(b.notes, "tool "+t.Name+" was left out: "+why)
+			b.notes = append(b.notes, wire.Notef("tool "+t.Name+" was left out: "+why))
 			continue
 		}
 		params, added, err := wire.Parameters(t.InputSchema)
 		if err != nil {
-			b.notes = append(b.notes, "tool "+t.Name+" was left out: its input schema can't be offered: "+err.Error())
+			b.notes = append(b.notes, wire.Notef("tool "+t.Name+" was left out: its input schema can't be offered: "+err.Error()))
 			continue
 		}
 		b.tools = append(b.tools, t.Name)
 		out = append(out, toolFunction{
 			Name: b.names.Wire(t.Name), Description: wire.JoinText(t.Description, added), Parameters: params,
+			Strict: b.strict(t, params),
 		})
 	}
 	return out
+}
+
+// strict reports whether the API is asked to hold the arguments of a tool to its schema. It
+// refuses that for a schema that does not obey the rules of strict mode.
+func (b *built) strict(t provider.ToolSpec, params json.RawMessage) bool {
+	if !t.Strict || strictSchema(params) {
+		return t.Strict
+	}
+	b.notes = append(b.notes, wire.Notef("strict was left out of the tool "+t.Name+": its schema does not obey the rules of strict mode", provider.StrictParam))
+	return false
+}
+
+// parallel is parallel_tool_calls, which is refused without tools.
+func (b *built) parallel(req *provider.Request) *bool {
+	if len(b.tools) == 0 {
+		return nil
+	}
+	return req.ParallelCalls
 }
 
 // mustCall reports whether the request makes the response call a tool. A footnote says so
@@ -180,19 +239,17 @@ func (b *built) think(req *provider.Request, q quirks) {
 			b.effort = provider.EffortNone
 		}
 		if req.Think != nil && *req.Think {
-			b.notes = append(b.notes, "reasoning was not asked for: "+req.Model+" takes no tools with it at this address")
+			b.notes = append(b.notes, wire.Notef("reasoning was not asked for: "+req.Model+" takes no tools with it at this address", provider.EffortParam))
 		}
 	case req.Think == nil:
 	case q.noEffort:
-		b.notes = append(b.notes, "the effort was left out: "+req.Model+" takes none at this address")
+		b.notes = append(b.notes, wire.Notef("the effort was left out: "+req.Model+" takes none at this address", provider.EffortParam))
 	default:
 		asked := provider.EffortNone
 		if *req.Think {
 			asked = cmp.Or(req.Effort, provider.EffortMedium)
 		}
 		b.effort = asked.Within(q.levels)
-		if note := provider.EffortNote(req.Effort, b.effort, req.Model); note != "" {
-			b.notes = append(b.notes, note)
-		}
+		b.notes = wire.EffortNote(b.notes, req.Effort, b.effort, req.Model)
 	}
 }

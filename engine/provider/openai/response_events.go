@@ -306,9 +306,7 @@ func (d *responseDecoder) End(dst []provider.Delta) ([]provider.Delta, error) {
 		d.entries = d.entries[:len(d.entries)-1] // calls come last anyway
 	}
 	dst = d.release(dst)
-	for _, note := range d.o.notes {
-		dst = append(dst, provider.Delta{Kind: provider.Footnote, Text: note})
-	}
+	dst = wire.Footnotes(dst, d.o.notes)
 	calls := d.calls()
 	if len(calls) > wire.MaxCalls {
 		return dst, &wire.FormatError{Err: errors.New("it calls tools without end")}

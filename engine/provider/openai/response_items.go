@@ -173,7 +173,7 @@ func (d *responseDecoder) close(dst []provider.Delta, it *outputItem, raw json.R
 	case "custom_tool_call", "computer_call", "local_shell_call", "shell_call", "apply_patch_call", "mcp_approval_request":
 		// The server waits for a result that only a client with such tools has. Sent back
 		// without one, it is refused.
-		d.o.notes = append(slices.Clip(d.o.notes), "a "+it.kind+" was left out: fettle did not offer such a tool")
+		d.o.notes = append(slices.Clip(d.o.notes), wire.Notef("a "+it.kind+" was left out: fettle did not offer such a tool"))
 	default:
 		d.keep(it, itemEntry{Type: typeItem, Item: bytes.Clone(raw), Before: d.overtaken(it)})
 	}

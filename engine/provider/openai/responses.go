@@ -17,9 +17,11 @@ type responseRequest struct {
 	MaxTokens    int          `json:"max_output_tokens,omitempty"`
 	Temperature  *float64     `json:"temperature,omitempty"`
 	TopP         *float64     `json:"top_p,omitempty"`
+	Parallel     *bool        `json:"parallel_tool_calls,omitempty"`
 	Include      []string     `json:"include,omitempty"`
 	Store        *bool        `json:"store,omitempty"`
 	Stream       bool         `json:"stream"`
+	endUser
 }
 
 // flatTool is a tool as the Responses API has it. Strict is always sent: some servers take it
@@ -36,7 +38,8 @@ type reasoning struct {
 }
 
 type textOptions struct {
-	Format textFormat `json:"format"`
+	Format    *textFormat `json:"format,omitempty"`
+	Verbosity string      `json:"verbosity,omitempty"`
 }
 
 type textFormat struct {
@@ -53,24 +56,29 @@ const encryptedReasoning = "reasoning.encrypted_content"
 func (b *built) responses(req *provider.Request, q quirks, now adaption) error {
 	out := responseRequest{
 		Model: req.Model, MaxTokens: req.MaxTokens, Temperature: b.temperature(req, q), Stream: !q.noStream,
-		Instructions: b.schema(req, q, now),
+		Instructions: b.schema(req, q, now), TopP: req.TopP, endUser: endUserOf(req),
+	}
+	if b.format || req.Verbosity != "" {
+		out.Text = &textOptions{Verbosity: req.Verbosity}
 	}
 	if b.format {
-		out.Text = &textOptions{textFormat{"json_schema", answerSchema(req)}}
+		out.Text.Format = &textFormat{"json_schema", answerSchema(req)}
 	}
-	b.sampling(&out, req, q)
 	h := newHistory(q, now, b.names)
 	for _, m := range req.Messages {
 		h.add(m)
 	}
 	out.Input, b.sent = h.items, h.sent
-	b.notes = append(b.notes, h.notes...)
+	for _, note := range h.notes {
+		b.notes = append(b.notes, wire.Notef(note))
+	}
 	if !q.noStore {
 		out.Store, b.sent.store = new(bool), true
 	}
 	for _, fn := range b.offer(req, now) {
-		out.Tools = append(out.Tools, flatTool{Type: "function", toolFunction: fn})
+		out.Tools = append(out.Tools, flatTool{Type: "function", toolFunction: fn, Strict: fn.Strict})
 	}
+	out.Parallel = b.parallel(req)
 	if b.mustCall(req, q) {
 		out.ToolChoice = b.flatChoice(req)
 	}
@@ -78,19 +86,6 @@ func (b *built) responses(req *provider.Request, q quirks, now adaption) error {
 	var err error
 	b.body, err = wire.Marshal(out)
 	return err
-}
-
-// sampling adds top_p, and footnotes for what the API does not have.
-func (b *built) sampling(out *responseRequest, req *provider.Request, q quirks) {
-	if !q.noSampling {
-		out.TopP = req.TopP
-	}
-	if len(req.Stop) > 0 {
-		b.notes = append(b.notes, "the stop sequences were left out: the Responses API has none")
-	}
-	if req.Seed != nil {
-		b.notes = append(b.notes, "the seed was left out: the Responses API has none")
-	}
 }
 
 // flatChoice is tool_choice as the Responses API takes it.

@@ -384,7 +384,7 @@ func TestWhatResponsesDoNotHave(t *testing.T) {
 	)}}
 	req.Stop, req.Seed = []string{"END"}, &seed
 	_, notes, err := listen(p, t.Context(), req)
-	want := []string{"the stop sequences were left out: the Responses API has none", "the seed was left out: the Responses API has none", "a sound was left out: the Responses API takes none"}
+	want := []string{"left out the parameters seed, stop: m does not take them", "a sound was left out: the Responses API takes none"}
 	if err != nil || !slices.Equal(notes, want) || strings.Contains(bodies()[0], "END") {
 		t.Errorf("the notes are %q, %v", notes, err)
 	}

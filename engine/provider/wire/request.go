@@ -59,7 +59,9 @@ func ToolChoice(req *provider.Request, offered []string, names *provider.Names, 
 }
 
 // LeftToModel is the footnote of a request whose MustCall could not be passed on.
-func LeftToModel(why string) string { return "tool_choice was taken as auto: " + why }
+func LeftToModel(why string) provider.Note {
+	return Notef("tool_choice was taken as auto: "+why, provider.ToolChoiceParam)
+}
 
 // Asked lists the features that a request uses, for Source.Asked.
 func Asked(req *provider.Request) []provider.Feature {

@@ -3101,6 +3101,7 @@ export interface components {
         };
         event_footnote: {
             ending?: string;
+            ignored?: string[];
             seq: number;
             text: string;
             /** Format: date-time */
