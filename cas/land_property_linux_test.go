@@ -108,7 +108,7 @@ func (m *merged) must(errs ...error) {
 
 // TestNothingOfTheUserIsLost lets a call and a user do random things to few paths: the
 // user at any moment from the mount to the end of the landing. What the user wrote last to
-// a path is there, or, where the user did not change it after the mount, in the state before; what
+// a path is there, or, where nobody changed it after the mount, in the state before; what
 // the call wrote is there, or in the call's version; and undoing brings back what was.
 func TestNothingOfTheUserIsLost(t *testing.T) {
 	t.Parallel()
@@ -126,88 +126,69 @@ func TestNothingOfTheUserIsLost(t *testing.T) {
 	b.mustBeSound()
 }
 
-// landingRound is one round of TestNothingOfTheUserIsLost.
-type landingRound struct {
-	t      *testing.T
-	b      *bench
-	r      *rand.Rand
-	serial int
-	since  bool            // the call has started
-	wrote  map[string]bool // contents that the user wrote → whether since the call started
-	over   map[string]bool // contents that the user replaced or removed
-	edits  int             // since the call started
-}
-
-// edit changes a random path.
-func (l *landingRound) edit() {
-	had := l.b.look()
-	path := landingPaths[l.r.IntN(len(landingPaths))]
-	l.serial++
-	text := fmt.Sprint("user ", l.serial)
-	var err error
-	switch l.r.IntN(4) {
-	case 0:
-		_ = os.RemoveAll(l.b.path(path))
-	case 1: // a save by rename
-		tmp := l.b.path("." + filepath.Base(path))
-		if err = os.WriteFile(tmp, []byte(text), 0o644); err == nil {
-			if err = os.Rename(tmp, l.b.path(path)); err != nil {
-				_ = os.Remove(tmp) // a folder is there
-			}
-		}
-	default:
-		_ = os.MkdirAll(filepath.Dir(l.b.path(path)), 0o755)
-		err = os.WriteFile(l.b.path(path), []byte(text), 0o644)
-	}
-	if err == nil {
-		l.wrote["file "+text] = l.since
-	}
-	now := l.b.look()
-	for p, v := range had {
-		if now[p] != v {
-			l.over[v] = true
-		}
-	}
-	if l.since {
-		l.edits++
-	}
-}
-
-// call makes the layer of a call that changes random paths.
-func (l *landingRound) call(layer string) {
-	m := &merged{t: l.t, upper: filepath.Join(layer, layerUpper), lower: l.b.ws.Path}
-	for i := range 1 + l.r.IntN(5) {
-		path := landingPaths[l.r.IntN(len(landingPaths))]
-		m.remove(path)
-		switch l.r.IntN(3) {
-		case 0:
-		case 1:
-			m.folder(path)
-		default:
-			m.write(path, fmt.Sprint("call ", i))
-		}
-	}
-}
-
 func randomLanding(t *testing.T, b *bench, r *rand.Rand, round int) {
 	b.newWorkspace()
-	l := &landingRound{t: t, b: b, r: r, wrote: make(map[string]bool), over: make(map[string]bool)}
+	serial := 0
+	user := make(map[string]bool) // contents that the user wrote since the mount
+	over := make(map[string]bool) // contents that the user replaced or removed
+	edit := func(mine bool) {
+		had := b.look()
+		defer func() {
+			now := b.look()
+			for p, v := range had {
+				if now[p] != v {
+					over[v] = true
+				}
+			}
+		}()
+		path := landingPaths[r.IntN(len(landingPaths))]
+		serial++
+		switch r.IntN(4) {
+		case 0:
+			_ = os.RemoveAll(b.path(path))
+		case 1: // a save by rename
+			tmp := b.path("." + filepath.Base(path))
+			if os.WriteFile(tmp, fmt.Appendf(nil, "user %d", serial), 0o644) != nil || os.Rename(tmp, b.path(path)) != nil {
+				_ = os.Remove(tmp)
+				return
+			}
+			user[fmt.Sprintf("file user %d", serial)] = mine
+		default:
+			_ = os.MkdirAll(filepath.Dir(b.path(path)), 0o755)
+			if os.WriteFile(b.path(path), fmt.Appendf(nil, "user %d", serial), 0o644) == nil {
+				user[fmt.Sprintf("file user %d", serial)] = mine
+			}
+		}
+	}
 	for range 3 + r.IntN(8) {
-		l.edit()
+		edit(false)
 	}
 	parent := b.snap()
 	for range r.IntN(3) {
-		l.edit()
+		edit(false)
 	}
 	b.settle()
 	layer := filepath.Join(filepath.Dir(b.ws.Path), fmt.Sprint("layer-", round))
 	if _, err := NewLayer(layer, b.ws, LayerMeta{ChatID: "c", CallID: "call", ManifestID: parent.ID}); err != nil {
 		t.Fatal(err)
 	}
-	l.call(layer)
-	l.since = true
-	for range r.IntN(3) {
-		l.edit()
+	m := &merged{t: t, upper: filepath.Join(layer, layerUpper), lower: b.ws.Path}
+	for i := range 1 + r.IntN(5) {
+		path := landingPaths[r.IntN(len(landingPaths))]
+		switch r.IntN(3) {
+		case 0:
+			m.remove(path)
+		case 1:
+			m.remove(path)
+			m.folder(path)
+		default:
+			m.remove(path)
+			m.write(path, fmt.Sprint("call ", i))
+		}
+	}
+	during := r.IntN(3)
+	for range during {
+		edit(true)
 	}
 	plan, err := b.s.ReadLayer(t.Context(), b.ws, layer, LayerOptions{ChatID: "c", Limits: Limits{KeepFree: -1}})
 	if err != nil {
@@ -215,41 +196,41 @@ func randomLanding(t *testing.T, b *bench, r *rand.Rand, round int) {
 	}
 	defer plan.Close()
 	if r.IntN(2) == 0 {
-		l.edit()
+		edit(true)
+		during++
 	}
-	l.land(plan, parent)
-}
-
-// land lands a plan while the user edits at a random step, and checks what comes of it.
-func (l *landingRound) land(plan *LandingPlan, parent *Manifest) {
-	t, b := l.t, l.b
-	was := b.look()
-	seen := maps.Clone(was)
-	late, steps := l.r.IntN(24), 0
+	late, steps := r.IntN(24), 0
+	last := b.look()
 	b.s.pause = func(step string) {
 		if !slices.Contains([]string{"compared", "recorded", "planned", "staged", "removed", "moved"}, step) {
-			return // another goroutine is at work in the workspace
+			return
 		}
-		if steps++; steps == late {
-			l.edit()
-			maps.Copy(seen, b.look())
+		if steps == late {
+			last = b.look()
+			edit(true)
+			was := last
+			last = b.look()
+			if cmp.Diff(was, last) != "" {
+				during++
+			}
 		}
+		steps++
 	}
+	was := b.look()
 	got, err := b.s.Land(t.Context(), b.ws, plan, landOptions(parent))
 	b.s.pause = func(string) {}
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("round %d: %v", round, err)
 	}
-	l.check(got, seen)
-	if l.edits > 0 {
-		return
-	}
-	if len(got.Conflicts) > 0 {
+	now := b.look()
+	checkUsers(t, b, got, user, over, was, last, now)
+	if during == 0 && len(got.Conflicts) > 0 {
 		t.Errorf("conflicts without an edit: %+v", got.Conflicts)
 	}
-	if len(got.Changes) > 0 {
-		b.restore(got.Before, RestoreOptions{Active: got.After, Paths: pathsOf(got.Changes), Exact: true})
+	if len(got.Changes) == 0 || during > 0 {
+		return
 	}
+	b.restore(got.Before, RestoreOptions{Active: got.After, Paths: pathsOf(got.Changes), Exact: true})
 	if diff := cmp.Diff(was, b.look()); diff != "" {
 		t.Errorf("undone (-before +now), changes %v:\n%s", pathsOf(got.Changes), diff)
 	}
@@ -262,27 +243,29 @@ func pathsOf(changes []Change) (paths []string) {
 	return paths
 }
 
-// check checks everything of the user that the workspace had when the landing began, or
-// got while it was under way: it is there, or the call replaced it, which the landing
-// reports and the state before can undo. What the user wrote since the call started is
-// never replaced.
-func (l *landingRound) check(got *Landing, seen map[string]string) {
+// checkUsers checks that everything that the workspace had when the landing began, or that
+// the user wrote while it was under way, is there or was replaced by the call. What the
+// user wrote since the mount is never replaced.
+func checkUsers(t *testing.T, b *bench, got *Landing, user, over map[string]bool, was, last, now map[string]string) {
+	t.Helper()
 	before := map[string]string{}
 	if got.Before != nil {
-		before = l.b.entries(got.Before.Root)
+		before = b.entries(got.Before.Root)
 	}
-	changed, now := scopeOf(append([]string{}, pathsOf(got.Changes)...)), l.b.look()
+	changed := scopeOf(append([]string{}, pathsOf(got.Changes)...))
+	seen := maps.Clone(was)
+	maps.Copy(seen, last)
 	for path, v := range seen {
-		if !strings.HasPrefix(v, "file user") || strings.HasPrefix(path, stagePrefix) || now[path] == v || l.over[v] {
+		if !strings.HasPrefix(v, "file user") || strings.HasPrefix(path, stagePrefix) || now[path] == v || over[v] {
 			continue
 		}
 		switch {
-		case l.wrote[v]:
-			l.t.Errorf("%s had %q, which the user wrote during the call, and has %q now", path, v, now[path])
+		case user[v]:
+			t.Errorf("%s had %q, which the user wrote during the call, and has %q now", path, v, now[path])
 		case before[path] != v:
-			l.t.Errorf("%s had %q, which no state has: the state before has %q", path, v, before[path])
+			t.Errorf("%s had %q, which no state has: the state before has %q", path, v, before[path])
 		case !changed.covers(path):
-			l.t.Errorf("%s had %q, has %q now, and no change of it is reported", path, v, now[path])
+			t.Errorf("%s had %q, has %q now, and no change of it is reported", path, v, now[path])
 		}
 	}
 }
