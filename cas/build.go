@@ -110,7 +110,7 @@ func (b *builder) finish(path string, c completed) {
 	switch {
 	case f.rec != nil:
 		b.ix.dirs[path] = c.rec
-		self.Digest = c.rec.tree
+		self.Digest, self.Perm = c.rec.tree, f.perm
 		if c.enc != nil {
 			b.trees = append(b.trees, newTree{path, c.rec.tree, c.enc})
 		}
@@ -191,6 +191,9 @@ func (r *dirRec) with(news map[string]Entry, shared bool) *dirRec {
 	lost := false
 	for i := range r.ents {
 		e, ok := news[r.ents[i].Name]
+		if e.Kind == Folder && r.ents[i].Kind == Folder && !e.Perm.Known() {
+			e.Perm = r.ents[i].Perm
+		}
 		if !ok || e == r.ents[i].Entry {
 			continue
 		}

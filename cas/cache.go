@@ -17,9 +17,12 @@ import (
 // the parts say of each other.
 
 const (
-	// cacheMagic begins a record of the stat cache; its last byte is the
-	// version. A record that begins otherwise is as good as none.
-	cacheMagic = "fstat\x02"
+	// cacheMagic begins a record of the stat cache, and its version follows. A record
+	// that begins otherwise is as good as none.
+	cacheMagic = "fstat"
+	// cachePlain is the version of records without permission bits of their own, which
+	// older programs wrote; cacheVersion is what is written.
+	cachePlain, cacheVersion = 2, 3
 	// cachePiece is how many entries a record holds: 20,000 of ordinary names
 	// are 2 MB.
 	cachePiece = 20_000
@@ -80,7 +83,7 @@ func (r *dirRec) encodePatch(places []int32, base baseOf) []byte {
 
 // begin begins a record of n entries with what is said of the folder itself.
 func (r *dirRec) begin(n int) []byte {
-	b := append(make([]byte, 0, 128+n*96), cacheMagic...)
+	b := beginCache(128 + n*96)
 	b = append(b, r.tree[:]...)
 	b = binary.AppendVarint(b, r.scanned)
 	b = binary.AppendUvarint(b, uint64(len(r.ents)))
@@ -89,9 +92,17 @@ func (r *dirRec) begin(n int) []byte {
 	return binary.AppendUvarint(b, r.listed.ino)
 }
 
+// beginCache begins a record of the stat cache of about size bytes.
+func beginCache(size int) []byte {
+	return append(append(make([]byte, 0, size), cacheMagic...), cacheVersion)
+}
+
 func appendCached(b []byte, c *cached) []byte {
 	b = append(b, byte(c.Kind))
 	b = appendString(b, c.Name)
+	if c.Kind.withPerms() {
+		b = binary.AppendUvarint(b, uint64(c.Perm))
+	}
 	switch c.Kind {
 	case File, Executable:
 		racy := byte(0)
@@ -115,6 +126,9 @@ func appendCached(b []byte, c *cached) []byte {
 func (r *fields) cached() (c cached) {
 	c.Kind = Kind(r.byte())
 	c.Name = r.string(maxName)
+	if r.perms && c.Kind.withPerms() {
+		c.Perm = r.perm(c.Kind)
+	}
 	switch c.Kind {
 	case File, Executable:
 		c.racy = r.byte() != 0
@@ -160,11 +174,12 @@ func (r *fields) varint() int64 {
 // cacheFields begins to read a record of the stat cache.
 func cacheFields(b []byte) *fields {
 	f := &fields{rest: b}
-	if len(b) < len(cacheMagic) || string(b[:len(cacheMagic)]) != cacheMagic {
+	head := len(cacheMagic) + 1
+	if len(b) < head || string(b[:len(cacheMagic)]) != cacheMagic || b[head-1] != cachePlain && b[head-1] != cacheVersion {
 		f.fail("it begins otherwise")
 		return f
 	}
-	f.rest = b[len(cacheMagic):]
+	f.rest, f.perms = b[head:], b[head-1] == cacheVersion
 	return f
 }
 
@@ -290,7 +305,7 @@ func (ix *index) whole() bool {
 }
 
 func (ix *index) head() []byte {
-	b := append([]byte(nil), cacheMagic...)
+	b := beginCache(64)
 	b = binary.AppendUvarint(b, ix.root.dev)
 	b = binary.AppendUvarint(b, ix.root.ino)
 	return appendString(b, ix.epoch)

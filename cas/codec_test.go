@@ -23,6 +23,10 @@ func FuzzTree(f *testing.F) {
 		{Name: "e", Kind: Failed, Text: reasonUnreadable, Size: 3}, {Name: "f", Kind: Special, Text: "FIFO"},
 		{Name: "g", Kind: Omitted, Text: omitGit},
 	}))
+	f.Add(encodeTree([]Entry{
+		{Name: "a", Kind: File, Perm: PermOf(0o600), Digest: d, Size: 7}, {Name: "b", Kind: Executable, Digest: d},
+		{Name: "c", Kind: Folder, Perm: PermOf(0o2775), Digest: d}, {Name: "d", Kind: Link, Text: "../x"},
+	}))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		entries, err := decodeTree(b)
 		if err != nil {
@@ -40,7 +44,7 @@ func FuzzTree(f *testing.F) {
 }
 
 func FuzzStatCache(f *testing.F) {
-	r := &dirRec{ents: []cached{{Entry: Entry{Name: "a", Kind: File, Size: 3}, mtime: 5, ino: 7}, {Entry: Entry{Name: "d", Kind: Folder}}}}
+	r := &dirRec{ents: []cached{{Entry: Entry{Name: "a", Kind: File, Size: 3}, mtime: 5, ino: 7}, {Entry: Entry{Name: "d", Kind: Folder, Perm: PermOf(0o700)}}}}
 	f.Add(r.encode()[0])
 	f.Add(r.encodePatch([]int32{1}, r.stamp()))
 	f.Fuzz(func(t *testing.T, b []byte) {
@@ -66,7 +70,7 @@ func TestStatCacheRecords(t *testing.T) {
 		r := &dirRec{tree: Sum([]byte("t")), scanned: rapid.Int64().Draw(rt, "scanned")}
 		for i := range n {
 			r.ents = append(r.ents, cached{
-				Entry: Entry{Name: string(rune('a'+i%20)) + strings.Repeat("x", i%7), Kind: File, Digest: Sum([]byte{byte(i)}), Size: int64(i)},
+				Entry: Entry{Name: string(rune('a'+i%20)) + strings.Repeat("x", i%7), Kind: File, Perm: PermOf(uint32(i%8) << 3), Digest: Sum([]byte{byte(i)}), Size: int64(i)},
 				mode:  0o644, mtime: -int64(i), ctime: int64(i) << 40, ino: uint64(i) << 50, racy: i%3 == 0,
 			})
 		}

@@ -19,21 +19,51 @@ type Change struct {
 	Old, New *Entry
 }
 
+// PermsOnly reports whether nothing but the permission bits differs.
+func (c Change) PermsOnly() bool {
+	if c.Old == nil || c.New == nil {
+		return false
+	}
+	if c.Old.Kind == Folder && c.New.Kind == Folder {
+		return true
+	}
+	return c.Old.content() && c.New.content() && c.Old.Digest == c.New.Digest && c.Old.Perm.Known() && c.New.Perm.Known()
+}
+
+// FoldersOnly reports whether a folder was added or removed and nothing else: the changes
+// of what is in it show that.
+func (c Change) FoldersOnly() bool {
+	return (c.Old == nil || c.Old.Kind == Folder) && (c.New == nil || c.New.Kind == Folder) && !c.PermsOnly()
+}
+
+// PermsText describes how the permission bits differ, such as "mode 0644 → 0755"; it
+// is empty where they do not.
+func (c Change) PermsText() string {
+	if c.Old == nil || c.New == nil || c.Old.Perm.agrees(c.New.Perm) || (c.Old.Kind == Folder) != (c.New.Kind == Folder) {
+		return ""
+	}
+	return "mode " + c.Old.Perm.String() + " → " + c.New.Perm.String()
+}
+
 // Diff yields what differs between the trees a and b, in the order of paths. The
-// zero Digest is an empty folder. A folder on both sides is no change itself; one
-// that was added or removed comes before what is in it. Trees with equal digests
+// zero Digest is an empty folder. A folder on both sides is a change only where its
+// permission bits differ; a folder comes before what is in it. Trees with equal digests
 // are not read. An error ends it.
 func (s *Store) Diff(ctx context.Context, a, b Digest) iter.Seq2[Change, error] {
 	return s.diff(ctx, nil, a, b, nil)
 }
 
 // diff is Diff where known may have a's trees, and where trees, unless it is nil,
-// gets the digest of each folder of b that was compared.
+// gets the digest of each folder of b that was compared; none where permission bits
+// make the trees differ from those of a folder that gets what the diff yields.
 func (s *Store) diff(ctx context.Context, known *index, a, b Digest, trees map[string]Digest) iter.Seq2[Change, error] {
 	return func(yield func(Change, error) bool) {
 		d := &differ{s: s, ctx: ctx, known: known, yield: yield, trees: trees}
 		if a != b {
 			d.folders("", a, b)
+		}
+		if d.loose {
+			clear(trees)
 		}
 		if d.err != nil {
 			yield(Change{}, d.err)
@@ -51,7 +81,8 @@ type differ struct {
 	trees map[string]Digest
 	err   error
 	depth int
-	ahead map[string][]pair // folders that were compared before their turn
+	loose bool                  // as in one of the comparisons
+	ahead map[string]comparison // of folders before their turn
 }
 
 // folders compares two folders and tells whether to go on.
@@ -64,12 +95,13 @@ func (d *differ) folders(path string, a, b Digest) bool {
 	if d.trees != nil && !b.IsZero() {
 		d.trees[path] = b
 	}
-	var pairs []pair
-	if pairs, d.err = d.compare(path, a, b); d.err != nil {
+	var found comparison
+	if found, d.err = d.compare(path, a, b); d.err != nil {
 		return false
 	}
-	d.lookAhead(path, pairs)
-	for _, p := range pairs {
+	d.loose = d.loose || found.loose
+	d.lookAhead(path, found.pairs)
+	for _, p := range found.pairs {
 		if !d.entry(path, p.was, p.is) {
 			return false
 		}
@@ -78,23 +110,23 @@ func (d *differ) folders(path string, a, b Digest) bool {
 }
 
 // compare gives what differs between two folders of the same path.
-func (d *differ) compare(path string, a, b Digest) (pairs []pair, err error) {
-	pairs, ok := d.ahead[path]
+func (d *differ) compare(path string, a, b Digest) (out comparison, err error) {
+	out, ok := d.ahead[path]
 	if ok {
 		delete(d.ahead, path)
-		return pairs, nil
+		return out, nil
 	}
 	known := d.knownAs(path, a)
 	err = d.s.kv.View(d.ctx, func(tx *kv.Tx) (err error) {
 		if known != nil && !b.IsZero() {
-			pairs, err = d.s.against(tx, known, b)
+			out, err = d.s.against(tx, known, b)
 			return err
 		}
 		olds, news, err := d.s.twoTrees(tx, a, b)
-		pairs = pairsOf(olds, news)
+		out = pairsOf(olds, news)
 		return err
 	})
-	return pairs, err
+	return out, err
 }
 
 // knownAs gives what is known of a folder of the first state, or nil.
@@ -109,16 +141,16 @@ func (d *differ) knownAs(path string, a Digest) *dirRec {
 }
 
 // against compares a folder that is known with a tree.
-func (s *Store) against(tx *kv.Tx, known *dirRec, b Digest) (pairs []pair, err error) {
+func (s *Store) against(tx *kv.Tx, known *dirRec, b Digest) (out comparison, err error) {
 	whole := false
 	err = s.trees.Read(tx, b.key(), func(val []byte) (err error) {
 		if whole = len(val) > 0; whole {
-			pairs, err = s.treeAgainst(val, b, known)
+			out, err = s.treeAgainst(val, b, known)
 		}
 		return err
 	})
 	if err != nil || whole {
-		return pairs, damaged(err, b, "tree")
+		return out, damaged(err, b, "tree")
 	}
 	news, err := s.treeOf(tx, b) // too large for a record
 	return pairsOf(known.sorted(), news), err
@@ -135,12 +167,12 @@ func (d *differ) lookAhead(path string, pairs []pair) {
 		path  string
 		known *dirRec
 		b     Digest
-		pairs []pair
+		found comparison
 		ok    bool
 	}
 	var jobs []job
 	for _, p := range pairs {
-		if p.was == nil || p.is == nil || p.was.Kind != Folder || p.is.Kind != Folder || len(d.ahead)+len(jobs) >= most {
+		if p.was == nil || p.is == nil || p.was.Kind != Folder || p.is.Kind != Folder || p.was.Digest == p.is.Digest || len(d.ahead)+len(jobs) >= most {
 			continue
 		}
 		sub := join(path, p.is.Name)
@@ -157,8 +189,8 @@ func (d *differ) lookAhead(path string, pairs []pair) {
 		workers.Go(func() {
 			_ = d.s.kv.View(d.ctx, func(tx *kv.Tx) error {
 				for i := next.Add(1) - 1; i < int64(len(jobs)); i = next.Add(1) - 1 {
-					pairs, err := d.s.against(tx, jobs[i].known, jobs[i].b)
-					jobs[i].pairs, jobs[i].ok = pairs, err == nil
+					found, err := d.s.against(tx, jobs[i].known, jobs[i].b)
+					jobs[i].found, jobs[i].ok = found, err == nil
 				}
 				return nil
 			})
@@ -166,18 +198,18 @@ func (d *differ) lookAhead(path string, pairs []pair) {
 	}
 	workers.Wait()
 	if d.ahead == nil {
-		d.ahead = make(map[string][]pair)
+		d.ahead = make(map[string]comparison)
 	}
 	for _, j := range jobs {
 		if j.ok {
-			d.ahead[j.path] = j.pairs
+			d.ahead[j.path] = j.found
 		}
 	}
 }
 
 // entry compares what is under one name.
 func (d *differ) entry(dir string, was, is *Entry) bool {
-	if was != nil && is != nil && *was == *is {
+	if was != nil && is != nil && was.Same(*is) {
 		return true
 	}
 	path := join(dir, nameOf(was, is))
@@ -190,12 +222,12 @@ func (d *differ) entry(dir string, was, is *Entry) bool {
 	if isFolder {
 		b = is.Digest
 	}
-	if !wasFolder || !isFolder {
+	if !wasFolder || !isFolder || !was.Perm.agrees(is.Perm) {
 		if !d.yield(Change{Path: path, Old: was, New: is}, nil) {
 			return false
 		}
 	}
-	if !wasFolder && !isFolder {
+	if a == b { // no folders, or two that differ in their permission bits alone
 		return true
 	}
 	return d.folders(path, a, b)

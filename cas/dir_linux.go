@@ -3,6 +3,7 @@ package cas
 import (
 	"errors"
 	"os"
+	"strconv"
 
 	"golang.org/x/sys/unix"
 )
@@ -32,6 +33,32 @@ func (d *dir) renameNew(name string, to *dir, newName string) error {
 	return d.do("rename", name, func() error {
 		return unix.Renameat2(d.fd, name, to.fd, newName, unix.RENAME_NOREPLACE)
 	})
+}
+
+// chmodNoFollow is fchmodat2, or before Linux 6.6 a chmod by way of /proc of a file
+// that has been looked at.
+func chmodNoFollow(dir int, name string, mode uint32) error {
+	err := unix.Fchmodat(dir, name, mode, unix.AT_SYMLINK_NOFOLLOW)
+	if !errors.Is(err, unix.EOPNOTSUPP) && !errors.Is(err, unix.ENOSYS) && !errors.Is(err, unix.EPERM) {
+		return err
+	}
+	return chmodByPath(dir, name, mode) // EPERM is also what the filter of a container says
+}
+
+func chmodByPath(dir int, name string, mode uint32) error {
+	fd, err := unix.Openat(dir, name, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = unix.Close(fd) }()
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		return err
+	}
+	if st.Mode&unix.S_IFMT == unix.S_IFLNK {
+		return unix.ELOOP
+	}
+	return unix.Chmod("/proc/self/fd/"+strconv.Itoa(fd), mode)
 }
 
 // unsupported tells that the kernel or the file system can't do a call.

@@ -20,6 +20,10 @@ func (d *dir) renameNew(string, *dir, string) error { return errNoCall }
 
 func unsupported(err error) bool { return errors.Is(err, errNoCall) || errors.Is(err, unix.ENOSYS) }
 
+func chmodNoFollow(dir int, name string, mode uint32) error {
+	return unix.Fchmodat(dir, name, mode, unix.AT_SYMLINK_NOFOLLOW)
+}
+
 // clone is for Linux; elsewhere bytes are copied.
 func clone(_, _ *os.File) error { return errNoCall }
 

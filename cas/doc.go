@@ -18,6 +18,9 @@
 //   - Stat cache, index: what each file's stat was when its digest was taken.
 //   - Stage: a folder at a workspace's root in which a restore prepares.
 //   - Epoch: the time between two collections that removed something.
+//   - Layer: the upper folder of an overlay, in which a call's changes are collected.
+//     Lower: the workspace under it, which the call does not write.
+//   - Landing: bringing the changes of a layer into the workspace.
 //
 // # Use
 //
@@ -32,11 +35,25 @@
 // If nothing has changed, a snapshot records nothing and returns its parent. To undo the call
 // is store.Materialize(ctx, ws, before.Manifest, …) with the chat's current manifest as Active.
 //
+// A call over an overlay needs no snapshot:
+//
+//	meta, err := cas.NewLayer(layer, ws, cas.LayerMeta{ChatID: chat, CallID: call, ManifestID: active.ID})
+//	// mount the overlay, run the tool, wait for its last process, unmount
+//	plan, err := store.ReadLayer(ctx, ws, layer, cas.LayerOptions{ChatID: chat, Parent: active})
+//	// show plan.Changes, if the user is asked
+//	landing, err := store.Land(ctx, ws, plan, cas.LandOptions{
+//		About: cas.About{ChatID: chat, Source: cas.ToolRun, SourceRef: call}, Parent: active})
+//	err = cas.DropLayer(layer)
+//
 // # What is kept
 //
-// Content, names as raw bytes, links as links, whether the owner may execute a
-// file, empty folders. Not kept are owners, other permissions (a file that
-// replaces another takes its over), times, extended attributes, that two names
+// Content, names as raw bytes, links as links, the twelve permission bits of files and
+// folders, empty folders. A restore gives exactly the recorded bits, and never wider ones
+// meanwhile. Setuid and setgid of a file are recorded only where the file has the user
+// and the group of this process, which restored files get; a restored import sets neither.
+// On Windows, and in states of older programs, no bits are recorded: they count as equal
+// to any, and a restored file takes those over of the file that it replaces. Not kept are
+// owners, the bits of the workspace's own folder, times, extended attributes, that two names
 // are one file, and where a file has holes, though long runs of zeros take no
 // room. Sockets, FIFOs and devices are entries without content. A file that
 // can't be read, that changed during each of three readings, or that is larger
@@ -45,6 +62,8 @@
 //
 // In a bound folder `.git` is never read or written; what .fettleignore names, and what can
 // certainly be made again, is an Omitted entry, which a restore doesn't touch: see ignore.go.
+// A file that marks a folder as made by a program leaves out no folder that the state before
+// has with something in it, and no rule hides what the state to be restored has: see omit.go.
 // In a managed one everything is content.
 //
 // # Change detection
@@ -63,11 +82,18 @@
 //
 // # Formats
 //
-// A tree is "ftree", a version byte 1, the number of entries, and the entries sorted by name: a
+// A tree is "ftree", a version byte, the number of entries, and the entries sorted by name: a
 // kind byte (f, x, l, d, s, e, o), the name, and for f and x digest and size, for d the digest,
-// for e reason and size, for l the target, for s and o a text. Numbers are varints in their
-// shortest form, each text is preceded by its length. There is one encoding of a folder, and
-// reading takes no other.
+// for e reason and size, for l the target, for s and o a text. In version 2, which a tree has if
+// permission bits are recorded of one entry at least, those of f, x and d follow: 0 for none, or
+// 4096 plus the bits. All others are version 1, as are all trees of older programs. Numbers are
+// varints in their shortest form, each text is preceded by its length. There is one encoding of a
+// folder, and reading takes no other.
+//
+// Old trees had no bits, so the first snapshot of a folder by this program records a state with
+// other trees, of which [Store.Diff] yields no change. A version in which usual bits are implied
+// would have kept the digests of most folders, but it could not distinguish 0644 from bits that
+// nobody recorded, and a restore would have opened private files.
 //
 // Blobs up to 1 MB, and trees, are records of the store (tables "blobs" and
 // "trees"; a blob's first byte is its encoding: 0, as it is). Larger ones are
@@ -92,7 +118,7 @@
 // that is found is synced, too, since its maker may have been killed before that. Small ones and trees
 // are written to the store before the manifest that needs them, and a store has after a
 // power cut what was written up to some moment, and nothing later. A failed or killed one
-// leaves contents that no state reaches.
+// leaves contents that no state reaches. A plan that does not land leaves such contents, too.
 //
 // A restore reads the folder, writes a journal, puts everything new into a stage, exchanges
 // names, and then the stage goes. The journal goes to the disk while the plan is made, in one
@@ -105,6 +131,44 @@
 // and a path that has been changed since stays as it is. Workspace files are not synced: the
 // store has their bytes.
 //
+// # Landings
+//
+// [Store.ReadLayer] trusts nothing in a layer: it follows no link, bounds names, depth and
+// attributes, ignores FIFOs, sockets and devices, and refuses attributes that only the kernel
+// sets. The device 0/0 is a removal; the attribute user.overlay.opaque marks a folder that
+// replaces what the workspace has. Entries that were copied into the layer and not changed
+// are dropped.
+//
+// A path lands if the workspace still has what the call saw. Such an entry has a time of change
+// before the mount, which NewLayer takes from the file system's own clock; or it equals what was
+// known before the call: the stat cache, or the state LayerMeta.ManifestID where the cache is
+// newer. A folder that was moved to another path does not show in the times of what is in it, so
+// these count only where the folder is older than the mount too, or has its inode of before. If
+// the clock was set since the mount, and on network file systems, only the known content counts.
+// Everything else is a [Conflict], unless both sides have the same: the workspace keeps what it
+// has, and the state Landing.Call has the call's version. The files that a call only read are
+// not known.
+//
+// A landing is a restore whose target is the last known tree with the call's changes: it
+// reads only what the layer names, stores what it replaces, and has the same journal, stage and
+// exchange of names. It differs in two ways. A path that the user changes at the last moment
+// is put back and becomes a conflict, and the rest lands; a folder that the call replaced, and the
+// names of one new file, land together or not at all. And content comes from the store or is
+// copied from the layer, never moved out of it: a landing that is cut short is reverted, as a
+// restore is, and the caller still has the layer. It is not completed instead, since its call has
+// no result that the chat has recorded: the user decides once, about all of the call's changes.
+// Renaming 10,000 files out of the layer would save a quarter of the time.
+//
+// What states leave out (node_modules, files over the limit) lands, too. No tree has it, so the
+// stage lists those paths with the inodes of their new files, synced before the first
+// exchange, and a landing that is cut short is reverted by that list. Their times of change
+// are newer after that: a second landing reports them as conflicts. A conflict of such a path
+// is only in the layer; its Call is a Failed entry.
+//
+// A program that has a file open while its name is exchanged continues to write to the old
+// file. A file of the workspace with several names gets a new file under the name that the call
+// wrote.
+//
 // # Concurrency
 //
 // A Store may be used by many goroutines and processes. Operations on one folder take turns
@@ -113,7 +177,7 @@
 // what the store has to the record that needs it; [Store.GC] takes it alone, so it never
 // encounters a content that is needed and not yet recorded.
 //
-// Other programs may write to the folder at any time. No call follows a link: every folder is
+// Other programs may write to the folder at any time. No operation follows a link: every folder is
 // opened beneath the root, name by name. Before a restore discards what it replaces or removes,
 // it checks that, after having moved it away; what isn't as planned is put back and the restore
 // with it. Where two names can't be exchanged in one step (anything but Linux) there is a

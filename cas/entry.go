@@ -38,10 +38,12 @@ func (k Kind) String() string {
 }
 
 // Entry is one name of a folder. It is comparable: two entries that are equal
-// stand for the same content.
+// stand for the same content. [Entry.Same] compares entries of which one may have
+// no recorded permission bits.
 type Entry struct {
 	Name   string // raw bytes as the file system gives them
 	Kind   Kind
+	Perm   Perm   // File, Executable, Folder: the permission bits
 	Digest Digest // File, Executable: of the content; Folder: of the tree
 	Size   int64  // File, Executable: of the content; Failed: as it was seen
 	// Text is a Link's target, what a Special is, and the reason why Failed
@@ -57,6 +59,19 @@ func (e Entry) kept() bool {
 	}
 	return false
 }
+
+// Same reports whether two entries are equal, apart from permission bits that one of
+// them has not recorded.
+func (e Entry) Same(o Entry) bool {
+	if !e.Perm.agrees(o.Perm) {
+		return false
+	}
+	e.Perm = o.Perm
+	return e == o
+}
+
+// withPerms reports whether entries of this kind have permission bits.
+func (k Kind) withPerms() bool { return k == File || k == Executable || k == Folder }
 
 // content tells whether the entry has a blob.
 func (e Entry) content() bool { return e.Kind == File || e.Kind == Executable }

@@ -22,6 +22,14 @@ type stat struct {
 	ctime int64 // nanoseconds; 0 where the system has none
 	ino   uint64
 	dev   uint64
+	uid   uint32
+	gid   uint32
+	nlink uint64
+	// whiteout marks the device 0/0, by which an upper layer of an overlay says that
+	// a name was removed.
+	whiteout bool
+	// foreign marks what belongs to another user or group than this process does.
+	foreign bool
 }
 
 // form is the kind of a file as the system has it.
@@ -49,15 +57,8 @@ func (f form) String() string {
 	return "no file"
 }
 
-// executable is the bit that is kept: whether the owner may run the file.
-func (s *stat) executable() bool { return s.mode&0o100 != 0 }
-
-func (s *stat) fileKind() Kind {
-	if s.executable() {
-		return Executable
-	}
-	return File
-}
+// fileKind reports by its owner's bit whether a file is executable.
+func (s *stat) fileKind() Kind { return Perm(s.mode & permBits).fileKind() }
 
 // same tells whether nothing has happened to a file between two stats.
 func (s *stat) same(t *stat) bool {

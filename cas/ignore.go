@@ -167,9 +167,6 @@ func matchName(pat, name string) bool {
 // fold case would read it.
 func isGit(name string) bool { return strings.EqualFold(name, ".git") }
 
-// cacheTag is what a CACHEDIR.TAG begins with, or it is just a file.
-const cacheTag = "Signature: 8a477f597d28d172789f06886806bc55"
-
 // omitName tells why a name of a folder is left out, or "". kept tells that a
 // rule of the person's names it as content.
 func (r *rules) omitName(dir, name string, folder bool, siblings []string) (reason string, kept bool) {
@@ -192,27 +189,4 @@ func (r *rules) omitName(dir, name string, folder bool, siblings []string) (reas
 		return omitTarget, false
 	}
 	return "", false
-}
-
-// omitFolder tells why a folder is left out for what is in it, or "".
-func omitFolder(d *dir, names []string) string {
-	if slices.Contains(names, "pyvenv.cfg") {
-		return omitVenv
-	}
-	if !slices.Contains(names, "CACHEDIR.TAG") {
-		return ""
-	}
-	f, err := d.open("CACHEDIR.TAG")
-	if err != nil {
-		return ""
-	}
-	defer func() { _ = f.Close() }()
-	if st, err := fstat(f); err != nil || st.form != regular {
-		return ""
-	}
-	head := make([]byte, len(cacheTag))
-	if _, err := io.ReadFull(f, head); err != nil || string(head) != cacheTag {
-		return ""
-	}
-	return omitCache
 }

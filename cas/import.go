@@ -418,6 +418,7 @@ func (m *importer) publish() error {
 		n := &Manifest{
 			ID: m.out.IDs[old.ID], ChatID: m.o.ChatID, ParentID: m.out.IDs[old.ParentID], Root: old.Root,
 			GroundID: m.out.IDs[old.GroundID], CreatedAt: old.CreatedAt.UTC(), Source: old.Source, SourceRef: old.SourceRef,
+			Foreign: true,
 		}
 		if !n.Source.known() {
 			n.Source, n.SourceRef = Imported, ""
@@ -475,7 +476,7 @@ func (m *importer) put(w kv.Writer) error {
 // known tells the sources that this program has.
 func (s Source) known() bool {
 	switch s {
-	case UserUpload, ToolRun, Branch, Edit, External, Interrupted, Restored, Imported:
+	case UserUpload, ToolRun, Branch, Edit, External, Interrupted, Restored, Imported, CallVersion:
 		return true
 	}
 	return false

@@ -67,7 +67,7 @@ func (c *cached) unchanged(st *stat) bool {
 
 // remember notes the stat that belongs to an entry's content.
 func (c *cached) remember(st *stat) {
-	c.Kind, c.Size, c.mode = st.fileKind(), st.size, st.mode
+	c.Kind, c.Perm, c.Size, c.mode = st.fileKind(), permOf(st), st.size, st.mode
 	c.mtime, c.ctime, c.ino = st.mtime, st.ctime, st.ino
 }
 

@@ -180,7 +180,7 @@ func lookAt(t testing.TB, dir string) map[string]string {
 		}
 		switch {
 		case info.IsDir():
-			out[rel] = "folder"
+			out[rel] = "folder" + unusualPerm(Folder, info)
 		case info.Mode()&fs.ModeSymlink != 0:
 			target, err := os.Readlink(path)
 			if err != nil {
@@ -192,11 +192,11 @@ func lookAt(t testing.TB, dir string) map[string]string {
 			if err != nil {
 				return err
 			}
-			kind := "file"
+			kind := File
 			if hasModes && info.Mode()&0o100 != 0 {
-				kind = "executable"
+				kind = Executable
 			}
-			out[rel] = kind + " " + short(string(content))
+			out[rel] = kind.String() + unusualPerm(kind, info) + " " + short(string(content))
 		default:
 			out[rel] = "special"
 		}
@@ -206,6 +206,27 @@ func lookAt(t testing.TB, dir string) map[string]string {
 		t.Fatal(err)
 	}
 	return out
+}
+
+// unusualPerm is the text of permission bits that are worth naming.
+func unusualPerm(kind Kind, info fs.FileInfo) string {
+	if !hasModes {
+		return ""
+	}
+	bits := uint32(info.Mode().Perm())
+	for flag, bit := range map[fs.FileMode]uint32{fs.ModeSetuid: 0o4000, fs.ModeSetgid: 0o2000, fs.ModeSticky: 0o1000} {
+		if info.Mode()&flag != 0 {
+			bits |= bit
+		}
+	}
+	return permText(Entry{Kind: kind, Perm: PermOf(bits)})
+}
+
+func permText(e Entry) string {
+	if e.Perm.usual(e.Kind) {
+		return ""
+	}
+	return "(" + e.Perm.String() + ")"
 }
 
 // short stands for a content that is too long to be compared as text.
@@ -230,11 +251,11 @@ func (b *bench) entries(root Digest) map[string]string {
 			if err := b.s.Read(b.t.Context(), &text, l.Entry); err != nil {
 				b.t.Fatal(err)
 			}
-			out[l.Path] = l.Kind.String() + " " + short(text.String())
+			out[l.Path] = l.Kind.String() + permText(l.Entry) + " " + short(text.String())
 		case Link:
 			out[l.Path] = "link " + l.Text
 		default:
-			out[l.Path] = strings.TrimSpace(l.Kind.String() + " " + l.Text)
+			out[l.Path] = strings.TrimSpace(l.Kind.String() + permText(l.Entry) + " " + l.Text)
 		}
 	}
 	return out

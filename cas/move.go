@@ -18,8 +18,8 @@ func (m *mover) carry() (left []Left, err error) {
 	if left, err = m.effects(); err == nil {
 		return left, nil
 	}
-	for _, back := range slices.Backward(m.undo) {
-		if uerr := back(); uerr != nil {
+	for _, u := range slices.Backward(m.undo) {
+		if uerr := u.back(); uerr != nil {
 			return nil, stuck(errors.Join(err, uerr))
 		}
 	}
@@ -38,11 +38,11 @@ func stuck(err error) error {
 func (m *mover) effects() (left []Left, err error) {
 	for i := len(m.ops) - 1; i >= 0; i-- {
 		o := &m.ops[i]
-		if o.Old == nil || (o.New != nil && !m.givesWay(o)) {
+		if o.Old == nil || (o.New != nil && !m.givesWay(o)) || m.skips(i) {
 			continue
 		}
 		l, err := m.removal(i)
-		if err != nil {
+		if err = m.lateAt(i, err); err != nil {
 			return nil, &effectError{o.Path, err}
 		}
 		left = append(left, l...)
@@ -50,30 +50,51 @@ func (m *mover) effects() (left []Left, err error) {
 	m.s.pause("removed")
 	for i := range m.ops {
 		o := &m.ops[i]
-		if o.New == nil || o.staged {
+		if o.New == nil || o.staged || m.skips(i) {
 			continue
 		}
-		if o.Old != nil && !m.givesWay(o) {
+		switch {
+		case o.PermsOnly() && o.New.Kind == Folder: // at the end
+		case o.PermsOnly():
+			err = m.permInPlace(i)
+		case o.Old != nil && !m.givesWay(o):
 			err = m.replace(i)
-		} else {
+		default:
 			err = m.addition(i)
 		}
-		if err != nil {
+		if err = m.lateAt(i, err); err != nil {
 			return nil, &effectError{o.Path, err}
 		}
 		m.s.pause("moved")
 	}
+	if err := m.lastPerms(); err != nil {
+		return nil, err
+	}
+	made := false // whether the folder that a staged path is in has come to its place
 	for i := range m.ops {
 		if m.ops[i].staged {
-			m.done[i] = true
+			m.done[i] = made
+		} else {
+			made = m.done[i]
 		}
 	}
 	return left, nil
 }
 
+// undoStep takes one step of an op back.
+type undoStep struct {
+	op   int
+	back func() error
+}
+
+// undone notes how the last step of an op is taken back.
+func (m *mover) undone(i int, back func() error) { m.undo = append(m.undo, undoStep{i, back}) }
+
 // givesWay tells that the old thing is removed first: a folder can't be
 // exchanged for a file in one step everywhere.
-func (m *mover) givesWay(o *op) bool { return o.Old.Kind == Folder || o.New.Kind == Folder }
+func (m *mover) givesWay(o *op) bool {
+	return (o.Old.Kind == Folder || o.New.Kind == Folder) && !o.PermsOnly()
+}
 
 // parent opens the folder that a path is in.
 func (m *mover) parent(path string) (*dir, string, error) {
@@ -91,7 +112,7 @@ func (m *mover) removal(i int) ([]Left, error) {
 		return nil, err
 	}
 	defer d.close()
-	if o.Old.Kind == Folder {
+	if o.Old.Kind == Folder && !o.whole() {
 		err := writable(d, func() error { return d.rmdir(name) })
 		switch {
 		case err == nil:
@@ -102,7 +123,7 @@ func (m *mover) removal(i int) ([]Left, error) {
 		default:
 			return nil, err
 		}
-		m.undo = append(m.undo, func() error { return m.back(o.Path, func(d *dir) error { return d.mkdir(name) }) })
+		m.undone(i, func() error { return m.back(o.Path, func(d *dir) error { return makeAgain(d, name, o.Old.Perm) }) })
 		m.done[i] = true
 		return nil, nil
 	}
@@ -113,10 +134,14 @@ func (m *mover) removal(i int) ([]Left, error) {
 	back := func() error {
 		return m.back(o.Path, func(d *dir) error { return m.dir.moveNew(held, d, name) })
 	}
-	if err := m.expect(m.dir, held, o); err != nil {
+	err = m.expect(m.dir, held, o)
+	if err == nil && o.whole() && o.n.low.isFolder() {
+		err = m.lands.expectBelow(m.t, join(m.stage, held))
+	}
+	if err != nil {
 		return nil, errors.Join(err, stuck(back()))
 	}
-	m.undo = append(m.undo, back)
+	m.undone(i, func() error { return m.putBack(back()) })
 	m.done[i] = o.New == nil
 	return nil, nil
 }
@@ -144,7 +169,7 @@ func (m *mover) replace(i int) error {
 	if err := m.expect(m.dir, held, o); err != nil {
 		return errors.Join(err, stuck(back()))
 	}
-	m.undo = append(m.undo, back)
+	m.undone(i, back)
 	return m.note(i, d, name)
 }
 
@@ -158,13 +183,13 @@ func (m *mover) replaceInSteps(i int, d *dir, name string) error {
 	if err := writable(d, func() error { return d.rename(name, m.dir, was) }); err != nil {
 		return err
 	}
-	m.undo = append(m.undo, func() error {
+	m.undone(i, func() error {
 		return m.back(o.Path, func(d *dir) error { return m.dir.moveNew(was, d, name) })
 	})
 	if err := m.dir.moveNew(held, d, name); err != nil {
 		return err
 	}
-	m.undo = append(m.undo, func() error {
+	m.undone(i, func() error {
 		return m.back(o.Path, func(d *dir) error { return d.rename(name, m.dir, held) })
 	})
 	return m.note(i, d, name)
@@ -186,10 +211,20 @@ func (m *mover) addition(i int) error {
 	if err != nil {
 		return err
 	}
-	m.undo = append(m.undo, func() error {
+	m.undone(i, func() error {
 		return m.back(o.Path, func(d *dir) error { return d.rename(name, m.dir, held) })
 	})
 	return m.note(i, d, name)
+}
+
+// putBack judges the error of giving what was removed its name again. In a landing, a
+// name that somebody else has given to something new by then stays theirs: the state
+// before has what was removed.
+func (m *mover) putBack(err error) error {
+	if m.lands != nil && errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	return err
 }
 
 // back runs a step of taking back with the path's folder opened anew.
@@ -212,7 +247,16 @@ func (m *mover) expect(d *dir, name string, o *op) error {
 	if err != nil {
 		return err
 	}
-	was, ok := m.known.lookup(o.Path)
+	if o.PermsOnly() && o.New.Kind == Folder {
+		if st.form != folderForm || permOf(&st) != o.Old.Perm {
+			return errForeign
+		}
+		return nil
+	}
+	if o.n != nil && !o.n.low.content() && o.n.low.Kind != Link {
+		return o.n.low.expect(&st)
+	}
+	was, ok := m.was(o)
 	if !ok {
 		return errForeign
 	}
@@ -222,11 +266,15 @@ func (m *mover) expect(d *dir, name string, o *op) error {
 		if !was.unchanged(&st) {
 			return errForeign
 		}
-		if was.racy { // its stat needn't show the last edit
+		if was.racy && !was.Digest.IsZero() { // its stat needn't show the last edit
 			return m.expectContent(d, name, was.Digest)
 		}
 	case Link:
-		if target, err := d.readlink(name); err != nil || target != was.Text {
+		target, err := d.readlink(name)
+		if err != nil && !gone(err) {
+			return err
+		}
+		if err != nil || target != was.Text {
 			return errForeign
 		}
 	default:
@@ -276,6 +324,7 @@ func (m *mover) note(i int, d *dir, name string) error {
 type moved struct {
 	ctime int64 // 0 where it is what it was
 	racy  bool
+	perm  Perm // what it has got in its place; 0 where it came with its own
 }
 
 // settle decides which of the written files may be believed by their stat: those
@@ -324,38 +373,6 @@ func (m *mover) stamp(ix, old *index) {
 			}
 		}
 	}
-}
-
-// moveNew is renameNew, in two steps where the system has no single one.
-func (d *dir) moveNew(name string, to *dir, newName string) error {
-	err := d.renameNew(name, to, newName)
-	if !unsupported(err) {
-		return err
-	}
-	if _, err := to.lstat(newName); err == nil {
-		return &fs.PathError{Op: "rename", Path: newName, Err: fs.ErrExist}
-	} else if !gone(err) {
-		return err
-	}
-	return d.rename(name, to, newName)
-}
-
-// writable runs fn, once more with the folder made writable for it if it was
-// read-only.
-func writable(d *dir, fn func() error) error {
-	err := fn()
-	if !errors.Is(err, fs.ErrPermission) {
-		return err
-	}
-	st, serr := d.self()
-	if serr != nil || st.mode&0o300 == 0o300 {
-		return err
-	}
-	if cerr := d.chmod(st.mode | 0o700); cerr != nil {
-		return err
-	}
-	err = fn()
-	return errors.Join(err, d.chmod(st.mode))
 }
 
 func notEmpty(err error) bool {

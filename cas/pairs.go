@@ -10,9 +10,25 @@ import (
 // pair is what two folders have under one name, where that differs; nil is nothing.
 type pair struct{ was, is *Entry }
 
-// pairsOf compares two folders, and gives what differs in the order of names.
-func pairsOf(olds, news []Entry) []pair {
-	var out []pair
+// comparison is what differs between two folders, in the order of names.
+type comparison struct {
+	pairs []pair
+	// loose reports that the folders have entries that were taken for the same although
+	// only one of them has recorded permission bits, so that their trees differ.
+	loose bool
+}
+
+// note adds what two folders have under one name, unless it is the same.
+func (c *comparison) note(p pair) {
+	if p.was == nil || p.is == nil || !p.was.Same(*p.is) {
+		c.pairs = append(c.pairs, p)
+		return
+	}
+	c.loose = c.loose || p.was.Perm != p.is.Perm
+}
+
+// pairsOf compares two folders.
+func pairsOf(olds, news []Entry) (out comparison) {
 	for len(olds) > 0 || len(news) > 0 {
 		var p pair
 		order := 0
@@ -30,9 +46,7 @@ func pairsOf(olds, news []Entry) []pair {
 		if order >= 0 {
 			p.is, news = &news[0], news[1:]
 		}
-		if order != 0 || *p.was != *p.is {
-			out = append(out, p)
-		}
+		out.note(p)
 	}
 	return out
 }
@@ -40,27 +54,22 @@ func pairsOf(olds, news []Entry) []pair {
 // pairsWith is pairsOf with the encoding of the second folder's tree, whose entries
 // are only made where they differ: in most folders that is one of many. It takes
 // the encodings that decodeTree takes.
-func (r *dirRec) pairsWith(enc []byte) ([]pair, error) {
-	if !bytes.HasPrefix(enc, []byte(treeMagic)) {
-		return nil, fmt.Errorf("%w: it begins otherwise", errTree)
+func (r *dirRec) pairsWith(enc []byte) (comparison, error) {
+	in, n, err := treeFields(enc)
+	if err != nil {
+		return comparison{}, err
 	}
-	m := &treeMerge{olds: r.ents, order: r.order, in: fields{rest: enc[len(treeMagic):]}}
+	m := &treeMerge{olds: r.ents, order: r.order, in: *in}
 	if m.order == nil {
 		m.order = sortNames(r.ents)
 	}
-	n := m.in.uvarint()
-	if n > uint64(len(m.in.rest)) { // an entry takes three bytes at least
-		return nil, fmt.Errorf("%w: it can't hold %d entries", errTree, n)
-	}
 	for range n {
 		if err := m.next(); err != nil {
-			return nil, err
+			return comparison{}, err
 		}
 	}
 	m.skipTo(nil)
-	if m.in.bad == nil && len(m.in.rest) > 0 {
-		m.in.fail("bytes behind the last entry")
-	}
+	m.in.end()
 	return m.out, m.in.bad
 }
 
@@ -70,7 +79,7 @@ type treeMerge struct {
 	order []int32 // places in olds, by name, of those that are still to come
 	in    fields
 	last  []byte // the name before
-	out   []pair
+	out   comparison
 }
 
 // next takes one entry of the encoding.
@@ -91,6 +100,7 @@ func (m *treeMerge) next() error {
 		if e := &m.olds[m.order[0]].Entry; e.Name == string(name) {
 			was, m.order = e, m.order[1:]
 			if m.in.skip(kind, e) {
+				m.out.loose = m.out.loose || !m.in.perms && e.Perm.Known()
 				return nil
 			}
 		}
@@ -103,9 +113,7 @@ func (m *treeMerge) next() error {
 	if err := checkName(is.Name); err != nil {
 		return err
 	}
-	if was == nil || *was != is {
-		m.out = append(m.out, pair{was, &is})
-	}
+	m.out.note(pair{was, &is})
 	return nil
 }
 
@@ -116,7 +124,7 @@ func (m *treeMerge) skipTo(name []byte) {
 		if name != nil && e.Name >= string(name) {
 			return
 		}
-		m.out = append(m.out, pair{was: e})
+		m.out.note(pair{was: e})
 		m.order = m.order[1:]
 	}
 }
@@ -126,30 +134,38 @@ func (r *fields) skip(kind Kind, e *Entry) bool {
 	if kind != e.Kind || e.Text != "" || len(r.rest) < len(e.Digest) || !bytes.Equal(r.rest[:len(e.Digest)], e.Digest[:]) {
 		return false
 	}
-	rest := r.rest[len(e.Digest):]
+	var buf [2 * binary.MaxVarintLen64]byte
+	want := buf[:0]
 	switch kind {
-	case Folder:
-		r.rest = rest
-		return e.Size == 0
 	case File, Executable:
-		var size [binary.MaxVarintLen64]byte
-		want := binary.AppendUvarint(size[:0], uint64(e.Size))
-		if bytes.HasPrefix(rest, want) {
-			r.rest = rest[len(want):]
-			return true
+		want = binary.AppendUvarint(want, uint64(e.Size))
+	case Folder:
+		if e.Size != 0 {
+			return false
 		}
+	default:
+		return false
 	}
-	return false
+	known := r.perms && e.Perm.Known()
+	if r.perms {
+		want = binary.AppendUvarint(want, uint64(e.Perm))
+	}
+	rest := r.rest[len(e.Digest):]
+	if !bytes.HasPrefix(rest, want) {
+		return false
+	}
+	r.rest, r.someKnown = rest[len(want):], r.someKnown || known
+	return true
 }
 
 // treeAgainst compares a folder that is known with a tree of the store.
-func (s *Store) treeAgainst(val []byte, d Digest, known *dirRec) ([]pair, error) {
+func (s *Store) treeAgainst(val []byte, d Digest, known *dirRec) (comparison, error) {
 	if Sum(val) != d {
-		return nil, &DamageError{Digest: d, What: "tree", Reason: "its content is another one"}
+		return comparison{}, &DamageError{Digest: d, What: "tree", Reason: "its content is another one"}
 	}
-	pairs, err := known.pairsWith(val)
+	out, err := known.pairsWith(val)
 	if err != nil {
-		return nil, &DamageError{Digest: d, What: "tree", Reason: err.Error()}
+		return comparison{}, &DamageError{Digest: d, What: "tree", Reason: err.Error()}
 	}
-	return pairs, nil
+	return out, nil
 }

@@ -29,6 +29,13 @@ func someEntries(t *rapid.T, label string) []Entry {
 		default:
 			e.Text = []string{"x", "../y", "z"}[some]
 		}
+		if e.Kind.withPerms() && rapid.Bool().Draw(t, "perms") {
+			bits := uint32(some) << 8 &^ 0o100
+			if e.Kind == Executable {
+				bits |= 0o100
+			}
+			e.Perm = PermOf(bits)
+		}
 		byName[e.Name] = e
 	}
 	var out []Entry
@@ -59,7 +66,7 @@ func TestPairs(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		if diff := cmp.Diff(want, got, cmp.AllowUnexported(pair{})); diff != "" {
+		if diff := cmp.Diff(want, got, cmp.AllowUnexported(comparison{}, pair{})); diff != "" {
 			rt.Fatalf("pairs (-want +got):\n%s", diff)
 		}
 	})
@@ -71,6 +78,7 @@ func FuzzPairs(f *testing.F) {
 	known := []Entry{
 		{Name: "a", Kind: File, Digest: d, Size: 7}, {Name: "b", Kind: Folder, Digest: d},
 		{Name: "c", Kind: Link, Text: "../x"}, {Name: "d", Kind: Executable, Digest: d, Size: 300},
+		{Name: "p", Kind: File, Perm: PermOf(0o600), Digest: d, Size: 1}, {Name: "q", Kind: Folder, Perm: PermOf(0o700), Digest: d},
 	}
 	f.Add(encodeTree(nil))
 	f.Add(encodeTree(known))
@@ -86,7 +94,7 @@ func FuzzPairs(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if diff := cmp.Diff(pairsOf(known, entries), got, cmp.AllowUnexported(pair{})); diff != "" {
+		if diff := cmp.Diff(pairsOf(known, entries), got, cmp.AllowUnexported(comparison{}, pair{})); diff != "" {
 			t.Errorf("%q (-want +got):\n%s", b, diff)
 		}
 	})

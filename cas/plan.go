@@ -24,20 +24,24 @@ type plan struct {
 // contents counts what is to be written.
 func (p *plan) contents() (files int, bytes int64) {
 	for i := range p.ops {
-		if e := p.ops[i].New; e != nil && e.content() {
+		if e := p.ops[i].New; e != nil && e.content() && !p.ops[i].PermsOnly() {
 			files++
 		}
 	}
 	return files, p.bytes
 }
 
-// op changes one path. Ops are in the order of paths, folders before what is in
+// op changes one path: PermsOnly ones where it is, the others by giving the name to
+// something else. Ops are in the order of paths, folders before what is in
 // them.
 type op struct {
 	Change
 	// staged tells that the path comes into being within a folder that an
 	// earlier op makes.
 	staged bool
+	// n and unit are those of a landing; nil and "" in a restore.
+	n    *node
+	unit string
 }
 
 // planner makes a plan from the differences between what is there and what is
@@ -47,10 +51,12 @@ type planner struct {
 	paths     *scope // nil takes all
 	exact     bool   // paths are meant without what is below them
 	overwrite bool
+	foreign   bool // the state is another store's
 	keep      *scope
 	conflicts map[string]string // path → why it must not be changed
 
 	plan
+	masked    bool   // an op differs from the state
 	skip      string // a path that is left alone, with all below
 	skipping  bool
 	replacing string // a folder that gives way to something else
@@ -65,6 +71,14 @@ type planner struct {
 // take looks at one difference, in the order of paths.
 func (p *planner) take(c Change) {
 	p.leaveScopes(c.Path)
+	if p.foreign && c.New != nil && c.New.content() && c.New.Perm&idBits != 0 {
+		safe := *c.New
+		safe.Perm &^= idBits // another machine's owner may not decide who runs what as this user
+		c.New, p.masked = &safe, true
+		if c.Old != nil && c.Old.Same(safe) {
+			return
+		}
+	}
 	switch {
 	case p.skipping:
 		return
@@ -151,7 +165,7 @@ func (p *planner) leaveScopes(path string) {
 
 // above takes a folder that must be made because a wanted path is in it.
 func (p *planner) above(c Change) {
-	if c.New == nil || c.New.Kind != Folder {
+	if c.New == nil || c.New.Kind != Folder || c.PermsOnly() {
 		return
 	}
 	if p.paths.reaches(c.Path) {
@@ -162,6 +176,9 @@ func (p *planner) above(c Change) {
 func (p *planner) add(c Change) {
 	o := op{Change: c, staged: p.inMake}
 	p.ops = append(p.ops, o)
+	if c.PermsOnly() {
+		return
+	}
 	if c.New != nil && c.New.content() {
 		p.bytes += c.New.Size
 	}
@@ -300,7 +317,7 @@ func foldsNames(t *tree) (bool, error) {
 		upper = ".fettle-probe-\u00e9-A"
 	)
 	// One that is there was left by a crash.
-	if err := d.mkdir(probe); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := d.mkdir(probe, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
 		return false, fmt.Errorf("look how the file system takes names: %w", err)
 	}
 	_, errTwin := d.lstat(twin)

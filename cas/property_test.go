@@ -22,6 +22,15 @@ func names() []string {
 	return all
 }
 
+// modes let the owner list and change a folder, who need not be root. They include bits
+// that no umask gives.
+func modes() []os.FileMode {
+	return []os.FileMode{
+		0o644, 0o755, 0o600, 0o700, 0o664, 0o775, 0o777, 0o711,
+		os.ModeSetgid | 0o775, os.ModeSticky | 0o777, os.ModeSetuid | 0o755,
+	}
+}
+
 // edit does one random thing to a folder, whatever is there.
 func edit(t *rapid.T, dir string) {
 	depth := rapid.IntRange(1, 3).Draw(t, "depth")
@@ -61,8 +70,8 @@ func edit(t *rapid.T, dir string) {
 		must(t, os.RemoveAll(path))
 		must(t, os.Symlink(rapid.SampledFrom([]string{"a", "..", "/etc/passwd", ".", "loop", "not\xffutf8"}).Draw(t, "target"), path))
 	case 3:
-		if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() {
-			must(t, os.Chmod(path, info.Mode().Perm()^0o100))
+		if info, err := os.Lstat(path); err == nil && info.Mode()&os.ModeSymlink == 0 {
+			must(t, os.Chmod(path, rapid.SampledFrom(modes()).Draw(t, "mode")))
 		}
 	default:
 		clear()

@@ -65,18 +65,39 @@ func (r *restore) build(m *mover, done []bool) *builder {
 		if done != nil && !done[i] {
 			continue
 		}
-		if o := &m.ops[i]; o.New == nil {
-			e.remove(o.Path)
-		} else {
-			e.set(o.Path, m.made[i])
-		}
+		m.ops[i].enter(e, m.made[i])
 	}
 	b := &builder{old: r.f.index, found: e.finish(), now: r.s.now().UnixNano()}
-	if done == nil {
+	if done == nil && m.asPlanned() {
 		b.given = r.trees
 	}
 	b.build()
 	return b
+}
+
+// asPlanned reports whether all that was written is what the target has: a file system
+// may keep other permission bits, and a state may have none.
+func (m *mover) asPlanned() bool {
+	for i := range m.ops {
+		if o := &m.ops[i]; o.New != nil && m.made[i].Entry != *o.New {
+			return false
+		}
+	}
+	return true
+}
+
+// takePerms corrects what was built by the permission bits that carrying the ops out
+// gave, and reports whether some differ. Nothing is built any more.
+func (m *mover) takePerms() (odd bool) {
+	for i := range m.after {
+		if p := m.after[i].perm; p.Known() && p != m.made[i].Perm {
+			m.made[i].Perm, odd = p, true
+			if m.made[i].content() {
+				m.made[i].Kind = p.fileKind()
+			}
+		}
+	}
+	return odd
 }
 
 // true tells whether what is recorded is what there is.
@@ -105,7 +126,19 @@ func (rec *recording) amend(ctx context.Context, b *builder) error {
 	was := rec.man
 	rec.man = s.newManifest(b.ix, *rec.about, nil)
 	rec.man.GroundID, rec.man.CreatedAt = was.GroundID, was.CreatedAt
-	return s.kv.UpdateSync(ctx, func(tx *kv.Tx) error { return s.putManifest(tx, rec.man) })
+	call := rec.r.lands.lateVersion()
+	err := s.kv.UpdateSync(ctx, func(tx *kv.Tx) error {
+		if call != nil {
+			if err := s.commitOne(tx, call); err != nil {
+				return err
+			}
+		}
+		return s.putManifest(tx, rec.man)
+	})
+	if err == nil && call != nil {
+		rec.r.lands.out.Call = call
+	}
+	return err
 }
 
 // keep waits for what is recorded, and brings the index up to date without reading
@@ -116,8 +149,9 @@ func (r *restore) keep(ctx context.Context, t *tree, m *mover, rec *recording) (
 	if err := rec.err; err != nil {
 		return err
 	}
+	odd := m.takePerms()
 	switch {
-	case slices.Contains(m.done, false):
+	case odd || slices.Contains(m.done, false):
 		err = rec.amend(ctx, r.build(m, m.done))
 	case !rec.true():
 		err = rec.amend(ctx, rec.built)
@@ -127,7 +161,7 @@ func (r *restore) keep(ctx context.Context, t *tree, m *mover, rec *recording) (
 	}
 	old, ix := r.f.index, rec.built.ix
 	m.stamp(ix, old)
-	changes := ix.changes(old)
+	changes := ix.changes(r.f.stored(old))
 	if err := r.s.kv.Batch(ctx, func(b *kv.Batch) error { return r.s.writeCache(b, r.ws.key(), changes) }); err != nil {
 		return err
 	}

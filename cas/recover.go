@@ -39,6 +39,11 @@ func (s *Store) takeBack(ctx context.Context, ws *Workspace, f *folderState, j *
 	if err := s.kv.Update(ctx, func(tx *kv.Tx) error { return s.unrecord(tx, j.Record) }); err != nil {
 		return err
 	}
+	for _, stage := range j.Stages {
+		if err := putBackUnkept(t, stage); err != nil {
+			return err
+		}
+	}
 	about := About{ChatID: j.ChatID, Source: Interrupted}
 	takeAll := Limits{MaxFile: math.MaxInt64, KeepFree: -1} // what isn't kept here would be lost
 	if _, err := s.snapshot(ctx, ws, f, SnapshotOptions{About: about, Limits: takeAll}); err != nil {
@@ -152,6 +157,10 @@ func (r *restore) backwards(p *planner, c Change) {
 	}
 	held := r.held(c)
 	switch {
+	case c.PermsOnly() && c.Old.Kind == Folder:
+		if now == nil || now.Kind != Folder || !now.Perm.agrees(c.Old.Perm) {
+			return // it has not changed yet, or others have changed it since
+		}
 	case alike(now, c.Old):
 		if held != nil {
 			c.New = held // someone's last edit, moved away before it was looked at
@@ -175,7 +184,7 @@ func alike(now, e *Entry) bool {
 	if now == nil || e == nil {
 		return now == nil && e == nil
 	}
-	return *now == *e || now.Kind == Folder && e.Kind == Folder
+	return now.Same(*e) || now.Kind == Folder && e.Kind == Folder
 }
 
 // held finds what the cut-short restore has moved away from a path, unless that
@@ -188,7 +197,7 @@ func (r *restore) held(c Change) *Entry {
 				continue
 			}
 			_, e.Name = split(c.Path)
-			if letter == "n" && (c.New == nil || c.Old != nil && e.Entry == *c.Old) {
+			if letter == "n" && (c.New == nil || c.Old != nil && e.Same(*c.Old)) {
 				continue // it hasn't been moved to its place
 			}
 			return &e.Entry

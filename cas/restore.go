@@ -142,6 +142,7 @@ func (r *restore) find(ctx context.Context, o *RestoreOptions) (*Restoration, er
 	found, err := r.s.snapshot(ctx, r.ws, r.f, SnapshotOptions{
 		About:  About{ID: o.FoundID, ChatID: o.ChatID, Source: External, SourceRef: o.SourceRef},
 		Parent: o.Active, Limits: o.Limits, Begin: o.Begin, Progress: o.Progress,
+		restoring: &heldState{root: r.target, restored: true, paths: scopeOf(clean(o.Paths))},
 	})
 	if err != nil {
 		return nil, err
@@ -190,19 +191,23 @@ type restore struct {
 	trees   map[string]Digest // of the folders that differ, where all becomes as the target has it
 	journal *unfinished
 	durable func() error // returns when the journal is on the disk
+	lands   *landing     // nil where no plan of a call is carried out
 }
 
 // plan finds out what is to be done, and what is in the way.
 func (r *restore) plan(ctx context.Context, o *RestoreOptions) error {
 	p := &planner{
 		bound: r.ws.Bound, paths: scopeOf(clean(o.Paths)), keep: scopeOf(clean(o.Keep)),
-		exact: o.Exact, overwrite: o.Overwrite,
+		exact: o.Exact, overwrite: o.Overwrite, foreign: r.to.Foreign,
 	}
 	if o.Active != nil && r.ws.Bound && !o.Overwrite {
 		p.conflicts = make(map[string]string)
 		for c, err := range r.s.Diff(ctx, o.Active.Root, r.before) {
 			if err != nil {
 				return err
+			}
+			if c.New == nil && c.Old.Kind == Omitted {
+				continue // no state has what was there, and nothing is there to be lost
 			}
 			p.conflicts[c.Path] = "someone else changed it since"
 		}
@@ -215,7 +220,7 @@ func (r *restore) plan(ctx context.Context, o *RestoreOptions) error {
 		p.take(c)
 	}
 	p.spare()
-	if r.todo = p.plan; o.Paths == nil && len(p.left) == 0 {
+	if r.todo = p.plan; o.Paths == nil && len(p.left) == 0 && !p.masked {
 		r.trees = trees
 	}
 	if o.Plan || len(r.todo.ops) == 0 {
@@ -246,12 +251,17 @@ func (r *restore) check(ctx context.Context) error {
 	if err := r.s.checkTwins(ctx, t, r.target, &r.todo); err != nil {
 		return err
 	}
+	return r.roomFor()
+}
+
+// roomFor checks that the file system has room for what is to be written.
+func (r *restore) roomFor() error {
 	const margin = 1 << 20 // for folders and the file system's own
 	free, _, err := kv.Free(r.ws.Path)
 	if err == nil && r.todo.bytes > 0 && free < r.todo.bytes+margin {
 		return &SpaceError{Free: free, Need: r.todo.bytes + margin}
 	}
-	return nil // a file system that doesn't tell refuses while the stage is filled
+	return nil // a file system that doesn't report that refuses while the stage is filled
 }
 
 // begin has the journal say what is going to be done, and with it, in one step,
@@ -325,6 +335,9 @@ const doneAfter = 10 * time.Millisecond
 // finish waits until all is recorded, and cleans up. The stage goes meanwhile:
 // what is in it was looked at when it was moved there, and is in the store.
 func (r *restore) finish(ctx context.Context, t *tree, m *mover, rec *recording) (*Manifest, error) {
+	if r.lands != nil && r.lands.unkept() {
+		return r.finishUnkept(ctx, t, m, rec)
+	}
 	cleaned := make(chan error, 1)
 	go func() { cleaned <- r.removeStages(t) }()
 	err := r.keep(ctx, t, m, rec)
@@ -370,7 +383,7 @@ func (r *restore) cleanUp(ctx context.Context, t *tree, done bool) error {
 
 // move fills the stage, makes the changes while they are recorded, and cleans up.
 func (r *restore) move(ctx context.Context, t *tree, rec *recording) (*Manifest, []Left, error) {
-	m := &mover{s: r.s, t: t, stage: r.journal.Stages[0], known: r.f.index, ops: r.todo.ops, wrote: r.written}
+	m := &mover{s: r.s, t: t, stage: r.journal.Stages[0], known: r.f.index, ops: r.todo.ops, wrote: r.written, lands: r.lands}
 	if m.wrote == nil {
 		m.wrote = func(int, int64) {}
 	}
@@ -386,6 +399,9 @@ func (r *restore) move(ctx context.Context, t *tree, rec *recording) (*Manifest,
 		rec.over()
 		return nil, nil, err
 	}
+	if r.lands != nil {
+		r.lands.polish(m)
+	}
 	r.s.pause("carried")
 	man, err := r.finish(whatever, t, m, rec)
 	if err != nil {
@@ -399,17 +415,17 @@ func (r *restore) prepare(ctx context.Context, t *tree, m *mover) (err error) {
 	if err := r.durable(); err != nil {
 		return err
 	}
-	if err := m.makeFolder(m.stage); err != nil {
+	// What is private must not be open to others while it is here.
+	if err := m.makeFolder(m.stage, 0o700); err != nil {
 		return err
 	}
 	if m.dir, err = t.dir(m.stage); err != nil {
 		return err
 	}
-	// What was private must not be open to others while it is here.
-	if err := m.dir.chmod(0o700); err != nil {
+	if err := m.fill(ctx); err != nil {
 		return err
 	}
-	if err := m.fill(ctx); err != nil {
+	if err := m.noteUnkept(); err != nil {
 		return err
 	}
 	r.s.pause("staged")

@@ -25,6 +25,7 @@ type scanner struct {
 	t       *tree
 	old     *index
 	rules   *rules
+	held    held
 	maxFile int64
 	now     int64 // when the scan began
 	// lists tells that a folder's times can be believed to show every change of
@@ -38,13 +39,20 @@ type scanner struct {
 	running int
 	err     error
 	done    map[string]*folderScan
+
+	foreignMu sync.Mutex
+	foreign   string // an entry that belongs to another user or group
 }
 
 // folderJob is a folder to be read.
 type folderJob struct {
 	path  string
 	depth int
+	perm  Perm
 	kept  bool // a rule names it as content
+	// only is the reason why names in it are left out that the state to be restored does
+	// not have; empty where all are taken in.
+	only string
 }
 
 // folderScan is what a scan found of one folder.
@@ -53,6 +61,7 @@ type folderScan struct {
 	// todo are the entries whose content must be read.
 	todo      []int
 	todoBytes int64
+	perm      Perm // of the folder itself; unknown where its record has not been scanned
 	// omit, fail and gone tell why there is no rec.
 	omit string
 	fail string
@@ -147,13 +156,24 @@ func (s *scanner) folder(job folderJob, buf []byte) (*folderScan, []folderJob, e
 	if err != nil {
 		return failedFolder(job, err)
 	}
-	if s.rules != nil && job.path != "" && !job.kept && !inStage(job.path, "") {
-		if why := omitFolder(d, names); why != "" && !s.wasContent(job.path) {
-			return &folderScan{omit: why}, nil, nil
+	if s.rules != nil && job.path != "" && !job.kept && job.only == "" && !inStage(job.path, "") {
+		if why := omitFolder(d, names); why != "" {
+			take, only, err := s.held.takes(job.path, why)
+			switch {
+			case err != nil:
+				return &folderScan{}, nil, err
+			case !take:
+				return &folderScan{omit: why}, nil, nil
+			case only:
+				job.only = why
+			}
 		}
 	}
 	f := &folderReader{s: s, d: d, job: job, names: names, old: s.old.dirs[job.path]}
 	f.read()
+	if f.err != nil {
+		return &folderScan{}, nil, f.err
+	}
 	if known && f.lost {
 		// A name is gone and the folder's stat doesn't show it: it goes at this
 		// moment, or the file system isn't what it is taken for.
@@ -162,9 +182,11 @@ func (s *scanner) folder(job folderJob, buf []byte) (*folderScan, []folderJob, e
 		}
 		f = &folderReader{s: s, d: d, job: job, names: names, old: f.old}
 		listed = listing{}
-		f.read()
+		if f.read(); f.err != nil {
+			return &folderScan{}, nil, f.err
+		}
 	}
-	return &folderScan{rec: f.result(listed), todo: f.todo, todoBytes: f.bytes}, f.subs, nil
+	return &folderScan{rec: f.result(listed), todo: f.todo, todoBytes: f.bytes, perm: job.perm}, f.subs, nil
 }
 
 // list gives a folder's names as they are known, if its own stat shows that none
@@ -203,6 +225,7 @@ type folderReader struct {
 	bytes  int64 // of todo
 	subs   []folderJob
 	lost   bool // a name was gone when it was looked at
+	err    error
 }
 
 func (f *folderReader) read() {
@@ -216,6 +239,9 @@ func (f *folderReader) read() {
 			f.take(f.known(name), cached{Entry: Entry{Name: name, Kind: Failed, Text: reasonOf(err)}})
 			continue
 		}
+		if st.foreign && st.form != linkForm {
+			f.s.foundForeign(join(f.job.path, name))
+		}
 		f.look(name, &st)
 	}
 }
@@ -223,12 +249,25 @@ func (f *folderReader) read() {
 // look takes one name in.
 func (f *folderReader) look(name string, st *stat) {
 	was := f.known(name)
-	kept := false
+	path := join(f.job.path, name)
+	kept, only := false, f.job.only
 	if f.s.rules != nil && !inStage(f.job.path, name) {
 		var why string
 		why, kept = f.s.rules.omitName(f.job.path, name, st.form == folderForm, f.names)
-		if (why == omitNode || why == omitTarget) && f.s.wasContent(join(f.job.path, name)) {
-			why = ""
+		if why == "" && only != "" && !kept {
+			why = only
+		}
+		if why != "" {
+			take, some, err := f.s.held.takes(path, why)
+			switch {
+			case err != nil:
+				f.err = err
+				return
+			case take && some:
+				why, only = "", why
+			case take:
+				why = ""
+			}
 		}
 		if why == omitGit && was == nil && st.form == folderForm && f.isEmpty(name) {
 			return // no repository; a sandbox has an empty one while a call runs, so that it can make none
@@ -242,7 +281,7 @@ func (f *folderReader) look(name string, st *stat) {
 	case regular:
 		f.file(was, name, st)
 	case folderForm:
-		f.sub(was, name, kept)
+		f.sub(was, st, folderJob{path: path, depth: f.job.depth + 1, kept: kept, only: only})
 	case linkForm:
 		f.link(was, name)
 	default:
@@ -259,15 +298,6 @@ func (f *folderReader) isEmpty(name string) bool {
 	defer dir.Close()
 	_, err = dir.Readdirnames(1)
 	return errors.Is(err, io.EOF)
-}
-
-// wasContent reports whether the last state has a folder with something in it. Such a
-// folder stays content when a file appears that marks folders which can be made again: a
-// tool could take the user's files out of what undo restores by adding one. The user's
-// own rules still leave it out.
-func (s *scanner) wasContent(path string) bool {
-	old := s.old.dirs[path]
-	return old != nil && len(old.ents) > 0
 }
 
 // inStage tells names of a restore's own folder, for which no rule counts: after
@@ -338,6 +368,12 @@ func (f *folderReader) file(was *cached, name string, st *stat) {
 		return
 	}
 	if was != nil && was.clean(st) {
+		if perm := permOf(st); perm != was.Perm { // an older program noted none
+			c := *was
+			c.Perm = perm
+			f.add(c)
+			return
+		}
 		f.keep(was)
 		return
 	}
@@ -361,18 +397,25 @@ func (f *folderReader) link(was *cached, name string) {
 	}
 }
 
-func (f *folderReader) sub(was *cached, name string, kept bool) {
-	path := join(f.job.path, name)
-	if f.job.depth >= maxDepth || len(path) > maxPath {
+// sub takes in a folder, which job is to read.
+func (f *folderReader) sub(was *cached, st *stat, job folderJob) {
+	_, name := split(job.path)
+	if job.depth > maxDepth || len(job.path) > maxPath {
 		f.take(was, cached{Entry: Entry{Name: name, Kind: Failed, Text: reasonTooDeep}})
 		return
 	}
-	f.subs = append(f.subs, folderJob{path: path, depth: f.job.depth + 1, kept: kept})
-	if was != nil && (was.Kind == Folder || was.Kind == Omitted || was.Kind == Failed) {
+	job.perm = permOf(st)
+	f.subs = append(f.subs, job)
+	switch {
+	case was != nil && (was.Kind == Folder && was.Perm == job.perm || was.Kind == Omitted || was.Kind == Failed):
 		f.keep(was) // what it is now is known when it has been read
-		return
+	case was != nil && was.Kind == Folder:
+		c := *was
+		c.Perm = job.perm
+		f.add(c)
+	default:
+		f.add(cached{Entry: Entry{Name: name, Kind: Folder, Perm: job.perm}})
 	}
-	f.add(cached{Entry: Entry{Name: name, Kind: Folder}})
 }
 
 // result is the known record if everything is as it was.

@@ -61,6 +61,8 @@ type SnapshotOptions struct {
 	// Progress is called while files are read, by several goroutines. It may
 	// be nil.
 	Progress func(files int, bytes int64)
+
+	restoring *heldState // the state that is going to be restored; nil where none is
 }
 
 // Snapshot is what a snapshot found.
@@ -70,6 +72,8 @@ type Snapshot struct {
 	Read     int64 // files whose content was read
 	Added    int64 // bytes that the store didn't have
 	Left     []Left
+
+	foreign string // an entry that belongs to another user or group
 }
 
 // Left is a path that isn't in a manifest, or isn't as content.
@@ -165,6 +169,9 @@ func (s *Store) snapshot(ctx context.Context, ws *Workspace, f *folderState, o S
 	}
 	f.index = ix
 	out.Left = ix.left()
+	if err := s.noteForeign(ctx, ws, f, out.foreign); err != nil {
+		return nil, fmt.Errorf("snapshot %s: %w", ws.Path, err)
+	}
 	return out, nil
 }
 
@@ -187,6 +194,7 @@ func (s *Store) read(ctx context.Context, ws *Workspace, f *folderState, o *Snap
 	if scan.rules, err = readRules(t, ws.Bound); err != nil {
 		return nil, nil, nil, fmt.Errorf("snapshot %s: %w", ws.Path, err)
 	}
+	scan.held = o.held(ctx, s, old)
 	found, err := scan.walk(ctx)
 	if err != nil {
 		return nil, nil, nil, fmt.Errorf("snapshot %s: %w", ws.Path, err)
@@ -195,7 +203,20 @@ func (s *Store) read(ctx context.Context, ws *Workspace, f *folderState, o *Snap
 	if ix, out, err = s.takeIn(ctx, scan, found, o); err != nil {
 		return nil, nil, nil, fmt.Errorf("snapshot %s: %w", ws.Path, err)
 	}
+	out.foreign = scan.foreign
 	return ix, old, out, nil
+}
+
+// held returns the states that decide against the rules.
+func (o *SnapshotOptions) held(ctx context.Context, s *Store, old *index) held {
+	h := held{s: s, ctx: ctx, old: old}
+	if o.Parent != nil {
+		h.states = append(h.states, heldState{root: o.Parent.Root})
+	}
+	if o.restoring != nil {
+		h.states = append(h.states, *o.restoring)
+	}
+	return h
 }
 
 // known gives what is known of the folder, as far as it can be relied on.
@@ -436,6 +457,7 @@ func (s *Store) manifestAs(state *Manifest, about *About) *Manifest {
 		ID: about.ID, ChatID: about.ChatID, ParentID: about.ParentID, Root: state.Root,
 		CreatedAt: now, Source: about.Source, SourceRef: about.SourceRef,
 		Files: state.Files, Bytes: state.Bytes, Failed: state.Failed, Complete: state.Failed == 0,
+		Foreign: state.Foreign,
 	}
 	if m.ID == "" {
 		m.ID = s.newID(now)

@@ -30,9 +30,11 @@ type mover struct {
 
 	made  []cached // by op: what was written, and its stat in the stage
 	after []moved  // by op: what coming to its place has changed in that
-	undo  []func() error
-	done  []bool // by op: it has taken effect
-	start int64  // when the first effect was about to begin
+	undo  []undoStep
+	lands *landing // nil in a restore
+	dead  []bool   // by op: it doesn't take effect, since somebody else changed the path
+	done  []bool   // by op: it has taken effect
+	start int64    // when the first effect was about to begin
 }
 
 // close gives the stage back.
@@ -66,6 +68,7 @@ func (m *mover) fill(ctx context.Context) error {
 	m.made = make([]cached, len(m.ops))
 	m.done = make([]bool, len(m.ops))
 	m.after = make([]moved, len(m.ops))
+	m.dead = make([]bool, len(m.ops))
 	roots := make(map[string]string) // folder to be → where it is made
 	var files []fileJob
 	for i := range m.ops {
@@ -73,30 +76,85 @@ func (m *mover) fill(ctx context.Context) error {
 		if o.New == nil {
 			continue
 		}
+		if o.PermsOnly() {
+			m.made[i], _ = m.was(o)
+			m.made[i].mode = o.New.Perm.Bits()
+		}
 		m.made[i].Entry = *o.New
 		// It stays in the index; the name of a tree's entry holds the whole tree.
 		m.made[i].Name, m.made[i].Text = strings.Clone(o.New.Name), strings.Clone(o.New.Text)
+		if !hasModes {
+			m.made[i].Perm = 0
+		}
+		if o.PermsOnly() {
+			continue
+		}
 		dir, name := m.place(i, roots)
-		if o.New.Kind != Folder {
+		if o.New.Kind == Folder {
+			roots[o.Path] = join(dir, name)
+		}
+		if o.New.Kind != Folder || o.whole() {
 			files = append(files, fileJob{i, dir, name})
 			continue
 		}
-		roots[o.Path] = join(dir, name)
-		if err := m.makeFolder(roots[o.Path]); err != nil {
+		perm := uint32(0o777) // the system's umask decides where nothing is recorded
+		if o.New.Perm.Known() {
+			perm = 0o700
+		}
+		if err := m.makeFolder(roots[o.Path], perm); err != nil {
 			return err
 		}
 	}
-	return m.writeAll(ctx, files)
+	write, links := m.twins(files)
+	if err := m.writeAll(ctx, write); err != nil {
+		return err
+	}
+	if err := m.linkTwins(write, links); err != nil {
+		return err
+	}
+	return m.permFolders(roots)
 }
 
-func (m *mover) makeFolder(at string) error {
+func (m *mover) makeFolder(at string, perm uint32) error {
 	up, name := split(at)
 	d, err := m.t.dir(up)
 	if err != nil {
 		return err
 	}
 	defer d.close()
-	return d.mkdir(name)
+	return d.mkdir(name, perm)
+}
+
+// permFolders gives the new folders their permission bits, once all that is in them
+// has been written. One that is going to be moved lets its owner write until then, or
+// the system would not move it.
+func (m *mover) permFolders(roots map[string]string) error {
+	if !hasModes {
+		return nil
+	}
+	for i := len(m.ops) - 1; i >= 0; i-- { // what is in a folder before the folder
+		o := &m.ops[i]
+		if o.New == nil || o.New.Kind != Folder || o.PermsOnly() {
+			continue
+		}
+		want := o.New.Perm
+		if want.Known() && !o.staged {
+			want |= 0o700
+		}
+		d, name, err := m.parent(roots[o.Path])
+		if err != nil {
+			return err
+		}
+		m.made[i].Perm, err = d.setPerm(name, want)
+		d.close()
+		if err != nil {
+			return fmt.Errorf("write %s: %w", EscapePath(o.Path), err)
+		}
+		if want.Known() && m.made[i].Perm == want {
+			m.made[i].Perm = o.New.Perm // as lastPerms leaves it
+		}
+	}
+	return nil
 }
 
 // fileJob is a file or link to be written: its name, and the folder in the stage.
@@ -145,7 +203,7 @@ func (m *mover) writeGroup(ctx context.Context, g []fileJob) error {
 	err := m.s.kv.View(ctx, func(tx *kv.Tx) error {
 		for i, j := range g {
 			e := m.ops[j.op].New
-			if !e.content() || e.Size > smallBlob {
+			if !e.content() || e.Size > smallBlob || m.ops[j.op].fromLayer() {
 				continue
 			}
 			err := m.s.smallBlobOf(tx, e.Digest, func(content []byte) error {
@@ -188,11 +246,17 @@ func (m *mover) writeGroup(ctx context.Context, g []fileJob) error {
 // write makes one file or link in the stage.
 func (m *mover) write(ctx context.Context, d *dir, name string, i int, content []byte) error {
 	o := &m.ops[i]
+	if o.fromLayer() {
+		return m.copyBelow(ctx, d, name, o.n)
+	}
 	if o.New.Kind == Link {
 		return d.symlink(o.New.Text, name)
 	}
 	mode := uint32(0o666)
-	if o.New.Kind == Executable {
+	switch {
+	case o.New.Perm.Known():
+		mode = 0o600 // until it has its own: nobody else opens it meanwhile
+	case o.New.Kind == Executable:
 		mode = 0o777
 	}
 	f, err := d.create(name, mode)
@@ -211,27 +275,41 @@ func (m *mover) write(ctx context.Context, d *dir, name string, i int, content [
 		st, err = fstat(f)
 	}
 	if mode := m.modeOf(&st, o); err == nil && mode != st.mode {
-		if err = f.Chmod(fs.FileMode(mode)); err == nil {
-			st, err = fstat(f)
-		}
+		st, err = setFilePerm(f, mode)
+	}
+	if err == nil && o.n != nil {
+		st, err = o.n.dress(d, name, f)
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
 		return err
 	}
 	m.made[i].remember(&st)
-	m.made[i].Kind = o.New.Kind
+	if !hasModes {
+		m.made[i].Kind = o.New.Kind
+	}
 	m.wrote(1, st.size)
 	return nil
 }
 
-// modeOf gives a file that replaces another one the permissions of that one, so
-// that a private file stays private; the executable bit is the state's. A new
-// one keeps those that it was made with.
+// modeOf returns the permission bits of a file: the recorded ones. Where the state has
+// none, a file that replaces another one gets the bits of that one, so that a private
+// file stays private, and the executable bit is the state's; a new file keeps those
+// that it was made with.
 func (m *mover) modeOf(st *stat, o *op) uint32 {
-	if !hasModes || o.Old == nil || !o.Old.content() {
+	if !hasModes {
 		return st.mode
 	}
-	was, ok := m.known.lookup(o.Path)
+	if o.New.Perm.Known() {
+		mode := o.New.Perm.Bits()
+		if mode&idBits != 0 {
+			mode &^= foreignIDs(st)
+		}
+		return mode
+	}
+	if o.Old == nil || !o.Old.content() {
+		return st.mode
+	}
+	was, ok := m.was(o)
 	if !ok || !was.content() {
 		return st.mode
 	}
@@ -287,14 +365,16 @@ func removeAll(t *tree, d *dir, path, name string, depth int) error {
 	if serr != nil || st.form != folderForm || depth > maxDepth {
 		return err
 	}
+	if st.mode&0o700 != 0o700 {
+		if err := d.chmodFile(name, 0o700); err != nil {
+			return err
+		}
+	}
 	sub, err := t.dir(join(path, name))
 	if err != nil {
 		return err
 	}
 	names, err := sub.names(make([]byte, dirBuffer))
-	if err == nil && st.mode&0o700 != 0o700 {
-		err = sub.chmod(0o700)
-	}
 	for _, child := range names {
 		if err == nil {
 			err = removeAll(t, sub, join(path, name), child, depth+1)

@@ -10,8 +10,11 @@ import (
 
 const (
 	// treeMagic begins every tree, so that no tree is taken for another
-	// object; its last byte is the version.
-	treeMagic = "ftree\x01"
+	// object. The version follows.
+	treeMagic = "ftree"
+	// treePlain is the version of trees without permission bits, treePerms that of
+	// trees in which one entry has them at least.
+	treePlain, treePerms = 1, 2
 	// maxName bounds a name. File systems take 255 bytes or UTF-16 units,
 	// which are at most 765 bytes.
 	maxName = 1024
@@ -32,12 +35,17 @@ func encodeTree(entries []Entry) []byte {
 
 // encodeEntries is encodeTree of n entries, wherever they are.
 func encodeEntries(n int, entry func(i int) *Entry) []byte {
-	size := len(treeMagic) + binary.MaxVarintLen64
+	size := len(treeMagic) + 1 + binary.MaxVarintLen64
+	version := byte(treePlain)
 	for i := range n {
 		e := entry(i)
-		size += len(e.Name) + len(e.Text) + len(Digest{}) + 8
+		size += len(e.Name) + len(e.Text) + len(Digest{}) + 10
+		if e.Perm.Known() {
+			version = treePerms
+		}
 	}
 	b := append(make([]byte, 0, size), treeMagic...)
+	b = append(b, version)
 	b = binary.AppendUvarint(b, uint64(n))
 	for i := range n {
 		e := entry(i)
@@ -55,6 +63,9 @@ func encodeEntries(n int, entry func(i int) *Entry) []byte {
 		default:
 			b = appendString(b, e.Text)
 		}
+		if version == treePerms && e.Kind.withPerms() {
+			b = binary.AppendUvarint(b, uint64(e.Perm))
+		}
 	}
 	return b
 }
@@ -66,15 +77,11 @@ func appendString(b []byte, s string) []byte {
 // decodeTree is the strict reverse of encodeTree: it takes nothing that
 // encodeTree would not have written, so a folder has one encoding only.
 func decodeTree(b []byte) ([]Entry, error) {
-	if !strings.HasPrefix(string(b[:min(len(b), len(treeMagic))]), treeMagic) {
-		return nil, fmt.Errorf("%w: it begins otherwise", errTree)
+	r, n, err := treeFields(b)
+	if err != nil {
+		return nil, err
 	}
-	// The names are parts of one text: a text each took half of the time.
-	r := &fields{rest: b[len(treeMagic):], text: string(b[len(treeMagic):])}
-	n := r.uvarint()
-	if n > uint64(len(r.rest)) { // an entry takes three bytes at least
-		return nil, fmt.Errorf("%w: it can't hold %d entries", errTree, n)
-	}
+	r.text = string(r.rest) // the names are parts of one text: a text each took half of the time
 	entries := make([]Entry, 0, n)
 	for range n {
 		e := r.entry()
@@ -89,10 +96,35 @@ func decodeTree(b []byte) ([]Entry, error) {
 		}
 		entries = append(entries, e)
 	}
+	r.end()
+	return entries, r.bad
+}
+
+// treeFields starts to read a tree and returns its number of entries.
+func treeFields(b []byte) (r *fields, n uint64, err error) {
+	head := len(treeMagic) + 1
+	if len(b) < head || string(b[:len(treeMagic)]) != treeMagic {
+		return nil, 0, fmt.Errorf("%w: it begins otherwise", errTree)
+	}
+	version := b[head-1]
+	if version != treePlain && version != treePerms {
+		return nil, 0, fmt.Errorf("%w: version %d is not one that this program reads", errTree, version)
+	}
+	r = &fields{rest: b[head:], perms: version == treePerms}
+	if n = r.uvarint(); n > uint64(len(r.rest)) { // an entry takes three bytes at least
+		return nil, 0, fmt.Errorf("%w: it can't hold %d entries", errTree, n)
+	}
+	return r, n, r.bad
+}
+
+// end checks what only the end of a tree shows.
+func (r *fields) end() {
 	if r.bad == nil && len(r.rest) > 0 {
 		r.fail("bytes behind the last entry")
 	}
-	return entries, r.bad
+	if r.bad == nil && r.perms && !r.someKnown {
+		r.fail("a version for permission bits without any")
+	}
 }
 
 // checkName refuses what can't be the name of a file in a folder.
@@ -113,6 +145,9 @@ type fields struct {
 	rest []byte
 	text string // if not empty, ends with what rest is
 	bad  error
+
+	perms     bool // entries have permission bits
+	someKnown bool // one of them has recorded ones
 }
 
 func (r *fields) fail(what string) {
@@ -140,10 +175,29 @@ func (r *fields) entry() Entry {
 	default:
 		r.fail("an unknown kind of entry")
 	}
+	if r.perms && e.Kind.withPerms() {
+		e.Perm = r.perm(e.Kind)
+	}
 	if e.Kind == Link && (e.Text == "" || strings.Contains(e.Text, "\x00")) {
 		r.fail("a link that leads nowhere")
 	}
 	return e
+}
+
+// perm reads permission bits. Those of a file decide whether it is executable.
+func (r *fields) perm(k Kind) Perm {
+	n := r.uvarint()
+	p := Perm(n)
+	switch {
+	case r.bad != nil || n == 0:
+		return 0
+	case n > permKnown|permBits || !p.Known():
+		r.fail("permission bits that can't be")
+	case k != Folder && (p&0o100 != 0) != (k == Executable):
+		r.fail("permission bits that contradict the kind of entry")
+	}
+	r.someKnown = true
+	return p
 }
 
 func (r *fields) byte() byte {

@@ -199,8 +199,8 @@ func UnescapePath(text string) (string, error) {
 }
 
 // WriteEntries writes what WriteFiles leaves out, as JSON by path: links with
-// their targets, empty folders, which files are executable, and what isn't kept
-// with the reason.
+// their targets, empty folders, which files are executable, permission bits other than
+// 0644 of files and 0755 of executables and folders, and what isn't kept with the reason.
 func (s *Store) WriteEntries(ctx context.Context, w io.Writer, root Digest) error {
 	out := bufio.NewWriterSize(w, 1<<16)
 	sep := "{"
@@ -210,15 +210,11 @@ func (s *Store) WriteEntries(ctx context.Context, w io.Writer, root Digest) erro
 		}
 		line := ""
 		switch l.Kind {
-		case File:
-			continue
-		case Folder:
-			if l.Digest != emptyTree() {
+		case File, Executable, Folder:
+			if l.Perm.usual(l.Kind) && (l.Kind == File || l.Kind == Folder && l.Digest != emptyTree()) {
 				continue
 			}
-			line = `{"kind":"folder"}`
-		case Executable:
-			line = `{"kind":"executable"}`
+			line = `{"kind":"` + l.Kind.String() + `"` + l.permJSON() + `}`
 		case Link:
 			line = `{"kind":"link","target":"` + jsonText(EscapePath(l.Text)) + `"}`
 		default:
@@ -232,6 +228,14 @@ func (s *Store) WriteEntries(ctx context.Context, w io.Writer, root Digest) erro
 	}
 	_, _ = out.WriteString("}")
 	return out.Flush()
+}
+
+// permJSON is the field of unusual permission bits.
+func (e Entry) permJSON() string {
+	if e.Perm.usual(e.Kind) {
+		return ""
+	}
+	return `,"mode":"` + e.Perm.String() + `"`
 }
 
 // emptyTree is the digest of an empty folder.

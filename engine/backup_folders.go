@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
 
 	"github.com/oklog/ulid/v2"
 
@@ -156,9 +158,13 @@ func (s *staged) layOut(ctx context.Context, side *Engine, chat string, m *cas.M
 		return err
 	}
 	defer func() { _ = root.Close() }() // every file was closed
+	var folders []cas.Located
 	for f, err := range side.Files(ctx, m) {
 		if err == nil {
 			err = layOutOne(ctx, side, root, f)
+		}
+		if f.Kind == cas.Folder {
+			folders = append(folders, f)
 		}
 		var damage *cas.DamageError
 		if errors.As(err, &damage) && s.o.Damaged {
@@ -169,7 +175,20 @@ func (s *staged) layOut(ctx context.Context, side *Engine, chat string, m *cas.M
 		}
 		s.o.Moved(1, f.Size)
 	}
+	for _, f := range slices.Backward(folders) { // their bits may forbid to write in them
+		if err := permLaidOut(f, func(mode os.FileMode) error { return root.Chmod(filepath.FromSlash(f.Path), mode) }); err != nil {
+			return err
+		}
+	}
 	return nil
+}
+
+// permLaidOut gives a file or folder the permission bits of its state, where it has some.
+func permLaidOut(f cas.Located, chmod func(os.FileMode) error) error {
+	if !f.Perm.Known() || runtime.GOOS == "windows" {
+		return nil
+	}
+	return chmod(f.Perm.FileMode())
 }
 
 func layOutOne(ctx context.Context, side *Engine, root *os.Root, f cas.Located) error {
@@ -186,9 +205,12 @@ func layOutOne(ctx context.Context, side *Engine, root *os.Root, f cas.Located) 
 	default:
 		return nil // it was not content
 	}
+	if f.Perm.Known() {
+		mode = 0o600 // until it has its own
+	}
 	out, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
 		return err
 	}
-	return errors.Join(side.states.Read(ctx, out, f.Entry), out.Close())
+	return errors.Join(side.states.Read(ctx, out, f.Entry), permLaidOut(f, out.Chmod), out.Close())
 }

@@ -129,7 +129,7 @@ func sameEntry(a, b *cas.Entry) bool {
 	if a == nil || b == nil {
 		return a == nil && b == nil
 	}
-	return *a == *b
+	return a.Same(*b)
 }
 
 // stride is the way from a state to the next.
@@ -213,7 +213,7 @@ func (e *Engine) movedCounts(ctx context.Context, chat Chat, active, to *cas.Man
 		switch {
 		case err != nil:
 			return stateFault("compare the branches", err)
-		case onlyFolder(c), only != nil && !only[c.Path]:
+		case c.FoldersOnly(), only != nil && !only[c.Path]:
 		case c.Old == nil:
 			b.Added++
 		case c.New == nil:

@@ -200,7 +200,7 @@ func (e *Engine) changesBetween(ctx context.Context, from, to *Manifest, most in
 		if err != nil {
 			return nil, 0, stateFault("compare two states", err)
 		}
-		if onlyFolder(c) {
+		if c.FoldersOnly() {
 			continue
 		}
 		if n++; len(out) < most {

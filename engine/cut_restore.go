@@ -200,7 +200,7 @@ func recoveryText(r cas.Recovery) string {
 	}
 	var names []string
 	for _, c := range r.Changes {
-		if !onlyFolder(c) {
+		if !c.FoldersOnly() {
 			names = append(names, cas.EscapePath(c.Path))
 		}
 	}

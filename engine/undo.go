@@ -98,7 +98,7 @@ func nothingToUndo(ctx context.Context, h *history, chat int64) error {
 	case len(undone) > 0:
 		return fault.New(fault.NotFound, "there is nothing more to undo in this chat", fmt.Sprintf("fettle redo --chat %d", chat))
 	}
-	return fault.New(fault.NotFound, "there is nothing to undo in this chat: no tool has changed a file", logOf(chat))
+	return fault.New(fault.NotFound, "there is nothing to undo in this chat: no call has changed a file that undo can restore", logOf(chat))
 }
 
 func nothingToRedo(_ context.Context, _ *history, chat int64) error {
@@ -260,6 +260,11 @@ func (e *Engine) withFolder(
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, ws.Close()) }()
+	if req.doing != "" { // applying it is no reason to mention it
+		for _, w := range e.cutWarnings(ctx, conv.chat.ID, ws.Path) {
+			e.o.Notice(w)
+		}
+	}
 	release, err := e.lockWorkspace(ctx, ws, req.OnWait)
 	if err != nil {
 		return nil, err

@@ -18,7 +18,8 @@ const maxListed = 100_000
 // fileJSON is a path of a state.
 type fileJSON struct {
 	Path   string `json:"path"`
-	Kind   string `json:"kind"` // file, executable, link, folder, special, failed or omitted
+	Kind   string `json:"kind"`           // file, executable, link, folder, special, failed or omitted
+	Mode   string `json:"mode,omitempty"` // permission bits, as four octal digits
 	Size   int64  `json:"size"`
 	SHA256 string `json:"sha256,omitempty"`
 	Target string `json:"target,omitempty"` // of a link
@@ -26,7 +27,7 @@ type fileJSON struct {
 }
 
 func toFile(path string, e engine.FileEntry) fileJSON {
-	f := fileJSON{Path: path, Kind: e.Kind.String(), Size: e.Size}
+	f := fileJSON{Path: path, Kind: e.Kind.String(), Mode: e.Perm.String(), Size: e.Size}
 	switch {
 	case isFile(e):
 		f.SHA256 = e.Digest.String()

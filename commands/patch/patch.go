@@ -18,7 +18,7 @@ const MaxText = 4 << 20
 type File struct {
 	Path             string // with slashes
 	Old, New         []byte
-	OldMode, NewMode string // "100644", "100755" or "120000"; "" where it isn't there
+	OldMode, NewMode string // in Git's form, such as "100644" or "120000"; "" where it isn't there
 }
 
 // Patch is the difference of one file.

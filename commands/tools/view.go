@@ -29,6 +29,7 @@ type CallJSON struct {
 	RenderPlan       json.RawMessage  `json:"render_plan,omitempty"`
 	Error            string           `json:"error,omitempty"`
 	Changes          []event.Change   `json:"changes"`
+	Conflicts        []event.Conflict `json:"conflicts,omitempty"`
 	Footnotes        []string         `json:"footnotes,omitempty"`
 	DurationMS       int64            `json:"duration_ms"`
 	Chat             int64            `json:"chat,omitempty"`
@@ -36,6 +37,7 @@ type CallJSON struct {
 	CallID           string           `json:"tool_call_id"`
 	PreManifestID    string           `json:"pre_manifest_id,omitempty"`
 	PostManifestID   string           `json:"post_manifest_id,omitempty"`
+	CallManifestID   string           `json:"call_manifest_id,omitempty"`
 }
 
 // toolView shows the turn of one call of a person's.
@@ -187,8 +189,8 @@ func (v *toolView) json() CallJSON {
 	out := CallJSON{
 		SchemaVersion: workbench.OutputVersion, Status: d.Status, Tool: v.start.ToolID, Args: v.start.Input, Result: d.Result, Data: d.Data,
 		WorkspacePayload: d.WorkspacePayload, Payload: d.Payload, RenderPlan: d.RenderPlan, Error: d.Error,
-		Changes: d.Changes, Footnotes: v.notes, DurationMS: d.DurationMS, CallID: v.start.CallID,
-		PreManifestID: d.PreManifestID, PostManifestID: d.PostManifestID,
+		Changes: d.Changes, Conflicts: d.Conflicts, Footnotes: v.notes, DurationMS: d.DurationMS, CallID: v.start.CallID,
+		PreManifestID: d.PreManifestID, PostManifestID: d.PostManifestID, CallManifestID: d.CallManifestID,
 	}
 	if !v.o.ephemeral {
 		out.Chat, out.ChatID = v.chat.Number, v.chat.ID

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -146,7 +147,7 @@ type planting struct {
 	box *toolbox
 }
 
-func newPlanting(t *testing.T, level toolset.Level) *planting {
+func newPlanting(t *testing.T, level toolset.Level, change ...func(*planting, *engine.Options)) *planting {
 	t.Helper()
 	dir := t.TempDir()
 	if err := errors.Join(os.WriteFile(filepath.Join(dir, "planter.py"), []byte(planterTool), 0o644),
@@ -165,7 +166,7 @@ func newPlanting(t *testing.T, level toolset.Level) *planting {
 	}
 	add := func(id string, runner toolset.Runner) {
 		set, _, _ := strings.Cut(id, ":")
-		entries = append(entries, toolset.Entry{Runner: runner, Tool: toolset.Tool{
+		entries = append(entries, toolset.Entry{Runner: runner, OwnProcess: id == planters[1], Tool: toolset.Tool{
 			ID: id, ToolsetID: set, Description: "plants", Enabled: true, InputSchema: json.RawMessage(`{"type":"object"}`),
 		}})
 	}
@@ -182,10 +183,14 @@ func newPlanting(t *testing.T, level toolset.Level) *planting {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.Engine = engine.New(engine.Options{
+	o := engine.Options{
 		DataDir: filepath.Join(dir, "data"), Tools: tools, Models: &models.Catalog{Registry: new(provider.Registry)}, Services: p.box.python,
 		SealsRepositories: func(context.Context) bool { return level == toolset.LevelFull }, Notice: func(s string) { t.Log(s) },
-	})
+	}
+	for _, change := range change {
+		change(p, &o)
+	}
+	p.Engine = engine.New(o)
 	t.Cleanup(func() {
 		if err := errors.Join(p.Close(), p.box.Close()); err != nil {
 			t.Error(err)
@@ -272,6 +277,41 @@ func TestNoToolPlantsARepository(t *testing.T) {
 				check("after a process that lived on")
 			}
 		})
+	}
+}
+
+// The same of calls whose files land when they have ended.
+func TestNoToolPlantsARepositoryByALayer(t *testing.T) {
+	t.Parallel()
+	needtest.Program(t, "python3")
+	var mounted atomic.Int32
+	p := newPlanting(t, toolset.LevelFull, func(p *planting, o *engine.Options) {
+		o.Layers = func(ctx context.Context, workspace, dir string) (string, error) {
+			why, err := p.box.launcher.Layers(ctx, workspace, dir)
+			if why == "" && err == nil {
+				mounted.Add(1)
+			}
+			return why, err
+		}
+	})
+	if r, err := p.box.launcher.Report(t.Context()); err != nil || r.Level < toolset.LevelFull {
+		needtest.Lacking(t, fmt.Sprintf("level full: %v %v", r, err))
+	}
+	for _, tool := range planters[:2] {
+		dir := plotIn(t)
+		want := use(t, dir)
+		calls, warned := p.end(t, p.begin(t, dir, tool, plots...))
+		for _, c := range calls {
+			if c.Status != event.CallSuccess {
+				t.Fatalf("%s: %s", tool, c.Error)
+			}
+		}
+		if got := use(t, dir); got != want || !strings.Contains(warned, "new/git-set-aside") {
+			t.Errorf("%s: there is\n%s\nwant\n%s\nthe warnings are %q", tool, got, want, warned)
+		}
+	}
+	if n := int(mounted.Load()); n < len(plots) {
+		needtest.Lacking(t, fmt.Sprintf("overlays in user namespaces: %d calls had one", n))
 	}
 }
 

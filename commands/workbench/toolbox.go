@@ -40,7 +40,7 @@ type toolbox struct {
 // NewToolbox makes what runs tools; nothing is started by that.
 func NewToolbox(rt *Runtime, cfg *config.Config, dirs paths.Dirs) *toolbox {
 	temporaries := atomicfile.OpenLedger(dirs.Data)
-	b := &toolbox{dirs: dirs, launcher: sandbox.New(sandbox.Options{Dial: publicnet.Dial, Require: required(cfg), Own: OwnState(dirs), Temporaries: temporaries})}
+	b := &toolbox{dirs: dirs, launcher: sandbox.New(sandbox.Options{Dial: publicnet.Dial, Require: required(cfg), Own: OwnState(dirs), Temporaries: temporaries, Tried: filepath.Join(dirs.Cache, "overlays.json")})}
 	b.python = python.New(python.Options{
 		Launcher: b.launcher, Interpreter: cfg.Python, CacheDir: pythonCache(dirs.Data),
 		Notice: rt.Notice, NoSpares: rt.OneCall, IndexEnv: indexEnv(), Temporaries: temporaries,

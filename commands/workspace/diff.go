@@ -37,6 +37,7 @@ type ChangeJSON struct {
 // sideJSON is what stands under a path in one state.
 type sideJSON struct {
 	Kind   string `json:"kind"`
+	Mode   string `json:"mode,omitempty"` // four octal digits, such as 0644
 	Size   int64  `json:"size,omitempty"`
 	SHA256 string `json:"sha256,omitempty"`
 	Target string `json:"target,omitempty"`
@@ -121,7 +122,7 @@ func (d *Differ) choose(ctx context.Context, o options) (engine.Chat, error) {
 func (d *Differ) Changes(ctx context.Context) func(func(cas.Change, error) bool) {
 	return func(yield func(cas.Change, error) bool) {
 		for c, err := range d.Eng.DiffStates(ctx, d.From, d.To) {
-			if err == nil && (c.Old == nil || isFolder(c.Old)) && (c.New == nil || isFolder(c.New)) {
+			if err == nil && c.FoldersOnly() {
 				continue
 			}
 			if !yield(c, err) {
@@ -136,12 +137,13 @@ func (d *Differ) Changes(ctx context.Context) func(func(cas.Change, error) bool)
 func (d *Differ) Compare(ctx context.Context, c cas.Change) (patch.Patch, error) {
 	f := patch.File{Path: c.Path}
 	var err error
-	if f.Old, f.OldMode, err = d.side(ctx, c.Old); err != nil {
+	if f.Old, err = d.side(ctx, c.Old); err != nil {
 		return patch.Patch{}, err
 	}
-	if f.New, f.NewMode, err = d.side(ctx, c.New); err != nil {
+	if f.New, err = d.side(ctx, c.New); err != nil {
 		return patch.Patch{}, err
 	}
+	f.OldMode, f.NewMode = patchModes(c)
 	if f.OldMode == "" && f.NewMode == "" {
 		return patch.Patch{Text: "# " + cas.EscapePath(c.Path) + ": " + sideText(c) + "\n"}, nil
 	}
@@ -158,26 +160,47 @@ func sideText(c cas.Change) string {
 	return "not kept"
 }
 
-func (d *Differ) side(ctx context.Context, e *cas.Entry) ([]byte, string, error) {
+func (d *Differ) side(ctx context.Context, e *cas.Entry) ([]byte, error) {
 	switch {
 	case e == nil:
-		return nil, "", nil
+		return nil, nil
 	case e.Kind == cas.Link:
-		return []byte(e.Text), "120000", nil
+		return []byte(e.Text), nil
 	case e.Kind != cas.File && e.Kind != cas.Executable:
-		return nil, "", nil
-	}
-	mode := "100644"
-	if e.Kind == cas.Executable {
-		mode = "100755"
+		return nil, nil
 	}
 	if e.Size > patch.MaxText {
 		// Two large files differ by their digests: that is all patch has to see.
-		return append([]byte{0}, e.Digest[:]...), mode, nil
+		return append([]byte{0}, e.Digest[:]...), nil
 	}
 	var content bytes.Buffer
 	err := d.Eng.ReadFile(ctx, &content, *e)
-	return content.Bytes(), mode, err
+	return content.Bytes(), err
+}
+
+// patchModes returns both sides' modes as patches name them; "" where there is no file or
+// link. Git knows two modes of files; others are named only where both sides recorded
+// theirs.
+func patchModes(c cas.Change) (old, new string) {
+	exact := c.Old == nil || c.New == nil || c.Old.Perm.Known() && c.New.Perm.Known()
+	mode := func(e *cas.Entry) string {
+		switch {
+		case e == nil:
+			return ""
+		case e.Kind == cas.Link:
+			return "120000"
+		case e.Kind == cas.Folder && c.PermsOnly():
+			return fmt.Sprintf("04%04o", e.Perm.Bits())
+		case e.Kind != cas.File && e.Kind != cas.Executable:
+			return ""
+		case exact && e.Perm.Known():
+			return fmt.Sprintf("10%04o", e.Perm.Bits())
+		case e.Kind == cas.Executable:
+			return "100755"
+		}
+		return "100644"
+	}
+	return mode(c.Old), mode(c.New)
 }
 
 func (d *Differ) print(ctx context.Context) error {
@@ -241,7 +264,7 @@ func toSide(e *cas.Entry) *sideJSON {
 	if e == nil {
 		return nil
 	}
-	s := &sideJSON{Kind: e.Kind.String(), Size: e.Size}
+	s := &sideJSON{Kind: e.Kind.String(), Mode: e.Perm.String(), Size: e.Size}
 	switch e.Kind {
 	case cas.File, cas.Executable:
 		s.SHA256 = e.Digest.String()
@@ -256,6 +279,8 @@ func toSide(e *cas.Entry) *sideJSON {
 // ChangeWord says what became of a file.
 func ChangeWord(c cas.Change) string {
 	switch {
+	case c.PermsOnly():
+		return "modified"
 	case c.Old == nil || isFolder(c.Old):
 		return "added"
 	case c.New == nil || isFolder(c.New):
@@ -276,6 +301,9 @@ func printNames(out *term.Output, changes []ChangeJSON) {
 			mark = style.Red("D")
 		}
 		path := c.Path
+		if c.Old != nil && c.New != nil && c.Old.Mode != "" && c.New.Mode != "" && c.Old.Mode != c.New.Mode {
+			path += "  (mode " + c.Old.Mode + " → " + c.New.Mode + ")"
+		}
 		if w := out.Width(); w > 0 {
 			path = term.CutMiddle(path, w-4)
 		}

@@ -44,6 +44,7 @@ type filesJSON struct {
 type entryJSON struct {
 	Path   string `json:"path"`
 	Kind   string `json:"kind"`
+	Mode   string `json:"mode,omitempty"` // four octal digits, such as 0600
 	Size   int64  `json:"size,omitempty"`
 	Target string `json:"target,omitempty"` // of a link
 	Reason string `json:"reason,omitempty"` // of what isn't kept
@@ -140,10 +141,13 @@ func filesAsJSON(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine,
 		if err != nil {
 			return err
 		}
-		e := entryJSON{Path: cas.EscapePath(f.Path), Kind: f.Kind.String()}
+		e := entryJSON{Path: cas.EscapePath(f.Path), Kind: f.Kind.String(), Mode: f.Perm.String()}
 		switch f.Kind {
 		case cas.File:
-			continue
+			if e.Mode == "" || e.Mode == "0644" {
+				continue
+			}
+			e.Size = f.Size
 		case cas.Link:
 			e.Target = cas.EscapePath(f.Text)
 		case cas.Executable:

@@ -166,7 +166,7 @@ func countChanges(ctx context.Context, eng *engine.Engine, m *cas.Manifest, know
 		if err != nil {
 			return "", err
 		}
-		if isFolder(c.Old) || isFolder(c.New) {
+		if c.FoldersOnly() {
 			continue
 		}
 		if n++; n > maxCounted {

@@ -46,7 +46,9 @@ func NewUndo(rt *workbench.Runtime) *cli.Command {
 	return newSteps(rt, stepCommand{"undo", "take back what the last tool calls did to files", `Takes back the last N changes of the chat that was used last: calls of tools,
 files that were put there, and restores. Only files that these changed are
 touched. The conversation stays as it is. fettle redo takes it back. What you
-changed in the folder while a call ran counts as the call's.`,
+changed in the folder while a command or a Python tool ran is yours, and stays;
+where the sandbox has no overlays (fettle doctor), and for MCP servers and
+services, it counts as the call's.`,
 		"fettle undo\nfettle undo --dry-run\nfettle undo --keep notes", (*engine.Engine).Undo})
 }
 
@@ -193,9 +195,11 @@ func stepsAge(steps []engine.StateInfo) string {
 
 // ChangesText counts what became of files.
 func ChangesText(changes []cas.Change) string {
-	back, removed := 0, 0
+	back, removed, modes := 0, 0, 0
 	for _, c := range changes {
 		switch {
+		case c.PermsOnly():
+			modes++
 		case c.New == nil || isFolder(c.New):
 			if c.Old != nil && !isFolder(c.Old) {
 				removed++
@@ -204,7 +208,7 @@ func ChangesText(changes []cas.Change) string {
 			back++
 		}
 	}
-	if back+removed == 0 {
+	if back+removed+modes == 0 {
 		return "no file had to be changed"
 	}
 	var parts []string
@@ -215,6 +219,9 @@ func ChangesText(changes []cas.Change) string {
 		parts = append(parts, strconv.Itoa(removed)+" removed")
 	} else if removed > 0 {
 		parts = append(parts, term.Count(removed, "file", "files")+" removed")
+	}
+	if modes > 0 {
+		parts = append(parts, term.Count(modes, "mode", "modes")+" restored")
 	}
 	return strings.Join(parts, ", ")
 }
@@ -265,9 +272,7 @@ func listChanged(rt *workbench.Runtime, changes []cas.Change) {
 	if !out.IsTerminal() {
 		return
 	}
-	files := slices.DeleteFunc(slices.Clone(changes), func(c cas.Change) bool {
-		return (c.Old == nil || isFolder(c.Old)) && (c.New == nil || isFolder(c.New))
-	})
+	files := slices.DeleteFunc(slices.Clone(changes), cas.Change.FoldersOnly)
 	printNames(out, ChangesOf(firstOf(files)))
 	if more := len(files) - fault.Listed; more > 0 {
 		out.Printf("%s\n", out.Style().Dim("and "+term.Number(int64(more))+" more; --output json lists them all"))

@@ -51,6 +51,7 @@ func New(rt *workbench.Runtime) *cli.Command {
 		Subcommands: []*cli.Command{
 			newWorkspaceFiles(rt), newWorkspaceCat(rt), newWorkspacePut(rt), newWorkspaceLog(rt), newWorkspaceShow(rt),
 			newWorkspaceDiff(rt), newWorkspaceRestore(rt), newWorkspaceExport(rt), newWorkspaceImport(rt), newWorkspacePath(rt),
+			newWorkspaceApply(rt), newWorkspaceDiscard(rt),
 		},
 	}
 }

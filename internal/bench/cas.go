@@ -58,7 +58,7 @@ type partSet map[string]bool
 
 // casParts gives the chosen parts, or all.
 func casParts() (partSet, error) {
-	all := []string{"snapshot", "restore", "fresh", "growth", "checkout", "memory", "open"}
+	all := []string{"snapshot", "restore", "landing", "fresh", "growth", "checkout", "memory", "open"}
 	chosen := partSet{}
 	text := os.Getenv("FETTLE_BENCH_PARTS")
 	if text == "" {
@@ -194,6 +194,9 @@ func (b *casBench) round() (err error) {
 		if b.parts["restore"] {
 			steps = append(steps, func() error { return b.restore(repo) })
 		}
+		if b.parts["landing"] {
+			steps = append(steps, b.landings(repo)...)
+		}
 		if b.parts["fresh"] {
 			steps = append(steps, func() error { return b.fresh(data) })
 		}
@@ -293,6 +296,7 @@ func (b *casBench) print() {
 	}
 	b.against("snapshot, 0 changed, store opened", walkOf("snapshot, 0 changed, store opened"), "2")
 	b.against("snapshot, 100 changed", "git add, 100 changed", "0.5")
+	b.against("landing, 100 changed", "git add, 100 landed", "0.3")
 	b.against("restore, 100 differ", walkOf("restore, 100 differ"), "1.8")
 	b.against("restore, 100 differ", "git read-tree -u -m, 100 differ", "0.6")
 	b.against("full checkout", "git checkout-index, packed", "0.7")

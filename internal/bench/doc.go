@@ -7,7 +7,7 @@
 //	go run ./internal/bench chat-term  the page of fettle chat on a pseudo-terminal (about a minute)
 //	go run ./internal/bench chats    searching ten thousand chats (fills a store for some minutes)
 //	go run ./internal/bench growth   how costs grow with chats and messages (some minutes)
-//	go run ./internal/bench cas      snapshots and restores, next to git
+//	go run ./internal/bench cas      snapshots, restores and landings, next to git
 //	go run ./internal/bench tools    importing and validating bundles
 //	go run ./internal/bench sandbox  what containing a process costs
 //	go run ./internal/bench serve    a thousand clients of a hundred turns (some minutes)

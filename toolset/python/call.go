@@ -72,11 +72,12 @@ func (t *tool) serve(ctx context.Context, call toolset.Call) (*plan, outcome, er
 		return nil, outcome{}, err
 	}
 	defer p.release()
-	if t.r.o.NoSpares {
+	if t.r.o.NoSpares || p.policy.Layer != nil {
 		defer t.r.compileBeside(ctx, p)()
 	}
 	report := func(m message) { call.Report(updateOf(m)) }
-	for spare := true; ; spare = false {
+	// A layer is its call's alone, and shows the folder as of its mount.
+	for spare := p.policy.Layer == nil; ; spare = false {
 		var proc toolset.Process
 		if spare {
 			proc = t.r.take(p)

@@ -62,7 +62,7 @@ type loaded struct{ modules, files []string }
 func (r *Runtime) finish(p *plan, dir string, used loaded) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if p == nil || r.o.NoSpares || r.closed || r.busy > 0 || r.spares[p.key] != nil {
+	if p == nil || p.policy.Layer != nil || r.o.NoSpares || r.closed || r.busy > 0 || r.spares[p.key] != nil {
 		return
 	}
 	if used.modules != nil {

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fettle-cli/fettle/internal/atomicfile"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/python"
 	"github.com/fettle-cli/fettle/toolset/sandbox"
@@ -268,4 +269,39 @@ func TestManyAtOnce(t *testing.T) {
 		})
 	}
 	wg.Wait()
+}
+
+// A call with a layer writes there and not to the folder, in a process that serves no other.
+func TestACallWithALayerHasNoSpare(t *testing.T) {
+	t.Parallel()
+	l := newCounting(t)
+	w := newWorld(t, python.Options{Launcher: l})
+	s, ws := source(t, "def run(workspace):\n    open('made', 'w').write('1')\n    return {'ok': True}\n"), workspace(t)
+	layers := realDir(t)
+	if why, err := l.Launcher.(*sandbox.Launcher).Layers(t.Context(), ws.Path, layers); err != nil || why != "" {
+		need(t, false, "overlays in user namespaces: "+why)
+	}
+	for range 2 {
+		call := call(ws, `{}`)
+		own, dir := *ws, filepath.Join(layers, "call")
+		own.Layer = &toolset.Layer{Upper: filepath.Join(dir, "upper"), Work: filepath.Join(dir, "work")}
+		if err := errors.Join(os.MkdirAll(own.Layer.Upper, 0o700), os.MkdirAll(own.Layer.Work, 0o700)); err != nil {
+			t.Fatal(err)
+		}
+		call.Workspace = &own
+		mustRun(t, w, s, call)
+		if text, err := os.ReadFile(filepath.Join(own.Layer.Upper, "made")); err != nil || string(text) != "1" {
+			t.Errorf("the layer has %q: %v", text, err)
+		}
+		if _, err := os.Stat(filepath.Join(ws.Path, "made")); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("the folder was written: %v", err)
+		}
+		if err := atomicfile.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+		layers = realDir(t)
+	}
+	if cold, spares := l.counts(); cold != 2 || spares != 0 {
+		t.Errorf("%d cold starts and %d spares", cold, spares)
+	}
 }

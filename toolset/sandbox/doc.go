@@ -37,6 +37,18 @@
 // below the policy's Least, and remembers what was refused. Nothing is tried
 // before the first process needs it, [Launcher.Report] aside.
 //
+// # Layers
+//
+// A process whose policy sets Layer sees its workspace through an overlay: the workspace is
+// the lower layer, and is never written. The keeper mounts it in its user namespace with
+// userxattr and volatile, while it has the capability to override permissions of files; what
+// it starts has none. The layers have no name in the sandbox. What is sealed is mounted on top
+// of the overlay, read-only, and so is what a policy's layer lets through, writable. When Wait
+// has returned no process is left that could write to the upper layer, by a mapping either.
+// An overlay that can't be mounted is a [toolset.LayerError]; it never lowers the level.
+// [Launcher.Layers] finds out beforehand, once for each pair of file systems. Growth of the
+// workspace and free disk are measured at the upper layer.
+//
 // # Ports
 //
 // A process whose policy sets Serves has the loopback of its network, where it may listen.

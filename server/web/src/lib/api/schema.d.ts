@@ -2105,6 +2105,7 @@ export interface components {
         };
         Change: {
             kind: string;
+            mode?: string;
             path: string;
         };
         Change_: {
@@ -2141,6 +2142,11 @@ export interface components {
             description: string;
             input_schema?: unknown;
             label?: string;
+        };
+        Conflict: {
+            kind: string;
+            path: string;
+            reason?: string;
         };
         CustomPayload: {
             data: unknown;
@@ -3142,7 +3148,9 @@ export interface components {
             type: "text_delta";
         };
         event_tool_complete: {
+            call_manifest_id?: string;
             changes?: components["schemas"]["Change"][];
+            conflicts?: components["schemas"]["Conflict"][];
             data?: unknown;
             duration_ms: number;
             error?: string;
@@ -3227,6 +3235,7 @@ export interface components {
         };
         file: {
             kind: string;
+            mode?: string;
             path: string;
             reason?: string;
             sha256?: string;

@@ -1,0 +1,23 @@
+//go:build !linux
+
+package cas
+
+import (
+	"os"
+	"time"
+)
+
+// attr is an extended attribute of a file. Only Linux has layers.
+type attr struct{}
+
+func (d *dir) attrs() ([]attr, error) { return nil, errNoCall }
+
+func (h handle) attrs() ([]attr, error) { return nil, errNoCall }
+
+func setAttrs(*os.File, []attr) error { return nil }
+
+func (n *node) takeAttrs([]attr) (forged bool) { return false }
+
+func bootID() string { return "" }
+
+func clocks() (now time.Time, uptime time.Duration) { return time.Now().UTC().Round(0), 0 }
