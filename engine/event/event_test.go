@@ -33,7 +33,8 @@ func bodies() []Body {
 		ToolComplete{
 			Tool: "analyze", ToolID: "my:analyze", Index: 2, ToolUseID: "toolu_1", CallID: "c1", Status: CallError,
 			Result: "r", Data: raw, Error: "e", WorkspacePayload: raw, Payload: raw, RenderPlan: raw,
-			PreManifestID: "m1", PostManifestID: "m2", Changes: []Change{{"a.txt", "added"}}, DurationMS: 12,
+			PreManifestID: "m1", PostManifestID: "m2", Changes: []Change{{"a.txt", "modified", "0644 → 0755"}}, DurationMS: 12,
+			Conflicts: []Conflict{{"b.txt", "edit/edit", "r"}}, CallManifestID: "m3",
 		},
 		Payload{PayloadID: "p", Kind: "table", Data: raw, Source: "tool"},
 		Workflow{Instance: "w", Step: "s", State: "running", Progress: half(), Data: raw},

@@ -2407,6 +2407,7 @@ export interface components {
             created_at: string;
             failed?: number;
             file_count: number;
+            foreign?: boolean;
             ground_id?: string;
             id: string;
             maker?: string;
@@ -3518,6 +3519,7 @@ export interface components {
             failed?: number;
             file_count: number;
             files: unknown;
+            foreign?: boolean;
             ground_id?: string;
             id: string;
             maker?: string;
@@ -3902,6 +3904,7 @@ export interface components {
             created_at: string;
             failed?: number;
             file_count: number;
+            foreign?: boolean;
             ground_id?: string;
             id: string;
             maker?: string;
