@@ -112,7 +112,7 @@ func (d *demo) open() error {
 		usual := d.rt.Dirs
 		d.rt.Dirs = func() (paths.Dirs, error) {
 			dirs, err := usual()
-			dirs.Data, dirs.Runtime = d.inScratch("data"), d.inScratch("run")
+			dirs.Data, dirs.Runtime, dirs.Cache = d.inScratch("data"), d.inScratch("run"), d.inScratch("cache")
 			return dirs, err
 		}
 	}

@@ -70,7 +70,7 @@ type passageJSON struct {
 func newSearch(rt *workbench.Runtime) *cli.Command {
 	return &cli.Command{
 		Name:        "search",
-		Usage:       "find passages of documents by words, and by meaning with an embedding model",
+		Usage:       "find passages of documents by words and by meaning",
 		ArgsUsage:   "QUERY",
 		Description: searchDescription,
 		UsageText:   "fettle docs add report.md\nfettle docs search how are refunds paid\nfettle docs search --words '\"net price\" -draft' -n 5 -o json",

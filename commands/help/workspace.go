@@ -23,18 +23,19 @@ func stateShapes() []shape {
 			{"complete, failed", "false where content could not be kept, and of how many paths"},
 			{"added", "bytes that were new to the store"},
 			{"created_at", "when it was taken"},
+			{"foreign", "true of a state that came with an import; no file gets its setuid and setgid bits from it"},
 		}},
 		{"fettle workspace files -o json", []field{
 			version, chat,
 			{"manifest", "the state"},
 			{"files", "an object: the SHA-256 of each file by its path; bytes that are no text stand as \\xNN"},
-			{"entries", "all else, each with path, kind (executable, link, folder, special, failed, omitted), size, target, reason"},
+			{"entries", "all else, each with path, kind (executable, link, folder, special, failed, omitted), size, mode, target, reason"},
 		}},
 		{"fettle workspace show -o json", []field{version, chat, {"state", "the state"}, {"changes", "against the one before it, as below"}}},
 		{"fettle workspace diff -o json", []field{
 			version, chat,
 			{"from, to", "the ids of both states"},
-			{"changes", "each with path, change (added, modified, removed), old and new (kind, size, sha256, target, reason), added and removed (lines), binary"},
+			{"changes", "each with path, change (added, modified, removed), old and new (kind, size, sha256, target, reason), added and removed (lines), binary, mode (how the permission bits differ)"},
 		}},
 		{"fettle undo, redo, workspace restore -o json", []field{
 			version, chat,
