@@ -131,10 +131,12 @@ func changesIn(end event.ToolComplete) string {
 // during starts a command that waits for the file "go", runs do, and lets it continue.
 func (b *bench) during(t *testing.T, dir, line string, do func()) event.ToolComplete {
 	t.Helper()
-	id := b.start(next(command("", "while ! test -e go; do sleep 0.01; done; "+line)))
+	// A file that is written in place is seen through an overlay at once; a new one may not be.
+	save(t, dir, "go", "no")
+	id := b.start(next(command("", "until grep -q yes go; do sleep 0.01; done; "+line)))
 	b.waitForCall(t)
 	do()
-	save(t, dir, "go", "")
+	save(t, dir, "go", "yes")
 	return completed(t, b.follow(id))
 }
 

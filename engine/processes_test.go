@@ -174,8 +174,10 @@ func TestProcessesThatFoldAndAskAtOnce(t *testing.T) {
 	}
 	put(t, filepath.Join(dir, "stop"), nil)
 	for _, p := range folding {
-		if err := p.cmd.Wait(); err != nil || p.err.Len() > 0 {
-			t.Errorf("fold: %v: %s", err, &p.err)
+		err := p.cmd.Wait()
+		said := strings.ReplaceAll(p.err.String(), "notice: waiting for another process\n", "") // as it may on a busy machine
+		if err != nil || said != "" {
+			t.Errorf("fold: %v: %s", err, said)
 		}
 	}
 	if left := files(t, filepath.Join(dir, "data", "journal")); len(left) > 0 {
