@@ -130,3 +130,18 @@ func TestACallThatIsKilledAfterItHasLanded(t *testing.T) {
 		wantFile(t, dir, name, text)
 	}
 }
+
+func TestACutCallThatWroteNothingIsNotOffered(t *testing.T) {
+	t.Parallel()
+	b, dir := layeredBench(t), t.TempDir()
+	save(t, dir, "a", "1")
+	b.first(t, dir)
+	b.killed(t, "true", "layer:made")
+	if cut, err := b.CutWrites(t.Context()); err != nil || len(cut) != 0 {
+		t.Errorf("%+v %v", cut, err)
+	}
+	if _, err := b.RemoveLeftovers(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	b.noLayersLeft(t)
+}

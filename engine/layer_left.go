@@ -53,10 +53,28 @@ func (e *Engine) CutWrites(ctx context.Context) ([]CutWrites, error) {
 			continue // the call runs
 		}
 		release()
+		if wroteNothing(filepath.Join(e.layersDir(), entry.Name())) {
+			continue // the next sweep removes it
+		}
 		out = append(out, CutWrites{meta.CallID, meta.ChatID, meta.Path, meta.Started, meta.Suspect()})
 	}
 	slices.SortFunc(out, func(a, b CutWrites) int { return a.Started.Compare(b.Started) })
 	return out, nil
+}
+
+// wroteNothing reports whether a call left nothing in its layer but what the sandbox puts in
+// the place of a repository. A layer that can't be read may have something.
+func wroteNothing(layer string) bool {
+	upper := filepath.Join(layer, "upper")
+	entries, err := os.ReadDir(upper)
+	if err != nil || len(entries) > 1 {
+		return false
+	}
+	if len(entries) == 0 {
+		return true
+	}
+	inside, err := os.ReadDir(filepath.Join(upper, entries[0].Name()))
+	return err == nil && entries[0].Name() == ".git" && len(inside) == 0
 }
 
 // tryLayer takes the lock of a layer if no process uses it.
@@ -205,13 +223,18 @@ func (s *sweep) layers(ctx context.Context) error {
 	errs := []error{err}
 	for _, entry := range entries {
 		path := filepath.Join(s.e.layersDir(), entry.Name())
-		if _, err := cas.ReadLayerMeta(path); !errors.Is(err, os.ErrNotExist) || ctx.Err() != nil || strings.HasPrefix(entry.Name(), "probe-") {
-			continue // the user decides about it, or its own record does
+		if ctx.Err() != nil || strings.HasPrefix(entry.Name(), "probe-") {
+			continue // a probe has a record of its own
 		}
 		release, free, err := s.e.tryLayer(entry.Name())
 		if err != nil || !free {
 			errs = append(errs, err)
 			continue
+		}
+		_, metaErr := cas.ReadLayerMeta(path)
+		if !errors.Is(metaErr, os.ErrNotExist) && !(metaErr == nil && wroteNothing(path)) {
+			release()
+			continue // the user decides about it
 		}
 		if s.remove {
 			err = cas.DropLayer(path)
