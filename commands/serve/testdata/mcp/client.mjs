@@ -41,8 +41,8 @@ async function use(client, transport, wait) {
 function long(call) {
   return async (client) => {
     const seen = [];
-    const patient = { timeout: 4000, resetTimeoutOnProgress: true, onprogress: (p) => seen.push(p.progress) };
-    const command = await call(client, { name: "run_command", arguments: { command: "sleep 5" } }, patient);
+    const patient = { timeout: 8000, resetTimeoutOnProgress: true, onprogress: (p) => seen.push(p.progress) };
+    const command = await call(client, { name: "run_command", arguments: { command: "sleep 9" } }, patient);
     const commands = seen.length;
     const agent = await call(client, { name: "agent__slow", arguments: { message: "go" } }, patient);
     return {

@@ -2,7 +2,7 @@
 // Prints a line for each scenario, and ends with status 1 where one failed.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { Readable, Writable } from "node:stream";
 import { pathToFileURL } from "node:url";
@@ -23,9 +23,19 @@ async function editor(permission, op) {
       seen.asked.push(params);
       return permission(params, seen);
     })
-    .onRequest(methods.client.fs.readTextFile, ({ params }) => {
+    .onRequest(methods.client.fs.readTextFile, async ({ params }) => {
       seen.read.push(params.path);
-      return { content: "not saved yet\n" };
+      if (path.basename(params.path) === "draft.txt") return { content: "not saved yet\n" };
+      try {
+        return { content: await readFile(params.path, "utf8") };
+      } catch {
+        throw acp.RequestError.resourceNotFound(params.path);
+      }
+    })
+    .onRequest(methods.client.fs.writeTextFile, async ({ params }) => {
+      await mkdir(path.dirname(params.path), { recursive: true });
+      await writeFile(params.path, params.content);
+      return {};
     })
     .onNotification(methods.client.session.update, ({ params }) => {
       seen.updates.push(params.update);
@@ -47,6 +57,13 @@ async function editor(permission, op) {
 
 const said = (seen, kind) =>
   seen.updates.filter((u) => u.sessionUpdate === kind && u.content.type === "text").map((u) => u.content.text).join("");
+// until waits for updates until something holds: the SDK may hand out a response before the
+// notifications that came before it.
+const until = (seen, holds) =>
+  new Promise((resolve) => {
+    seen.heard = () => holds() && resolve();
+    seen.heard();
+  });
 const text = (s) => [{ type: "text", text: s }];
 const option = (params, kind) => ({ outcome: { outcome: "selected", optionId: params.options.find((o) => o.kind === kind).optionId } });
 const file = path.join(folder, "notes", "a.txt");
@@ -65,7 +82,7 @@ const scenarios = {
       },
     );
     assert.equal(await readFile(file, "utf8"), "one\n");
-    assert.deepEqual(seen.read, [path.join(folder, "draft.txt")]);
+    assert.ok(seen.read.includes(path.join(folder, "draft.txt")));
     assert.equal(said(seen, "agent_message_chunk"), "I write it.Hello there.");
     const last = seen.updates.findLast((u) => u.sessionUpdate === "tool_call_update");
     assert.equal(last.status, "completed");
@@ -80,7 +97,7 @@ const scenarios = {
         const { sessions } = await agent.request(methods.agent.session.list, { cwd: folder });
         assert.deepEqual(sessions.map((s) => s.sessionId), [sessionId]);
         await agent.request(methods.agent.session.load, { sessionId, cwd: folder, mcpServers: [] });
-        assert.equal(said(seen, "agent_message_chunk"), "I write it.Hello there.");
+        await until(seen, () => said(seen, "agent_message_chunk") === "I write it.Hello there.");
         assert.match(said(seen, "user_message_chunk"), /^write it, see /);
         assert.ok(seen.updates.some((u) => u.content?.type === "resource" && u.content.resource.text === "not saved yet\n"));
         const done = await agent.request(methods.agent.session.prompt, { sessionId, prompt: text("/undo") });
