@@ -39,7 +39,7 @@ func TestMCPClientsUseFettle(t *testing.T) {
 		t.Skip("the inspector starts a shell's script here")
 	}
 	modules, node := nodetest.Find(t, nodetest.Peers())
-	w := newWorld(t, `responses: [{when: "", deltas: [{wait: 9s, content: Hello.}]}]`)
+	w := newWorld(t, `responses: [{when: "", deltas: [{wait: 6s, content: Hello.}]}]`)
 	commandtest.Put(t, filepath.Join(w.Dir, "config", "config.yaml"), "allow: [run_command]\nagents:\n  slow: {purpose: takes its time, prompt: You help., model: script/"+filepath.Join(w.Dir, "m.yaml")+"}\n")
 	commandtest.Put(t, filepath.Join(w.Dir, "config", "prompts", "review.md"), "---\nvariables: {lang: Go}\n---\nReview this {{lang}} change.\n")
 	w.Run(0, "toolset", "import", commandtest.Toolset(t, "research-streams"), "--yes")
