@@ -93,7 +93,7 @@
 // Old trees had no bits, so the first snapshot of a folder by this program records a state with
 // other trees, of which [Store.Diff] yields no change. A version in which usual bits are implied
 // would have kept the digests of most folders, but it could not distinguish 0644 from bits that
-// nobody recorded, and a restore would have opened private files.
+// were not recorded, and a restore would have opened private files.
 //
 // Blobs up to 1 MB, and trees, are records of the store (tables "blobs" and
 // "trees"; a blob's first byte is its encoding: 0, as it is). Larger ones are

@@ -37,8 +37,8 @@ func (k Kind) String() string {
 	return fmt.Sprintf("kind %#x", byte(k))
 }
 
-// Entry is one name of a folder. It is comparable: two entries that are equal
-// stand for the same content. [Entry.Same] compares entries of which one may have
+// Entry is one name of a folder. It is comparable: two equal entries have
+// the same content. [Entry.Same] compares entries of which one may have
 // no recorded permission bits.
 type Entry struct {
 	Name   string // raw bytes as the file system gives them

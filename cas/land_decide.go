@@ -7,7 +7,7 @@ import (
 )
 
 // ConflictKind names how a change of a call and one of the user contradict each other. The
-// call's part comes first. The user stands for all programs outside of the call.
+// call's part comes first. "User" means every program outside of the call.
 type ConflictKind string
 
 // The kinds of conflicts.
@@ -271,7 +271,7 @@ func (d *decider) fileForFolder(n *node, at around) {
 }
 
 // folderExpected reports whether the folder that the workspace has is the one that the
-// call saw, whatever is in it.
+// call saw. Its content may differ.
 func (d *decider) folderExpected(n *node, at around) bool {
 	if n.unkept != "" {
 		return at.trusted && d.olderBelow(n)

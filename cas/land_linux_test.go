@@ -89,7 +89,7 @@ line'; echo n > ' '; echo n > 'a:b\c,d'; mkdir .wh..opq; echo n > .wh.a`, want: 
 		{name: "the same addition", call: "printf same > n", user: write("n", "same")},
 		{name: "an unchanged copy and an edit", call: ": >> a; echo n > b", user: write("a", "user"), want: map[string]string{"b": "file n\n"}},
 		{name: "edits of different files in a folder", call: "echo call > d/x", user: write("d/y", "user"), want: map[string]string{"d/x": "file call\n"}},
-		{name: "an addition beside an addition", call: "echo call > d/n", user: write("d/m", "user"), want: map[string]string{"d/n": "file call\n"}},
+		{name: "two additions to one folder", call: "echo call > d/n", user: write("d/m", "user"), want: map[string]string{"d/n": "file call\n"}},
 		{name: "an edit in a removed folder", call: "rm -r d", user: write("d/x", "user"), conflicts: []string{"delete/edit d/x"},
 			want: map[string]string{"d/y": "", "d/sub": "", "d/sub/z": ""}, callHas: map[string]string{"d": "", "d/x": ""}},
 		{name: "a new file in a removed folder", call: "rm -r d", user: write("d/n", "user"), conflicts: []string{"delete/edit d/n"},

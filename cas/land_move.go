@@ -29,8 +29,8 @@ func (n *node) entry() Entry {
 	return Entry{Name: n.Name, Kind: Failed, Text: n.unkept, Size: n.Size}
 }
 
-// enter brings the effect of an op into an index. What a rule leaves out is one Omitted
-// entry, whatever is in it.
+// enter brings the effect of an op into an index. A folder that a rule leaves out is one
+// Omitted entry.
 func (o *op) enter(e *editor, c cached) {
 	if o.n == nil || o.n.unkept == "" {
 		if o.New == nil {

@@ -108,7 +108,7 @@ func (m *merged) must(errs ...error) {
 
 // TestNothingOfTheUserIsLost lets a call and a user do random things to few paths: the
 // user at any moment from the mount to the end of the landing. What the user wrote last to
-// a path is there, or, where nobody changed it after the mount, in the state before; what
+// a path is there, or, if it was not changed after the mount, in the state before; what
 // the call wrote is there, or in the call's version; and undoing brings back what was.
 func TestNothingOfTheUserIsLost(t *testing.T) {
 	t.Parallel()

@@ -133,7 +133,7 @@ func ReadLayerMeta(layer string) (*LayerMeta, error) {
 }
 
 // DropLayer removes a layer with everything in it. It follows no link, and does nothing if
-// there is no layer. The overlay must not be mounted any more.
+// there is no layer. The overlay has to be unmounted.
 func DropLayer(layer string) error {
 	root, err := os.OpenRoot(filepath.Dir(layer))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -218,8 +218,8 @@ func (m *mover) addition(i int) error {
 }
 
 // putBack judges the error of giving what was removed its name again. In a landing, a
-// name that somebody else has given to something new by then stays theirs: the state
-// before has what was removed.
+// new file that another program has made under the name by then stays: the state before
+// has what was removed.
 func (m *mover) putBack(err error) error {
 	if m.lands != nil && errors.Is(err, fs.ErrExist) {
 		return nil

@@ -175,7 +175,7 @@ func TestPrivateFilesAreNeverOpenToOthers(t *testing.T) {
 				return nil
 			}
 			if e.IsDir() && info.Mode()&0o077 == 0 && path != b.ws.Path {
-				return filepath.SkipDir // nobody else gets in
+				return filepath.SkipDir // other users can not open it
 			}
 			if content, err := os.ReadFile(path); err == nil && strings.HasPrefix(string(content), "a secret") && info.Mode()&0o077 != 0 {
 				t.Errorf("%s can be read by others: %v", path, info.Mode())

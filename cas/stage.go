@@ -32,7 +32,7 @@ type mover struct {
 	after []moved  // by op: what coming to its place has changed in that
 	undo  []undoStep
 	lands *landing // nil in a restore
-	dead  []bool   // by op: it doesn't take effect, since somebody else changed the path
+	dead  []bool   // by op: has no effect, since another program changed the path
 	done  []bool   // by op: it has taken effect
 	start int64    // when the first effect was about to begin
 }
@@ -255,7 +255,7 @@ func (m *mover) write(ctx context.Context, d *dir, name string, i int, content [
 	mode := uint32(0o666)
 	switch {
 	case o.New.Perm.Known():
-		mode = 0o600 // until it has its own: nobody else opens it meanwhile
+		mode = 0o600 // until its own are set, other users can not open it
 	case o.New.Kind == Executable:
 		mode = 0o777
 	}

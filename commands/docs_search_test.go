@@ -74,13 +74,13 @@ func searchWorld(t *testing.T) (*world, *embeddings) {
 func TestDocsSearchByMeaning(t *testing.T) {
 	t.Parallel()
 	w, e := searchWorld(t)
-	out, told := w.Run(0, "docs", "search", "car")
+	out, reported := w.Run(0, "docs", "search", "car")
 	lines := strings.Split(strings.TrimSpace(out), "\n")
 	if len(lines) != 3 || !strings.HasPrefix(lines[0], "road.md\t1\t") || !strings.HasPrefix(lines[1], "garage.md\t1\t0.0164\t# Garage An automobile") {
 		t.Errorf("docs search printed %q", out)
 	}
-	if !strings.Contains(told, "embedding 3 documents, 71 bytes, with p/m, which gets their text") || len(e.texts()) != 4 {
-		t.Errorf("docs search reported %q", told)
+	if !strings.Contains(reported, "embedding 3 documents, 71 bytes, with p/m, which gets their text") || len(e.texts()) != 4 {
+		t.Errorf("docs search reported %q", reported)
 	}
 	var found struct {
 		Model    string
@@ -92,12 +92,12 @@ func TestDocsSearchByMeaning(t *testing.T) {
 			Cosine, Score float64
 		}
 	}
-	out, told = w.Run(0, "docs", "search", "-o", "json", "-n", "2", "car")
+	out, reported = w.Run(0, "docs", "search", "-o", "json", "-n", "2", "car")
 	if err := json.Unmarshal([]byte(out), &found); err != nil {
 		t.Fatal(err)
 	}
-	if found.Model != "p/m" || found.Embedded != 0 || len(found.Passages) != 2 || told != "" {
-		t.Errorf("the second search returned %s and reported %q", out, told)
+	if found.Model != "p/m" || found.Embedded != 0 || len(found.Passages) != 2 || reported != "" {
+		t.Errorf("the second search returned %s and reported %q", out, reported)
 	}
 	if p := found.Passages[1]; p.Name != "garage.md" || p.Words != 0 || p.Meaning != 1 || p.Cosine < 0.99 {
 		t.Errorf("the passage by meaning is %+v", p)
@@ -109,8 +109,8 @@ func TestDocsSearchByMeaning(t *testing.T) {
 		t.Errorf("--words printed %q", out)
 	}
 	e.Close()
-	if out, told := w.Run(0, "docs", "search", "car"); !strings.HasPrefix(out, "road.md\t") || !strings.Contains(told, "found by words alone") {
-		t.Errorf("without the provider docs search printed %q and reported %q", out, told)
+	if out, reported := w.Run(0, "docs", "search", "car"); !strings.HasPrefix(out, "road.md\t") || !strings.Contains(reported, "found by words alone") {
+		t.Errorf("without the provider docs search printed %q and reported %q", out, reported)
 	}
 }
 

@@ -43,6 +43,8 @@ type DocumentEmbedding struct {
 // FoundDocuments is the result of a search. Passages are ordered by Score, the best one first.
 type FoundDocuments struct {
 	Passages []FoundPassage
+	// Searched is how many documents have text, those with the same content counted once.
+	Searched int
 	// Model is the embedding model that ranked by meaning; empty is a ranking by words alone.
 	Model string
 	// Embedded is how many documents were embedded by this search, Tokens what the provider
@@ -104,6 +106,7 @@ func (e *Engine) SearchDocuments(ctx context.Context, q DocumentSearch) (*FoundD
 	if s.docs, err = e.textDocuments(ctx); err != nil || len(s.docs) == 0 {
 		return &s.out, err
 	}
+	s.out.Searched = len(s.docs)
 	var meaning []retrieval.Hit
 	if e.o.Embedding != "" && !q.OnlyWords {
 		meaning, err = s.byMeaning(ctx)

@@ -247,12 +247,12 @@ func TestACancelledSearchContinues(t *testing.T) {
 		return nil
 	}
 	q, _ := search.Parse("car")
-	var told []DocumentEmbedding
-	_, err := b.SearchDocuments(ctx, DocumentSearch{Query: q, Progress: func(p DocumentEmbedding) { told = append(told, p) }})
+	var seen []DocumentEmbedding
+	_, err := b.SearchDocuments(ctx, DocumentSearch{Query: q, Progress: func(p DocumentEmbedding) { seen = append(seen, p) }})
 	if !errors.Is(err, context.Canceled) {
 		t.Fatalf("a cancelled search ended with %v", err)
 	}
-	if first, last := told[0], told[len(told)-1]; first.Model != "local/subjects" || first.Documents != 1 || last.Done == 0 || last.Done > last.Bytes {
+	if first, last := seen[0], seen[len(seen)-1]; first.Model != "local/subjects" || first.Documents != 1 || last.Done == 0 || last.Done > last.Bytes {
 		t.Errorf("the progress was %+v to %+v", first, last)
 	}
 	kept := b.storedParts() * partPassages

@@ -24,7 +24,7 @@ const (
 
 // passageIndex has the vectors of all passages of documents, in parts of partPassages. The key
 // of a part is the name of the index, the digest of the document, the number of the part and
-// how many parts there are, so that the keys alone tell which documents are missing. Its
+// how many parts there are, so that the keys alone show which documents are missing. Its
 // value is, for each passage, its begin and end, as 32 bits each, and then the vectors, scaled
 // to the length 1. A vector depends on the content and the model alone, so documents that are
 // renamed or restored have theirs.
@@ -34,9 +34,9 @@ type passageIndex struct {
 	prompt retrieval.Prompt
 	name   string
 
-	pending []*passagePart // to be embedded
-	count   int            // passages of pending
-	told    DocumentEmbedding
+	pending  []*passagePart // to be embedded
+	count    int            // passages of pending
+	progress DocumentEmbedding
 }
 
 // rank embeds what is missing and ranks all passages. A part that is damaged is embedded
@@ -79,9 +79,9 @@ func (x *passageIndex) update(ctx context.Context) ([]storedPart, error) {
 	for _, p := range stored {
 		have[string(p.key)] = true
 	}
-	x.told = DocumentEmbedding{Model: x.model, Documents: len(missing)}
+	x.progress = DocumentEmbedding{Model: x.model, Documents: len(missing)}
 	for _, doc := range missing {
-		x.told.Bytes += x.s.docs[doc].Size
+		x.progress.Bytes += x.s.docs[doc].Size
 	}
 	for _, doc := range missing {
 		if err := x.add(ctx, doc, have); err != nil {
@@ -170,7 +170,7 @@ func (x *passageIndex) flush(ctx context.Context) error {
 	if len(x.pending) == 0 {
 		return nil
 	}
-	x.tell(0)
+	x.report(0)
 	vectors, err := x.embed(ctx)
 	if err != nil {
 		return err
@@ -179,17 +179,17 @@ func (x *passageIndex) flush(ctx context.Context) error {
 		return waitFault(ctx, "keep the vectors of documents", err)
 	}
 	for _, p := range x.pending {
-		x.tell(p.size())
+		x.report(p.size())
 	}
 	x.pending, x.count = nil, 0
 	return nil
 }
 
-// tell reports that so many more bytes are embedded.
-func (x *passageIndex) tell(more int64) {
-	x.told.Done += more
+// report adds embedded bytes to the progress and reports it.
+func (x *passageIndex) report(more int64) {
+	x.progress.Done += more
 	if x.s.q.Progress != nil {
-		x.s.q.Progress(x.told)
+		x.s.q.Progress(x.progress)
 	}
 }
 

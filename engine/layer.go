@@ -208,7 +208,7 @@ func (t *turn) afterCall() (context.Context, func()) {
 	return ctx, func() { stop(); cancel() }
 }
 
-// landed is what came of a layer.
+// landed is the result of a landing.
 type landed struct {
 	*cas.Landing
 	changes  []event.Change
@@ -272,7 +272,7 @@ func (l *landed) conflicts() []event.Conflict {
 	return out
 }
 
-// notes are what the model and the user are told of a landing.
+// notes are the remarks on a landing for the model and the user.
 func (l *landed) notes() (notes []string) {
 	var paths, special, kept []string
 	for _, c := range l.Conflicts {
@@ -342,11 +342,11 @@ func (t *turn) checkLanded(end ended, ws *toolset.Workspace, done *landed) (ende
 	return end, err
 }
 
-// disown makes sure that nobody is offered what a call writes that is left behind: the call
-// was cancelled. The layer itself is removed when the call has ended.
+// disown keeps the layer of an abandoned call from being offered: the call was cancelled.
+// The layer itself is removed when the call has ended.
 func (l *callLayer) disown() error { return cas.DisownLayer(l.dir) }
 
-// drainLeft waits until the calls that were left behind have ended, and removes their layers.
+// drainLeft waits until the abandoned calls have ended, and removes their layers.
 func (r *running) drainLeft(e *Engine, left int) {
 	for range left {
 		if l := (<-r.ends).call.layer; l != nil {

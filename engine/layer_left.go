@@ -105,7 +105,7 @@ func (e *Engine) cutWarnings(ctx context.Context, chat, folder string) (out []st
 	return out
 }
 
-// Applied is what came of applying what a cut call wrote.
+// Applied is the result of applying what a cut call wrote.
 type Applied struct {
 	Chat      Chat
 	Writes    CutWrites
@@ -116,7 +116,7 @@ type Applied struct {
 }
 
 // ApplyCut applies what a cut call wrote to its folder, as a step that can be undone. What
-// somebody else changed since the call began stays, and is listed as a conflict.
+// another program changed since the call began stays, and is listed as a conflict.
 func (e *Engine) ApplyCut(ctx context.Context, call string, onWait func(string)) (*Applied, error) {
 	w, err := e.cutCall(ctx, call)
 	if err != nil {

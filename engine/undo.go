@@ -260,7 +260,7 @@ func (e *Engine) withFolder(
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, ws.Close()) }()
-	if req.doing != "" { // applying it is no reason to mention it
+	if req.doing != "" { // a command that applies it does not mention it
 		for _, w := range e.cutWarnings(ctx, conv.chat.ID, ws.Path) {
 			e.o.Notice(w)
 		}

@@ -120,12 +120,12 @@ func runSearch(ctx context.Context, rt *workbench.Runtime, o searchOptions) erro
 	if err != nil {
 		return err
 	}
-	bar, told := rt.Streams.Progress("embedding"), false
+	bar, reported := rt.Streams.Progress("embedding"), false
 	o.find.Progress = func(p engine.DocumentEmbedding) {
-		if !told {
+		if !reported {
 			rt.Notice(fmt.Sprintf("embedding %s, %s, with %s, which gets their text", term.Count(p.Documents, "document", "documents"), term.Size(p.Bytes), p.Model))
 		}
-		told = true
+		reported = true
 		bar.Bytes(p.Done, p.Bytes)
 	}
 	found, err := eng.SearchDocuments(ctx, o.find)
@@ -139,7 +139,11 @@ func runSearch(ctx context.Context, rt *workbench.Runtime, o searchOptions) erro
 	if o.output == "json" {
 		return workbench.PrintJSON(rt, searchAsJSON(o, found))
 	}
-	if len(found.Passages) == 0 {
+	switch {
+	case found.Searched == 0:
+		rt.Notice("there are no documents with text; fettle docs add FILE stores one")
+		return nil
+	case len(found.Passages) == 0:
 		rt.Notice("no document has " + o.find.Query.String())
 	}
 	if cfg.Embedding == "" && !o.find.OnlyWords && (len(found.Passages) == 0 || rt.Streams.Err.IsTerminal()) {

@@ -155,7 +155,7 @@ type ToolComplete struct {
 	PostManifestID string          `json:"post_manifest_id,omitempty"`
 	Changes        []Change        `json:"changes,omitempty"`
 	// Conflicts are the first paths of the call that were not applied to the folder, since
-	// somebody else changed the same. CallManifestID is the state as the call left it, if
+	// another program changed the same. CallManifestID is the state as the call left it, if
 	// not all of that was applied.
 	Conflicts      []Conflict `json:"conflicts,omitempty"`
 	CallManifestID string     `json:"call_manifest_id,omitempty"`

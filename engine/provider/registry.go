@@ -121,7 +121,7 @@ func (r *Registry) Resolve(ref string) (Provider, string, error) {
 // maxNearest is how many names a person is offered.
 const maxNearest = 3
 
-// nearNames returns the known names that a mistyped one may stand for: those close to it,
+// nearNames returns the known names that a mistyped one may mean: those close to it,
 // then those that begin with it.
 func nearNames(name string, known []string) []string {
 	near := nearest.Few(name, known, maxNearest)

@@ -24,7 +24,7 @@ type Sampling struct {
 // given.
 type Hints struct {
 	// ParallelCalls is whether a response may have more than one call; providers allow it
-	// unless they are told not to.
+	// unless a request says otherwise.
 	ParallelCalls *bool `json:"parallel_tool_calls,omitempty"`
 	// Verbosity is how long the answer is to be: low, medium or high.
 	Verbosity string `json:"verbosity,omitempty"`

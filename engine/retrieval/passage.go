@@ -12,7 +12,7 @@ const (
 	Form = 1
 	// MaxPassage is the largest number of bytes of a passage: some 300 tokens, which even
 	// small embedding models take (all-minilm 256 or 512, others 512 or more), and short
-	// enough that a vector stands for one subject.
+	// enough that a vector is of one subject.
 	MaxPassage = 1200
 	// minPassage is the number of bytes from which on a passage may end, so that a text of
 	// short paragraphs does not become passages of one line each.

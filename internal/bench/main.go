@@ -22,7 +22,7 @@ func benches() []bench {
 		{"cas", "snapshots and restores of 1,000 to 100,000 files", runCAS},
 		{"tools", "importing and validating bundles, refusing hostile ones, calling Python tools", runTools},
 		{"serve", "a thousand clients following a hundred turns, beside a bare reverse proxy", runServe},
-		{"serve-apis", "an event of /v1/messages and of /v1/embeddings, beside a bare reverse proxy", runServeAPIs},
+		{"serve-apis", "an event of /v1/messages and of /v1/embeddings, next to a bare reverse proxy", runServeAPIs},
 		{"docs", "embedding and searching documents of 1,000 to 100,000 passages", runDocs},
 		{"sandbox", "what containing a process costs", runSandbox},
 	}

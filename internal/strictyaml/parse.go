@@ -21,7 +21,7 @@ type Options struct {
 	MaxDepth int
 	// MaxMarks is how many of the characters that begin a value a file may have, so that a
 	// file of nothing but commas, each of which costs some 300 bytes as a node, is refused
-	// before it is parsed. 0 is no bound.
+	// before it is parsed. 0 means no bound.
 	MaxMarks int
 	// Portable refuses what readers of YAML treat differently: directives, a carriage
 	// return without a line feed, and the line separators of Unicode.
@@ -107,7 +107,7 @@ func syntaxProblem(err error, data []byte, o Options) *Problem {
 		p.Line, p.Column = le.ContextMark.Line, le.ContextMark.Column
 		p.Msg = "this quote is never closed"
 	case strings.HasPrefix(msg, "mapping values are not allowed"):
-		p.Msg = `": " can't stand here; put a value that holds it in quotes, and check the indentation`
+		p.Msg = `": " is not allowed here; put a value that holds it in quotes, and check the indentation`
 	case strings.HasPrefix(msg, "found character that cannot start any token"):
 		p.Msg = "a value can't begin with this character; put it in quotes"
 		if strings.HasPrefix(strings.TrimLeft(lineOf(data, p.Line), " "), "\t") {

@@ -32,7 +32,7 @@ func TestEachProblemHasItsPlace(t *testing.T) {
 		"open quote":          {"a: b\nc: 'd\n", manifest, strictyaml.Syntax, "2:4: this quote is never closed"},
 		"tab":                 {"a:\n\tb: c", manifest, strictyaml.Syntax, "2:1: a tab can't indent; use spaces"},
 		"value":               {"a: @b", manifest, strictyaml.Syntax, "1:4: a value can't begin with this character"},
-		"colon":               {"a: b: c", manifest, strictyaml.Syntax, `": " can't stand here`},
+		"colon":               {"a: b: c", manifest, strictyaml.Syntax, `": " is not allowed here`},
 		"second document":     {"a: b\n--- \nc: d", manifest, strictyaml.Second, "2:1: a second document begins here; a manifest is one"},
 		"fault in the second": {"a: b\n---\nc: 'd", manifest, strictyaml.Syntax, "3:4: this quote is never closed"},
 	} {

@@ -54,7 +54,7 @@ func refused(r rune, size int, rest []byte, portable bool) (Kind, string) {
 	return Syntax, ""
 }
 
-// allowed reports whether YAML 1.2 (§5.1) lets a character stand unescaped.
+// allowed reports whether YAML 1.2 (§5.1) allows a character unescaped.
 func allowed(r rune) bool {
 	return r == '\t' || r == '\n' || r == '\r' || r == 0x85 ||
 		r >= 0x20 && r <= 0x7e || r >= 0xa0 && r <= 0xd7ff ||

@@ -90,7 +90,7 @@ func TestToolsUseTheEditorsBuffers(t *testing.T) {
 	}
 }
 
-// A client that fails to read or to write leaves the file as it is, and the model is told.
+// A client that fails to read or to write leaves the file as it is, and the model gets the error.
 func TestAnEditorThatFailsChangesNothing(t *testing.T) {
 	t.Parallel()
 	for _, method := range []string{"fs/read_text_file", "fs/write_text_file"} {

@@ -59,7 +59,7 @@ func (r *CompletionRequest) infill(body []byte) (err *FieldError) {
 	r.Temperature, r.TopP, r.Seed, r.Stream = in.Temperature, in.TopP, in.Seed, in.Stream
 	if in.Predict != nil {
 		r.Nothing = *in.Predict == 0
-		r.MaxTokens = max(*in.Predict, 0) // -1 is no limit
+		r.MaxTokens = max(*in.Predict, 0) // -1 means no limit
 	}
 	if r.Stop, err = stringsOf("stop", in.Stop); err != nil {
 		return err

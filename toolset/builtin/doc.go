@@ -35,7 +35,7 @@
 //   - Where a workspace has an editor, its text that is not saved is what the tools read,
 //     and they write through it; the disk has what they wrote afterwards in every case. A
 //     file that is about to be changed is saved first, so that the state before the call
-//     has it. An editor that fails changes nothing, and the model is told (editor.go).
+//     has it. An editor that fails changes nothing, and the model gets the error (editor.go).
 //   - Output is bounded, and says what was left out and how to get it.
 //   - A failure that the model can act on is a [toolset.ToolError].
 //

@@ -123,7 +123,7 @@ func TestAnEditorThatFails(t *testing.T) {
 }
 
 // The disk has what was written also where the editor keeps it to itself; what the editor
-// saves differently stays, and the model is told.
+// saves differently stays, and the model gets the error.
 func TestTheDiskHasWhatTheEditorWrote(t *testing.T) {
 	t.Parallel()
 	ws, n := withEditor(t, map[string]string{"a.txt": "old\n"}, map[string]string{})

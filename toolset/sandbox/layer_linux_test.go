@@ -299,7 +299,7 @@ func TestGrowthOfALayer(t *testing.T) {
 		{"by bytes", toolset.Limits{Grown: 10 << 20, FreeDisk: toolset.NoLimit}, `head -c 30M /dev/urandom > new; sleep 60`, toolset.WorkspaceBig},
 		{"by files", toolset.Limits{GrownFiles: 100, FreeDisk: toolset.NoLimit}, `mkdir d; cd d; sleep 0.3; touch $(seq 300); sleep 60`, toolset.WorkspaceBig},
 		{"until the disk is full", toolset.Limits{FreeDisk: 1 << 60}, `while :; do head -c 10M /dev/zero >> new; sync new; sleep 0.1; done`, toolset.DiskFull},
-		{"a rewritten file is no growth", toolset.Limits{Grown: 10 << 20, FreeDisk: toolset.NoLimit}, `echo 1 >> big; sleep 0.7`, toolset.Exited},
+		{"a rewritten file does not count as growth", toolset.Limits{Grown: 10 << 20, FreeDisk: toolset.NoLimit}, `echo 1 >> big; sleep 0.7`, toolset.Exited},
 		{"removed files are no growth", toolset.Limits{GrownFiles: 10, FreeDisk: toolset.NoLimit}, `rm many/*; sleep 0.7`, toolset.Exited},
 	} {
 		t.Run(c.name, func(t *testing.T) {
