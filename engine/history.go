@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -246,7 +247,18 @@ func (h *history) undo(ctx context.Context, n int) (*move, error) {
 	if len(steps) == 0 {
 		return nil, errNoStep
 	}
-	return &move{to: steps[0].before, mark: steps[0].id, steps: steps, from: steps[len(steps)-1].after, back: true}, nil
+	m := &move{to: steps[0].before, mark: steps[0].id, steps: steps, from: steps[len(steps)-1].after, back: true}
+	return m, h.invert(ctx, m, func(found *history) ([]step, string, error) {
+		undone, err := found.undone(ctx)
+		if err != nil || len(undone) < len(steps) {
+			return nil, "", err
+		}
+		mark := ""
+		if len(undone) > len(steps) {
+			mark = undone[len(steps)].id
+		}
+		return undone[:len(steps)], mark, nil
+	})
 }
 
 // redo is the way forward again over the next n steps.
@@ -263,7 +275,49 @@ func (h *history) redo(ctx context.Context, n int) (*move, error) {
 	if n < len(undone) {
 		m.mark = undone[n].id
 	}
-	return m, nil
+	return m, h.invert(ctx, m, func(found *history) ([]step, string, error) {
+		done, err := found.done(ctx, n)
+		return done, undone[0].id, err
+	})
+}
+
+// invert makes a move the inverse of the undo or redo before it, if that went over the
+// same steps: then the move goes to the state that was found there, which may have had
+// other programs' changes, and those were overwritten. steps returns the steps that an
+// undo or redo from a state goes over, and the mark that it gives.
+func (h *history) invert(ctx context.Context, m *move, steps func(found *history) ([]step, string, error)) error {
+	last, found, err := h.lastMark(ctx)
+	if err != nil || found == nil {
+		return err
+	}
+	over, mark, err := steps(&history{e: h.e, chat: h.chat, active: found})
+	if err != nil || mark != last.SourceRef {
+		return err
+	}
+	if slices.EqualFunc(over, m.steps, func(a, b step) bool { return a.id == b.id }) {
+		m.to = found
+	}
+	return nil
+}
+
+// lastMark returns what the last undo or redo gave and the state that it found, or nothing
+// if a step was made since.
+func (h *history) lastMark(ctx context.Context) (last, found *cas.Manifest, err error) {
+	for m := h.active; m != nil; {
+		parent, err := h.before(ctx, m)
+		if err != nil {
+			return nil, nil, err
+		}
+		v, err := h.look(ctx, m, parent)
+		switch {
+		case err != nil || v.step != nil:
+			return nil, nil, err
+		case v.marks:
+			return m, parent, nil
+		}
+		m = parent
+	}
+	return nil, nil, nil
 }
 
 var errNoStep = errors.New("no step")
@@ -319,7 +373,7 @@ func (e *Engine) eachChange(ctx context.Context, from, to *cas.Manifest, each fu
 	if from.Root == to.Root {
 		return nil
 	}
-	for c, err := range e.states.Diff(ctx, from.Root, to.Root) {
+	for c, err := range e.edits(ctx, from.Root, to.Root) {
 		if err != nil {
 			return stateFault(fmt.Sprintf("compare the states %s and %s", from.ID, to.ID), err)
 		}
@@ -327,3 +381,25 @@ func (e *Engine) eachChange(ctx context.Context, from, to *cas.Manifest, each fu
 	}
 	return nil
 }
+
+// edits yields what differs between two states, apart from what a rule leaves out of one of
+// them: there nothing is known to have changed. Such a path comes before all that is below.
+func (e *Engine) edits(ctx context.Context, from, to cas.Digest) iter.Seq2[cas.Change, error] {
+	return func(yield func(cas.Change, error) bool) {
+		ruled := ""
+		for c, err := range e.states.Diff(ctx, from, to) {
+			if err == nil && isOmitted(c.Old) != isOmitted(c.New) && c.Old != nil && c.New != nil {
+				ruled = c.Path + "/"
+				continue
+			}
+			if err == nil && ruled != "" && strings.HasPrefix(c.Path, ruled) {
+				continue
+			}
+			if !yield(c, err) {
+				return
+			}
+		}
+	}
+}
+
+func isOmitted(e *cas.Entry) bool { return e != nil && e.Kind == cas.Omitted }

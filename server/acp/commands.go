@@ -159,7 +159,10 @@ func (a *agent) steps(
 // maxSteps bounds the steps that one undo goes.
 const maxSteps = 1000
 
-// stepsText says what was taken back.
+// namedFiles is how many files a message about undo or redo names.
+const namedFiles = 5
+
+// stepsText describes what undo or redo changed.
 func stepsText(verb string, done *engine.Restored) string {
 	past, back := "Undid ", "redo"
 	if verb == "redo" {
@@ -169,13 +172,19 @@ func stepsText(verb string, done *engine.Restored) string {
 	if len(done.Steps) == 1 && done.Steps[0].Tool != "" {
 		what = callTitle(bareTool(done.Steps[0].Tool), done.Steps[0].Args)
 	}
-	files := 0
+	var files []string
 	for _, c := range done.Changes {
 		if isFile(c.Old) || isFile(c.New) {
-			files++
+			files = append(files, harmless.Line(c.Path))
 		}
 	}
-	text := past + what + ": " + count(files, "file", "files") + " changed. /" + back + " takes this back."
+	text := past + what + ": " + count(len(files), "file", "files") + " changed. /" + back + " takes this back."
+	if len(files) > 0 {
+		text += "\nFiles: " + strings.Join(files[:min(len(files), namedFiles)], ", ")
+	}
+	if more := len(files) - namedFiles; more > 0 {
+		text += " and " + strconv.Itoa(more) + " more"
+	}
 	for _, l := range done.Left[:min(len(done.Left), fault.Listed)] {
 		text += "\nLeft alone: " + harmless.Line(l.Path) + ", " + harmless.Line(l.Reason)
 	}
