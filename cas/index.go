@@ -33,6 +33,7 @@ type dirRec struct {
 	bytes  int64
 	failed int
 	others int // entries that can't be brought back: failed and left out
+	linked int // files with other names
 }
 
 // listing is the stat of a folder itself when its names were read, or zero where
@@ -133,13 +134,16 @@ func (r *dirRec) names() []string {
 
 // count sums up the folder's own entries.
 func (r *dirRec) count() {
-	r.files, r.bytes, r.failed, r.others = 0, 0, 0, 0
+	r.files, r.bytes, r.failed, r.others, r.linked = 0, 0, 0, 0, 0
 	for i := range r.ents {
 		e := &r.ents[i].Entry
 		switch e.Kind {
 		case File, Executable:
 			r.files++
 			r.bytes += e.Size
+			if e.Linked != "" {
+				r.linked++
+			}
 		case Failed:
 			r.failed++
 		}

@@ -2,10 +2,8 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
-	"maps"
 	"slices"
 	"strings"
 
@@ -79,6 +77,9 @@ func (h *history) look(ctx context.Context, m, parent *cas.Manifest) (visit, err
 	case cas.Restored:
 		if m.SourceRef == "" {
 			return visit{marks: true}, nil
+		}
+		if strings.HasPrefix(m.SourceRef, cas.UndoneAlone) {
+			break // undo of one step is a step itself
 		}
 		marked, err := h.find(ctx, m.SourceRef, parent)
 		if err != nil || marked != nil {
@@ -225,147 +226,6 @@ func (h *history) mark(ctx context.Context) (next, top *step, err error) {
 		m = parent
 	}
 	return next, nil, nil
-}
-
-// move is the way from the active state to another.
-type move struct {
-	to    *cas.Manifest
-	mark  string // the source_ref of the state that it gives
-	steps []step // that are undone or done again, in the order of time
-	// from is the state that the way begins at if nobody else has changed
-	// anything.
-	from *cas.Manifest
-	back bool // it undoes
-}
-
-// undo is the way back over the last n steps.
-func (h *history) undo(ctx context.Context, n int) (*move, error) {
-	steps, err := h.done(ctx, n)
-	if err != nil {
-		return nil, err
-	}
-	if len(steps) == 0 {
-		return nil, errNoStep
-	}
-	m := &move{to: steps[0].before, mark: steps[0].id, steps: steps, from: steps[len(steps)-1].after, back: true}
-	return m, h.invert(ctx, m, func(found *history) ([]step, string, error) {
-		undone, err := found.undone(ctx)
-		if err != nil || len(undone) < len(steps) {
-			return nil, "", err
-		}
-		mark := ""
-		if len(undone) > len(steps) {
-			mark = undone[len(steps)].id
-		}
-		return undone[:len(steps)], mark, nil
-	})
-}
-
-// redo is the way forward again over the next n steps.
-func (h *history) redo(ctx context.Context, n int) (*move, error) {
-	undone, err := h.undone(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if len(undone) == 0 {
-		return nil, errNoStep
-	}
-	n = min(n, len(undone))
-	m := &move{to: undone[n-1].after, steps: undone[:n], from: undone[0].before}
-	if n < len(undone) {
-		m.mark = undone[n].id
-	}
-	return m, h.invert(ctx, m, func(found *history) ([]step, string, error) {
-		done, err := found.done(ctx, n)
-		return done, undone[0].id, err
-	})
-}
-
-// invert makes a move the inverse of the undo or redo before it, if that went over the
-// same steps: then the move goes to the state that was found there, which may have had
-// other programs' changes, and those were overwritten. steps returns the steps that an
-// undo or redo from a state goes over, and the mark that it gives.
-func (h *history) invert(ctx context.Context, m *move, steps func(found *history) ([]step, string, error)) error {
-	last, found, err := h.lastMark(ctx)
-	if err != nil || found == nil {
-		return err
-	}
-	over, mark, err := steps(&history{e: h.e, chat: h.chat, active: found})
-	if err != nil || mark != last.SourceRef {
-		return err
-	}
-	if slices.EqualFunc(over, m.steps, func(a, b step) bool { return a.id == b.id }) {
-		m.to = found
-	}
-	return nil
-}
-
-// lastMark returns what the last undo or redo gave and the state that it found, or nothing
-// if a step was made since.
-func (h *history) lastMark(ctx context.Context) (last, found *cas.Manifest, err error) {
-	for m := h.active; m != nil; {
-		parent, err := h.before(ctx, m)
-		if err != nil {
-			return nil, nil, err
-		}
-		v, err := h.look(ctx, m, parent)
-		switch {
-		case err != nil || v.step != nil:
-			return nil, nil, err
-		case v.marks:
-			return m, parent, nil
-		}
-		m = parent
-	}
-	return nil, nil, nil
-}
-
-var errNoStep = errors.New("no step")
-
-// movePaths gives the paths that the steps of a move have changed, and of them
-// those that somebody else has changed between: to bring these back would lose
-// what that one did. One that is already as it is to be is not among them.
-func (e *Engine) movePaths(ctx context.Context, m *move, active *cas.Manifest) (paths []string, foreign []cas.Blocked, err error) {
-	touched := map[string]bool{}
-	for _, s := range m.steps {
-		if err := e.eachChange(ctx, s.before, s.after, func(path string) { touched[path] = true }); err != nil {
-			return nil, nil, err
-		}
-	}
-	differs := map[string]bool{}
-	if err := e.eachChange(ctx, active, m.to, func(path string) { differs[path] = true }); err != nil {
-		return nil, nil, err
-	}
-	others := map[string]string{}
-	reason := "a call without a known end changed it, or someone since"
-	other := func(path string) {
-		if touched[path] && differs[path] {
-			others[path] = reason
-		}
-	}
-	for _, s := range m.steps {
-		if s.mixed && m.back { // redo brings back what undo took away: that was looked at then
-			if err := e.eachChange(ctx, s.before, s.after, other); err != nil {
-				return nil, nil, err
-			}
-		}
-	}
-	reason = "someone else changed it since"
-	for i := 1; i < len(m.steps); i++ {
-		if err := e.eachChange(ctx, m.steps[i-1].after, m.steps[i].before, other); err != nil {
-			return nil, nil, err
-		}
-	}
-	if err := e.eachChange(ctx, m.from, active, other); err != nil {
-		return nil, nil, err
-	}
-	paths = slices.AppendSeq([]string{}, maps.Keys(touched)) // never nil, which would be all
-	for path, why := range others {
-		foreign = append(foreign, cas.Blocked{Path: path, Reason: why})
-	}
-	slices.Sort(paths)
-	slices.SortFunc(foreign, func(a, b cas.Blocked) int { return strings.Compare(a.Path, b.Path) })
-	return paths, foreign, nil
 }
 
 // eachChange calls a function for each path that differs between two states.
