@@ -88,7 +88,7 @@ func (d *decider) older(st *stat) bool {
 // base returns what a path was when the call started, as far as the index shows that.
 func (d *decider) base(path string) (cached, bool) {
 	dir, _ := split(path)
-	if rec := d.ix.dirs[dir]; rec == nil || rec.scanned < d.noted {
+	if rec := d.ix.dirs.get(dir); rec == nil || rec.scanned < d.noted {
 		return d.r.known(path)
 	}
 	e, ok := d.start.lookup(path)
@@ -310,7 +310,7 @@ func (d *decider) kids(n *node, at around) {
 // sameFolder reports whether the workspace has the folder that the index has noted, and
 // not another one that was moved there: that would not show in the times of what is in it.
 func (d *decider) sameFolder(n *node) bool {
-	rec := d.ix.dirs[n.path]
+	rec := d.ix.dirs.get(n.path)
 	return rec != nil && rec.listed.ino != 0 && rec.listed.ino == n.low.st.ino && n.low.st.dev == d.ix.root.dev
 }
 

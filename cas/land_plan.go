@@ -153,7 +153,7 @@ func (p *LandingPlan) index(ctx context.Context, f *folderState, t *tree) (*inde
 		p.epoch = epoch
 	}
 	ix, err := p.s.known(ctx, p.ws, f, t)
-	if err == nil && ix.dirs[""] == nil {
+	if err == nil && ix.dirs.get("") == nil {
 		_, err = p.s.snapshot(ctx, p.ws, f, SnapshotOptions{
 			About: About{ChatID: p.options.ChatID, Source: External}, Parent: p.options.Parent, Limits: p.options.Limits,
 		})
