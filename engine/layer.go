@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 
@@ -18,10 +19,11 @@ import (
 
 // A call whose process ends with it, and that runs in the full sandbox, is a transaction:
 // the process sees the folder through an overlay, and what it writes is collected in a layer.
-// After the end the layer lands in the folder. The state after the call is the last known
-// one with the changes of the layer, so no call reads the folder, and what somebody else
-// changes meanwhile is not taken for the call's. Where no overlay can be had, the state is
-// taken before and after the call instead.
+// After the end the layer lands in the folder. The file tools write to such a layer
+// themselves, and need no overlay. The state after the call is the last known one with the
+// changes of the layer, so no call reads the folder, and what another program changes
+// meanwhile is not taken for the call's. Where no layer can be had, the state is taken
+// before and after the call instead.
 
 // layersDir is the folder of layers in the data directory, each named after its call. It has
 // those of the user's folders, too: nothing of fettle's is put next to them.
@@ -54,26 +56,41 @@ func layerLock(call string) string { return "layer-" + call }
 
 // layered reports whether a group of calls is one that gets a layer in the folder.
 func (t *turn) layered(calls []*call, ws *toolset.Workspace) bool {
-	return len(calls) == 1 && calls[0].entry.OwnProcess && !calls[0].readOnly() && !t.inTerminal(calls[0]) &&
-		t.keepsStates() && t.states.at != nil && !t.states.suspect &&
-		t.eng.noLayers(t.ctx, ws) == "" && !t.eng.runsDirectly(t.accept.Chat.ID, calls[0])
+	if len(calls) != 1 || calls[0].readOnly() || !t.keepsStates() || t.states.at == nil || t.states.suspect {
+		return false
+	}
+	c := calls[0]
+	switch {
+	case c.entry.OwnLayer:
+		return ws.Editor == nil && t.eng.noLanding(t.ctx, ws) == ""
+	case c.entry.OwnProcess:
+		return !t.inTerminal(c) && t.eng.noLayers(t.ctx, ws) == "" && !t.eng.runsDirectly(t.accept.Chat.ID, c)
+	}
+	return false
 }
 
-// noLayers returns why calls in a folder get no layers; "" means that they do.
+// noLayers returns why processes of calls in a folder get no layers; "" means that they do.
 func (e *Engine) noLayers(ctx context.Context, ws *toolset.Workspace) string {
 	if e.o.Layers == nil {
 		return "there are no sandboxes here"
 	}
-	dir := e.layersDir()
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return firstLine(err)
+	if why := e.noLanding(ctx, ws); why != "" {
+		return why
 	}
-	why, err := e.o.Layers(ctx, ws.Path, dir)
+	why, err := e.o.Layers(ctx, ws.Path, e.layersDir())
 	if err != nil {
 		return firstLine(err)
 	}
-	if why != "" {
-		return why
+	return why
+}
+
+// noLanding returns why no layer can land in a folder; "" means that it can.
+func (e *Engine) noLanding(ctx context.Context, ws *toolset.Workspace) string {
+	if runtime.GOOS != "linux" {
+		return "layers need Linux"
+	}
+	if err := os.MkdirAll(e.layersDir(), 0o700); err != nil {
+		return firstLine(err)
 	}
 	other, err := e.states.Foreign(ctx, casWorkspace(ws))
 	switch {

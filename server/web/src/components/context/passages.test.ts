@@ -12,10 +12,10 @@ test("the words that were found are marked, by characters", () => {
   expect(pieces("all", [[0, 3]])).toEqual([{ text: "all", found: true }]);
 });
 
-test("what decided the order is shown, with the provider that got the text", () => {
+test("the ranking is described, with the provider that received the text", () => {
   const passages = [{}] as never[];
   expect(rankedBy({ passages, embedded: 0 })).toContain("by words.");
-  expect(rankedBy({ passages, embedded: 2, model: "p/m" })).toBe("Found by words and by meaning, with p/m. It got the text of 2 documents.");
+  expect(rankedBy({ passages, embedded: 2, model: "p/m" })).toBe("Found by words and by meaning, with p/m. It received the text of 2 documents.");
   expect(rankedBy({ passages, embedded: 0, no_meaning: "p is not reachable" })).toBe("Found by words alone: p is not reachable");
-  expect(rankedBy({ passages: [], embedded: 0 })).toBe("Nothing is found.");
+  expect(rankedBy({ passages: [], embedded: 0 })).toBe("Nothing was found.");
 });

@@ -1,6 +1,6 @@
 import type { Schemas } from "@/lib/api/client";
 
-/** pieces cuts a text at the places of words that were found, which count characters and not UTF-16 units. */
+/** pieces splits a text at the words that were found. Their offsets count characters, not UTF-16 units. */
 export function pieces(text: string, at: readonly (readonly number[])[]): { text: string; found: boolean }[] {
   const characters = [...text];
   const out: { text: string; found: boolean }[] = [];
@@ -17,11 +17,11 @@ export function pieces(text: string, at: readonly (readonly number[])[]): { text
   return out;
 }
 
-/** rankedBy tells what decided the order, and which provider got the text. */
+/** rankedBy describes how the passages were ranked, and which provider received the text of documents. */
 export function rankedBy(found: Pick<Schemas["passages"], "passages" | "model" | "no_meaning" | "embedded">): string {
   if (found.no_meaning) return `Found by words alone: ${found.no_meaning}`;
-  if (found.passages.length === 0) return "Nothing is found.";
+  if (found.passages.length === 0) return "Nothing was found.";
   if (!found.model) return "Found by words. With an embedding model in the configuration, also by meaning.";
-  const sent = found.embedded ? ` It got the text of ${found.embedded === 1 ? "1 document" : `${String(found.embedded)} documents`}.` : "";
+  const sent = found.embedded ? ` It received the text of ${found.embedded === 1 ? "1 document" : `${String(found.embedded)} documents`}.` : "";
   return `Found by words and by meaning, with ${found.model}.${sent}`;
 }
