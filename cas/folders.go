@@ -12,7 +12,7 @@ type folders struct {
 	base *folderMap
 	over map[string]*dirRec // what differs from base; a nil record removes a path
 	n    int                // paths that have a record
-	sum  sums             // of all records
+	sum  sums               // of all records
 }
 
 // folderMap is a map that folders share, and by whose address they recognize that. A nil

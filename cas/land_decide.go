@@ -173,12 +173,27 @@ func (d *decider) mayAdd(n *node, at around) bool {
 // node decides about one path and those below it.
 func (d *decider) node(n *node, at around) {
 	switch {
+	case n.unkept == omitGit && n.low.there:
+		d.repository(n, at)
 	case n.gone:
 		d.removal(n, at)
 	case n.Kind == Folder:
 		d.folder(n, at)
 	default:
 		d.file(n, at)
+	}
+}
+
+// repository decides about a repository of the user's that the call changed or removed, since
+// its sandbox did not know of it. It stays: no state has a copy, and git runs what is in it.
+func (d *decider) repository(n *node, at around) {
+	switch {
+	case n.gone:
+		d.clash(n, at, DeleteEdit)
+	case n.isFolder() && !n.opaque && len(n.kids) == 0:
+		// the call opened it, and left it as it was
+	default:
+		d.clash(n, at, EditEdit)
 	}
 }
 
