@@ -87,7 +87,7 @@ func (p *LandingPlan) addNames(r *lowerReader, n *node) error {
 
 // namesOf lists the paths with a Linked.
 func (ix *index) namesOf(linked string) (paths []string) {
-	for dir, rec := range ix.dirs {
+	for dir, rec := range ix.dirs.all() {
 		if rec.linked == 0 {
 			continue
 		}

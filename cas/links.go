@@ -74,10 +74,13 @@ func (s *scanner) link(found map[string]*folderScan) {
 	}
 	for dir, names := range byDir {
 		if f := found[dir]; f != nil && f.rec != nil {
-			f.rec = f.rec.withLinked(names, s.old.dirs[dir])
+			f.rec = f.rec.withLinked(names, s.old.dirs.get(dir))
 		}
 	}
-	for dir, old := range s.old.dirs { // those that have no other name any more
+	if s.old.dirs.sum.linked == 0 {
+		return
+	}
+	for dir, old := range s.old.dirs.all() { // those that have no other name any more
 		if f := found[dir]; old.linked > 0 && byDir[dir] == nil && f != nil && f.rec != nil {
 			f.rec = f.rec.withLinked(nil, old)
 		}
@@ -276,14 +279,24 @@ func (e *editor) regroup() (changed bool) {
 	}
 	names := make(map[file][]string)
 	each := func(fn func(path string, c *cached)) {
-		for dir, f := range e.found {
-			if f.rec == nil || f.rec.linked == 0 && e.open[dir] == nil {
-				continue
-			}
-			for i := range f.rec.ents {
-				if c := &f.rec.ents[i]; c.content() && c.Linked != "" {
+		of := func(dir string, rec *dirRec) {
+			for i := range rec.ents {
+				if c := &rec.ents[i]; c.content() && c.Linked != "" {
 					fn(join(dir, c.Name), c)
 				}
+			}
+		}
+		for dir, f := range e.found {
+			if f != nil && f.rec != nil {
+				of(dir, f.rec)
+			}
+		}
+		if e.ix.dirs.sum.linked == 0 {
+			return
+		}
+		for dir, rec := range e.ix.dirs.all() {
+			if _, edited := e.found[dir]; !edited && rec.linked > 0 {
+				of(dir, rec)
 			}
 		}
 	}
