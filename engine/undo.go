@@ -4,9 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
-	"slices"
-	"strings"
 
 	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/engine/fault"
@@ -177,17 +174,6 @@ func (e *Engine) step(ctx context.Context, req RestoreRequest, choose chooser) (
 	})
 }
 
-// conflicts is the fault that lists what is in the way of a restore: the foreign paths that
-// its steps show, and those that the folder shows.
-func (e *Engine) conflicts(ctx context.Context, r restoring, req RestoreRequest, foreign []cas.Blocked) error {
-	req.Plan = true
-	plan, err := e.restore(ctx, r, req)
-	if err != nil {
-		return err
-	}
-	return conflictFault(r.ws, joinBlocked(foreign, plan.Blocked))
-}
-
 // RestoreState brings a state of the chat back, or the paths of it. It is a
 // step itself, so Undo takes it back.
 func (e *Engine) RestoreState(ctx context.Context, manifest string, req RestoreRequest) (*Restored, error) {
@@ -209,13 +195,11 @@ func (e *Engine) RestoreState(ctx context.Context, manifest string, req RestoreR
 		if err != nil {
 			return nil, err
 		}
-		if ws.Bound { // also what calls have seen since
-			lost, err := e.wouldLose(ctx, chat.ID, active, to)
-			if err != nil {
-				return nil, err
-			}
-			foreign = joinBlocked(foreign, lost)
+		lost, err := e.wouldLose(ctx, chat.ID, active, to) // also what calls have seen since
+		if err != nil {
+			return nil, err
 		}
+		foreign = joinBlocked(foreign, lost)
 		foreign = outside(within(foreign, req.Paths), req.Keep)
 		r := restoring{chat: chat, ws: ws, to: to, active: active, mark: to.ID}
 		if len(foreign) > 0 && !req.Overwrite && !req.Plan {
@@ -469,60 +453,4 @@ func (e *Engine) State(ctx context.Context, chat Chat, name string) (*cas.Manife
 		return nil, err
 	}
 	return e.state(ctx, chat, name)
-}
-
-// outside are the paths that aren't kept as they are.
-func outside(paths []cas.Blocked, keep []string) []cas.Blocked {
-	return slices.DeleteFunc(paths, func(p cas.Blocked) bool { return covered(p.Path, keep) })
-}
-
-// within are those of paths that are some of these or below them; all where
-// these are nil.
-func within(paths []cas.Blocked, these []string) []cas.Blocked {
-	if these == nil {
-		return paths
-	}
-	return slices.DeleteFunc(paths, func(p cas.Blocked) bool { return !covered(p.Path, these) })
-}
-
-// covered tells whether a path is one of these or below one; "/" is the whole folder.
-func covered(path string, these []string) bool {
-	return slices.ContainsFunc(these, func(k string) bool {
-		k = strings.Trim(k, "/")
-		return k == "" || path == k || strings.HasPrefix(path, k+"/")
-	})
-}
-
-// joinBlocked adds to a list what it hasn't.
-func joinBlocked(list, more []cas.Blocked) []cas.Blocked {
-	has := make(map[string]bool, len(list))
-	for _, b := range list {
-		has[b.Path] = true
-	}
-	for _, b := range more {
-		if !has[b.Path] {
-			list = append(list, b)
-		}
-	}
-	return list
-}
-
-// conflictFault lists what somebody else has changed, and when: the first of it,
-// where it is much.
-func conflictFault(ws *toolset.Workspace, paths []cas.Blocked) error {
-	conflict := &cas.ConflictError{Paths: paths}
-	f := fault.New(fault.Failed, plural(len(paths), "file")+" can't be brought back as they were; nothing was changed")
-	if len(paths) == 1 {
-		f.Msg = "1 file can't be brought back as it was; nothing was changed"
-	}
-	f.Err = conflict
-	f.List(len(paths), func(i int) string {
-		p := paths[i]
-		line := cas.EscapePath(p.Path) + "  " + p.Reason
-		if info, err := ws.Root.Lstat(filepath.FromSlash(p.Path)); err == nil && info.Mode().IsRegular() {
-			line += ", last written " + info.ModTime().Local().Format("2006-01-02 15:04:05")
-		}
-		return line
-	})
-	return f
 }

@@ -423,12 +423,12 @@ func (s *Server) howRestore(w http.ResponseWriter, r *http.Request, do func(cont
 }
 
 // errCallOfUndo refuses call where it has no meaning.
-var errCallOfUndo = fault.New(fault.Usage, "call is a field of undo alone")
+func errCallOfUndo() error { return fault.New(fault.Usage, "call is a field of undo alone") }
 
 func restoreWorkspace(s *Server, w http.ResponseWriter, r *http.Request) error {
 	return s.howRestore(w, r, func(ctx context.Context, q engine.RestoreRequest, body restoreBody) (*engine.Restored, error) {
 		if body.Call != "" {
-			return nil, errCallOfUndo
+			return nil, errCallOfUndo()
 		}
 		if body.Manifest == "" {
 			return nil, fault.New(fault.Usage, "manifest names the state to bring back")
@@ -450,7 +450,7 @@ func undoWorkspace(s *Server, w http.ResponseWriter, r *http.Request) error {
 func redoWorkspace(s *Server, w http.ResponseWriter, r *http.Request) error {
 	return s.howRestore(w, r, func(ctx context.Context, q engine.RestoreRequest, body restoreBody) (*engine.Restored, error) {
 		if body.Call != "" {
-			return nil, errCallOfUndo
+			return nil, errCallOfUndo()
 		}
 		return s.states.Redo(ctx, q)
 	})
