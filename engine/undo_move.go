@@ -268,14 +268,6 @@ func (r *router) targets(ctx context.Context) error {
 		if err := r.e.eachChange(ctx, l.found, l.gave, take); err != nil {
 			return err
 		}
-		if !m.back {
-			continue
-		}
-		for _, paths := range by[max(m.index(l.lo+1), 0) : min(m.index(l.hi), len(by)-1)+1] {
-			for _, path := range paths {
-				take(path) // also what a redo found as it would have it
-			}
-		}
 	}
 	return nil
 }
@@ -324,19 +316,6 @@ func (r *router) conflicts(ctx context.Context) error {
 			if err := r.e.eachChange(ctx, s.before, s.after, note(mixedChanged)); err != nil {
 				return err
 			}
-		}
-	}
-	for _, s := range m.steps {
-		if s.after.Source != cas.Restored || m.back {
-			continue
-		}
-		// It would replace once more what the user did: that needs Overwrite again.
-		replaced, err := r.e.editedSince(ctx, s.before, s.after)
-		if err != nil {
-			return err
-		}
-		for _, b := range replaced {
-			note(someoneChanged)(b.Path)
 		}
 	}
 	for i := 1; i < len(m.steps); i++ {
