@@ -194,11 +194,13 @@ func (t *turn) runGroup(calls []*call) error {
 	if runs, err = t.prepareCalls(runs, ws); err != nil || len(runs) == 0 {
 		return err
 	}
-	layered := t.layered(runs, ws)
+	known := t.states.known()
+	layered := known && t.layered(runs, ws)
 	if !layered {
 		if err := t.stateBefore(ws); err != nil {
 			return t.refuseUnkept(runs, err)
 		}
+		layered = !known && t.layered(runs, ws)
 	}
 	if runs, err = t.refuseMoved(runs, ws); err != nil || len(runs) == 0 {
 		return err

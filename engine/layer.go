@@ -57,7 +57,7 @@ func layerLock(call string) string { return "layer-" + call }
 
 // layered reports whether a group of calls is one that gets a layer in the folder.
 func (t *turn) layered(calls []*call, ws *toolset.Workspace) bool {
-	if len(calls) != 1 || calls[0].readOnly() || !t.keepsStates() || t.states.at == nil || t.states.suspect {
+	if len(calls) != 1 || calls[0].readOnly() || !t.keepsStates() || !t.states.known() {
 		return false
 	}
 	c := calls[0]
@@ -200,6 +200,7 @@ func (t *turn) endLayered(end ended, ws *toolset.Workspace) event.ToolComplete {
 	end.noted(notes)
 	e := t.endOf(end)
 	e.PreManifestID, e.Changes, e.Conflicts = manifestID(done.Before), done.changes, done.conflicts()
+	e.SharedChanges = len(e.Changes) > 0 && t.states.at.Shared
 	if e.PostManifestID = manifestID(t.states.at); t.states.suspect {
 		e.PostManifestID = ""
 	}

@@ -334,7 +334,7 @@ func (t *turn) endWithState(end ended, ws *toolset.Workspace) event.ToolComplete
 		}
 	}
 	e := t.endOf(end)
-	if e.PreManifestID, e.Changes = before, changes; !t.states.suspect {
+	if e.PreManifestID, e.Changes, e.SharedChanges = before, changes, len(changes) > 0; !t.states.suspect {
 		e.PostManifestID = manifestID(t.states.at)
 	}
 	return e

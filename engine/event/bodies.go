@@ -154,6 +154,9 @@ type ToolComplete struct {
 	PreManifestID  string          `json:"pre_manifest_id,omitempty"`
 	PostManifestID string          `json:"post_manifest_id,omitempty"`
 	Changes        []Change        `json:"changes,omitempty"`
+	// SharedChanges reports that Changes are what differs in the folder after the call: other
+	// programs may have made some of them meanwhile.
+	SharedChanges bool `json:"shared_changes,omitempty"`
 	// Conflicts are the first paths of the call that were not applied to the folder, since
 	// another program changed the same. CallManifestID is the state as the call left it, if
 	// not all of that was applied.
