@@ -73,6 +73,7 @@ type turn struct {
 	// clients are the tools that the client runs, chosen those of ours that the
 	// request offers.
 	clients []toolset.Entry
+	prefill prefill
 	strict  map[string]bool // ids of those that [ClientTool.Strict] is set for
 	chosen  *toolset.Set
 	unlock  func() // the chat's lock

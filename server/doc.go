@@ -105,6 +105,9 @@
 //     X-Fettle-Ignored, and in a footnote of the answer. Tools of namespaces and custom tools reach the model as
 //     functions, and their calls return in the client's form. More than one answer, work in the background,
 //     files by address or by id and OpenAI's conversations are refused.
+//   - A last message of the assistant's is the beginning of the answer, and the response is
+//     what follows it. The package comment of server/dialect lists the models that do so, and
+//     what clients get from other models.
 //   - A stored response can be asked for, also as the stream that it was, with its
 //     input; not with its metadata and the tools of its request. Deleting one deletes
 //     its chat, where it is alone in it, and is refused elsewhere.

@@ -44,7 +44,7 @@ func (a *answer) Add(e event.Event) error {
 	a.clock.see(e)
 	switch b := e.Body.(type) {
 	case event.TextDelta:
-		return a.write(&a.content, a.text.join(b.Text))
+		return a.write(&a.content, a.text.join(b.Added()))
 	case event.Reasoning:
 		return a.write(&a.reasoning, b.Text)
 	case event.AgentStart:

@@ -21,6 +21,10 @@ type chatRequest struct {
 	StreamOptions  *streamOptions  `json:"stream_options"`
 	settingsBody
 
+	// These have the last message continued; see [Request.Prefix].
+	Final *bool `json:"continue_final_message"`
+	Begin *bool `json:"add_generation_prompt"`
+
 	// These change nothing in some values, and are reported in others.
 	N           *int     `json:"n"`
 	Logprobs    *bool    `json:"logprobs"`
@@ -43,6 +47,10 @@ type openAIMessage struct {
 	Name      string          `json:"name"`
 	CallID    string          `json:"tool_call_id"`
 	ToolCalls []wireCall      `json:"tool_calls"`
+
+	// Prefix (Mistral, DeepSeek) and Partial (Moonshot, Qwen) have the last message continued.
+	Prefix  bool `json:"prefix"`
+	Partial bool `json:"partial"`
 
 	unread []string // members that change nothing here
 }
@@ -152,7 +160,34 @@ func decodeOpenAI(r *Request, body []byte) *FieldError {
 			r.ignoreOnce("messages[].name")
 		}
 	}
+	in.prefix(r)
 	return nonEmpty(r)
+}
+
+// prefix reads the members that have the last message continued. They are reported where they
+// do not do that.
+func (in *chatRequest) prefix(r *Request) {
+	last := len(in.Messages) - 1
+	begun := last >= 0 && r.Messages[last].Role == Assistant
+	for i, m := range in.Messages {
+		marked := m.Prefix || m.Partial
+		r.Prefix = r.Prefix || marked && begun && i == last
+		if marked && !(begun && i == last) {
+			r.ignoreOnce("messages[]." + markOf(m))
+		}
+	}
+	final := in.Final != nil && *in.Final
+	r.Prefix = r.Prefix || final && begun
+	r.ignore("continue_final_message", in.Final != nil && *in.Final != begun)
+	r.ignore("add_generation_prompt", in.Begin != nil && *in.Begin != !(final && begun))
+}
+
+// markOf returns the member by which a message is marked as the beginning of an answer.
+func markOf(m openAIMessage) string {
+	if m.Partial {
+		return "partial"
+	}
+	return "prefix"
 }
 
 // ignore reports what of a chat completion changes nothing here.

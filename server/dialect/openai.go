@@ -85,8 +85,8 @@ func (c *openAIEncoder) Append(dst []byte, e event.Event) ([]byte, error) {
 	}
 	switch b := e.Body.(type) {
 	case event.TextDelta:
-		if b.Text != "" {
-			dst = c.textDelta(dst, "content", c.text.join(b.Text))
+		if text := b.Added(); text != "" {
+			dst = c.textDelta(dst, "content", c.text.join(text))
 		}
 	case event.Reasoning:
 		if b.Text != "" {

@@ -34,6 +34,9 @@ type Request struct {
 
 	Stream       bool
 	IncludeUsage bool
+	// Prefix reports that the client has marked the last message of a chat completion as the
+	// beginning of the answer.
+	Prefix bool
 	// Generate is a request of Ollama's /api/generate, whose answer has the text in a field
 	// of its own rather than in a message.
 	Generate bool
@@ -198,6 +201,13 @@ func (r *Request) Options() Options {
 		o.ClientTools = append(o.ClientTools, t.Name)
 	}
 	return o
+}
+
+// MustContinue reports whether the client expects a last message of the assistant's to be
+// continued. Anthropic's and Ollama's APIs do that. OpenAI's answer it with another message,
+// unless the client has set the member that other servers have for it.
+func (r *Request) MustContinue() bool {
+	return r.Dialect == Anthropic || r.Dialect == Ollama || r.Prefix
 }
 
 // FieldError is what is wrong with a request, and where.

@@ -3225,6 +3225,7 @@ export interface components {
         };
         event_text_delta: {
             agent?: string;
+            given?: boolean;
             seq: number;
             text: string;
             /** Format: date-time */
