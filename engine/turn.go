@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"runtime"
@@ -74,7 +75,8 @@ type turn struct {
 	// request offers.
 	clients []toolset.Entry
 	prefill prefill
-	strict  map[string]bool // ids of those that [ClientTool.Strict] is set for
+	strict  map[string]bool            // ids of those that [ClientTool.Strict] is set for
+	forms   map[string]json.RawMessage // [ClientTool.Form] by their ids
 	chosen  *toolset.Set
 	unlock  func() // the chat's lock
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
@@ -296,7 +295,9 @@ func clientTools(in *dialect.Request) []engine.ClientTool {
 		if in.Choice.Mode == "none" || in.Choice.Mode == "tool" && in.Choice.Name != t.Name {
 			continue
 		}
-		out = append(out, engine.ClientTool{Name: t.Name, Description: t.Description, Schema: t.Schema, Strict: t.Strict})
+		out = append(out, engine.ClientTool{
+			Name: t.Name, Description: t.Description, Schema: t.Schema, Strict: t.Strict, Form: in.CallForms[t.Name].JSON(),
+		})
 	}
 	return out
 }

@@ -70,6 +70,9 @@ type ToolStart struct {
 	// Extra are members of the call that only the model's provider understands, as they
 	// came.
 	Extra json.RawMessage `json:"extra,omitempty"`
+	// ClientForm is how the client that runs the tool knows it, in the client's terms; empty
+	// where that is the tool's name.
+	ClientForm json.RawMessage `json:"client_form,omitempty"`
 	// PreManifestID is the state of the workspace before the call, so that it is known
 	// of a call which a crash cuts off; empty where none is kept.
 	PreManifestID string `json:"pre_manifest_id,omitempty"`

@@ -325,6 +325,8 @@ type ToolCall struct {
 	// members that are known. It is sent back in the same place, to the model that made
 	// it alone.
 	Extra json.RawMessage `json:"extra,omitempty"`
+	// ClientForm is how the client that runs the tool knows it; no provider is sent it.
+	ClientForm json.RawMessage `json:"client_form,omitempty"`
 }
 
 // ToolResult answers a ToolCall.

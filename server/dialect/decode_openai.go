@@ -10,7 +10,8 @@ type chatRequest struct {
 	Model          string          `json:"model"`
 	Messages       []openAIMessage `json:"messages"`
 	Tools          []openAITool    `json:"tools"`
-	Functions      []openAIFunc    `json:"functions"` // before tools
+	Functions      []openAIFunc    `json:"functions"`     // the form that preceded tools
+	FunctionCall   json.RawMessage `json:"function_call"` // and tool_choice
 	ToolChoice     json.RawMessage `json:"tool_choice"`
 	Parallel       *bool           `json:"parallel_tool_calls"`
 	MaxTokens      *int            `json:"max_tokens"`
@@ -47,6 +48,8 @@ type openAIMessage struct {
 	Name      string          `json:"name"`
 	CallID    string          `json:"tool_call_id"`
 	ToolCalls []wireCall      `json:"tool_calls"`
+	// Function is the call of a function, in the form that preceded tool_calls.
+	Function *legacyCall `json:"function_call"`
 
 	// Prefix (Mistral, DeepSeek) and Partial (Moonshot, Qwen) have the last message continued.
 	Prefix  bool `json:"prefix"`
@@ -147,6 +150,9 @@ func decodeOpenAI(r *Request, body []byte) *FieldError {
 	}
 	in.ignore(r, body)
 	openAITools(r, in)
+	if err := in.legacy(r); err != nil {
+		return err
+	}
 	for i, m := range in.Messages {
 		msg, err := m.message(item("messages", i))
 		if err != nil {
@@ -227,9 +233,6 @@ func openAITools(r *Request, in chatRequest) {
 			continue
 		}
 		r.Tools = append(r.Tools, t.Function.tool())
-	}
-	for _, f := range in.Functions {
-		r.Tools = append(r.Tools, f.tool())
 	}
 }
 

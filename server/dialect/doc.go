@@ -96,6 +96,28 @@
 // Prefill. (7) Up to version 4.5 of Claude. A parameter that a server refuses by name is left
 // out from then on, and reported. n above 1 is an error.
 //
+// # Messages
+//
+// The messages of a request reach the provider with all of their pieces, in their order, with
+// these exceptions:
+//
+//	                                     OpenAI  Responses  Anthropic  Ollama  Mistral
+//	order of texts and images            yes     yes        yes        no (1)  yes
+//	images of a result                   yes (2) yes        yes        yes     yes
+//	is_error of a result                 no      no         yes        no      no
+//	reasoning of the model               (3)     (4)        (4)        (5)     (4)
+//
+// (1) The API has images apart from the text of a message. (2) As a message of the user's after
+// the results. (3) In the field in which the server itself has sent or requires it. (4) With the
+// signature or the encrypted form that the provider has made, which clients of Anthropic's API
+// send back. (5) That since the last question: like other providers, Ollama's templates leave
+// out earlier reasoning.
+//
+// Instructions at the beginning are the system prompt. Later ones are a marked text of the
+// message before them: a user's message or a result; after an answer they are a message of the
+// user's. Messages and pieces without content are left out, and so is an answer that has neither
+// text nor calls. A result keeps its place after the call that it answers.
+//
 // # Prefill
 //
 // A last message of the assistant's begins the answer, and the response is what follows it.

@@ -14,12 +14,12 @@ var _ provider.Continuer = (*Provider)(nil)
 type prefill int
 
 const (
-	prefillNone    prefill = iota // it answers with another message
-	prefillPlain                  // by the answer as the last message
-	prefillPrefix                 // by the member prefix of the message
-	prefillRepeated               // the same, and the response repeats the message
-	prefillPartial                // by the member partial of the message
-	prefillFinal                  // by members of the request, as vLLM, SGLang, llama.cpp and TGI have them
+	prefillNone     prefill = iota // it answers with another message
+	prefillPlain                   // by the answer as the last message
+	prefillPrefix                  // by the member prefix of the message
+	prefillRepeated                // the same, and the response repeats the message
+	prefillPartial                 // by the member partial of the message
+	prefillFinal                   // by members of the request, as vLLM, SGLang, llama.cpp and TGI have them
 )
 
 // prefillOf returns how an address is asked, as its documentation says. The addresses of
