@@ -33,11 +33,11 @@ const clientsTake = 3 * time.Minute
 const clientsScript = `
 responses:
   - {when: think, reasoning: The user greets me., text: Hello there., usage: {input_tokens: 12, output_tokens: 5}}
+  - {when: too busy, error: {kind: overloaded, status: 529, message: overloaded}}
   - {when: busy, error: {kind: rate_limited, status: 429, message: slow down}}
   - {when: limited for long, error: {kind: rate_limited, status: 429, message: slow down, retry_after: 10m}}
   - {when: limited, error: {kind: rate_limited, status: 429, message: slow down, retry_after: 20ms}}
   - {when: fails inside, error: {kind: overloaded, status: 500, message: internal error}}
-  - {when: too busy, error: {kind: overloaded, status: 529, message: overloaded}}
   - {when: break before, error: {kind: broken, message: the connection was lost}}
   - {when: uncounted, text: Hello., usage: {input_tokens: 0, output_tokens: 0}}
   - {when: refused, error: {kind: rejected, status: 400, message: not like this}}
@@ -78,7 +78,7 @@ func TestClients(t *testing.T) {
 // the versions of testdata/frameworks.
 func TestFrameworks(t *testing.T) {
 	t.Parallel()
-	runClients(t, nodetest.Frameworks(), "ai_versions", "langchain", "llamaindex", "eventsource")
+	runClients(t, nodetest.Frameworks(), "ai_versions", "langchain", "llamaindex", "eventsource", "continue", "genai")
 }
 
 // runClients runs the scripts of clients with the packages of a set.

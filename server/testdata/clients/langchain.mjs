@@ -51,7 +51,7 @@ await run({
   },
   async "texts without a conversation, and vectors"() {
     assert.equal(await new OpenAI(openai).invoke("x = f("), "Hello.");
-    assert.equal(await new Ollama(ollama).invoke("think"), "Hello there.");
+    assert.equal(await new Ollama(ollama).invoke("hi"), "Hello.");
     assert.equal((await new OllamaEmbeddings(ollama).embedQuery("snow")).length, 64);
     const vectors = await new OpenAIEmbeddings({ ...openai, dimensions: 16 }).embedDocuments(["rain", "snow"]);
     assert.deepEqual(vectors.map((v) => v.length), [16, 16]);
