@@ -127,6 +127,9 @@ type TurnRequest struct {
 	Params   provider.Params
 	Sampling provider.Sampling
 	Hints    provider.Hints
+	// Prefill is the beginning of the answer, which the model continues; the zero value lets
+	// the model begin.
+	Prefill Prefill
 	// Ignored are the names of the parts of a client's request that are passed on to no
 	// provider. A footnote of the answer names them.
 	Ignored []string

@@ -303,6 +303,7 @@ func (t *turn) startOf(c *call) event.ToolStart {
 	start := event.ToolStart{
 		Tool: bareID(c.toolID()), ToolID: c.toolID(), Input: c.use.Args,
 		ToolUseID: c.use.ID, CallID: c.id, Index: c.index, Agent: t.speaker(), Extra: c.use.Extra,
+		ClientForm: t.forms[c.toolID()],
 	}
 	if t.keepsStates() {
 		start.PreManifestID = manifestID(t.states.at)

@@ -119,6 +119,9 @@ func (t *turn) prepareWith(ctx context.Context, conv *conversation) error {
 	if err != nil {
 		return err
 	}
+	if err := t.checkPrefill(); err != nil {
+		return err
+	}
 	t.path = conv.path
 	if told { // what a chat has kept without a model comes from an answer that was cut off
 		t.ownParts(t.path)

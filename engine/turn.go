@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"runtime"
@@ -73,7 +74,9 @@ type turn struct {
 	// clients are the tools that the client runs, chosen those of ours that the
 	// request offers.
 	clients []toolset.Entry
-	strict  map[string]bool // ids of those that [ClientTool.Strict] is set for
+	prefill prefill
+	strict  map[string]bool            // ids of those that [ClientTool.Strict] is set for
+	forms   map[string]json.RawMessage // [ClientTool.Form] by their ids
 	chosen  *toolset.Set
 	unlock  func() // the chat's lock
 

@@ -325,7 +325,7 @@ type foundJSON struct {
 
 type foundChatJSON struct {
 	Chat    engine.Chat `json:"chat"`
-	TitleAt [][2]int    `json:"title_at,omitempty"` // places of the words, in characters
+	TitleAt [][2]int    `json:"title_offsets,omitempty"` // places of the words, in characters
 	Matches []matchJSON `json:"matches"`
 }
 
@@ -336,7 +336,7 @@ type matchJSON struct {
 	CreatedAt time.Time         `json:"created_at"`
 	In        provider.PartKind `json:"in"`
 	Excerpt   string            `json:"excerpt"`
-	At        [][2]int          `json:"at"`
+	At        [][2]int          `json:"offsets"`
 }
 
 func searchChats(s *Server, w http.ResponseWriter, r *http.Request) error {

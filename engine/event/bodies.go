@@ -41,6 +41,17 @@ type Reasoning struct {
 type TextDelta struct {
 	Text  string `json:"text"`
 	Agent string `json:"agent,omitempty"`
+	// Given marks the beginning of the answer, if the client gave it for the model to
+	// continue. It is not sent back to that client.
+	Given bool `json:"given,omitempty"`
+}
+
+// Added returns the text that the model added: none for what the client gave.
+func (d TextDelta) Added() string {
+	if d.Given {
+		return ""
+	}
+	return d.Text
 }
 
 // ToolStart says that a call runs from now on. A call that is denied or
@@ -59,6 +70,9 @@ type ToolStart struct {
 	// Extra are members of the call that only the model's provider understands, as they
 	// came.
 	Extra json.RawMessage `json:"extra,omitempty"`
+	// ClientForm is how the client that runs the tool knows it, in the client's terms; empty
+	// where that is the tool's name.
+	ClientForm json.RawMessage `json:"client_form,omitempty"`
 	// PreManifestID is the state of the workspace before the call, so that it is known
 	// of a call which a crash cuts off; empty where none is kept.
 	PreManifestID string `json:"pre_manifest_id,omitempty"`

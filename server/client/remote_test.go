@@ -49,7 +49,7 @@ func TestEveryFieldOfARequestIsThoughtOf(t *testing.T) {
 	t.Parallel()
 	crosses := "Chat Parts Docs System Model Agent Tools AgentMode Context TextAlone InteractionType ActionMetadata Schema Policy CanConfirm CanAnswer Ephemeral Params"
 	refused := "Calls Uploads Workspace History ClientTools MCP"
-	its := "Editor Terminal Title Page Tab Suggestions MaxHandoffs Fallback MaxSteps MaxRepeats MaxFailures Timeout DiscardUnanswered Think Sampling Hints Ignored MustCall Own workflow app OnWait"
+	its := "Editor Terminal Title Page Tab Suggestions MaxHandoffs Fallback MaxSteps MaxRepeats MaxFailures Timeout DiscardUnanswered Think Sampling Hints Prefill Ignored MustCall Own workflow app OnWait"
 	known := strings.Fields(crosses + " " + refused + " " + its)
 	for i := range reflect.TypeFor[engine.TurnRequest]().NumField() {
 		name := reflect.TypeFor[engine.TurnRequest]().Field(i).Name

@@ -3,12 +3,22 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 
 const web = fileURLToPath(new URL("..", import.meta.url));
 const require = createRequire(join(process.env.FETTLE_PAGE || web, "package.json"));
 
 export const { chromium } = require("playwright-core");
+
+/** bundle makes one script for browsers of a file in a folder, with what it imports. */
+export async function bundle(dir, file) {
+  const { build } = await import(pathToFileURL(require.resolve("vite")).href);
+  const made = await build({
+    root: dir, configFile: false, logLevel: "error",
+    build: { write: false, minify: false, target: "esnext", lib: { entry: join(dir, file), formats: ["es"], fileName: "bundle" } },
+  });
+  return [made].flat()[0].output[0].code;
+}
 
 /** axeSource is the script of axe-core, which is run within the page. */
 export const axeSource = () => readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");

@@ -2649,6 +2649,7 @@ export interface components {
         };
         ToolCall: {
             args: unknown;
+            client_form?: unknown;
             extra?: unknown;
             id: string;
             name: string;
@@ -3225,6 +3226,7 @@ export interface components {
         };
         event_text_delta: {
             agent?: string;
+            given?: boolean;
             seq: number;
             text: string;
             /** Format: date-time */
@@ -3287,6 +3289,7 @@ export interface components {
         };
         event_tool_start: {
             agent?: string;
+            client_form?: unknown;
             extra?: unknown;
             index: number;
             input: unknown;
@@ -3354,7 +3357,7 @@ export interface components {
         foundChat: {
             chat: components["schemas"]["Chat"];
             matches: components["schemas"]["match"][];
-            title_at?: number[][];
+            title_offsets?: number[][];
         };
         gallery: {
             toolsets: components["schemas"]["GallerySet"][];
@@ -3529,13 +3532,13 @@ export interface components {
             source_ref?: string;
         };
         match: {
-            at: number[][];
             /** Format: date-time */
             created_at: string;
             excerpt: string;
             in: string;
             message_id: string;
             model?: string;
+            offsets: number[][];
             role: string;
         };
         mcp: {
@@ -3618,12 +3621,12 @@ export interface components {
             version: string;
         };
         passage: {
-            at: number[][];
             cosine?: number;
             document: components["schemas"]["Document"];
             end: number;
             line: number;
             meaning_rank?: number;
+            offsets: number[][];
             score: number;
             start: number;
             text: string;
