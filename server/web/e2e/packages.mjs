@@ -10,14 +10,17 @@ const require = createRequire(join(process.env.FETTLE_PAGE || web, "package.json
 
 export const { chromium } = require("playwright-core");
 
-/** bundle makes one script for browsers of a file in a folder, with what it imports. */
+/**
+ * bundle makes scripts for browsers of a file in a folder, with what it imports. It returns them by
+ * their paths, the entry first: dynamic imports are scripts of their own.
+ */
 export async function bundle(dir, file) {
   const { build } = await import(pathToFileURL(require.resolve("vite")).href);
   const made = await build({
     root: dir, configFile: false, logLevel: "error",
     build: { write: false, minify: false, target: "esnext", lib: { entry: join(dir, file), formats: ["es"], fileName: "bundle" } },
   });
-  return [made].flat()[0].output[0].code;
+  return Object.fromEntries([made].flat()[0].output.map(({ fileName, code }) => [`/${fileName}`, code]));
 }
 
 /** axeSource is the script of axe-core, which is run within the page. */

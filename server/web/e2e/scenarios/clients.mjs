@@ -64,7 +64,7 @@ window.clients = {
 window.ready = true;
 `;
 
-// bundled returns the script of the page, made of the packages as they were installed.
+// bundled returns the scripts of the page, made of the packages as they were installed.
 async function bundled(t) {
   const dir = mkdtempSync(join(tmpdir(), "fettle-page-clients-"));
   t.closers.push(() => rmSync(dir, { recursive: true, force: true }));
@@ -82,11 +82,13 @@ const tries = (page, name, { url, token }) =>
   page.evaluate(([name, url, token]) => window.clients[name](url, token).catch((error) => ({ error: String(error.message ?? error) })), [name, url, token]);
 
 export default async function clients(t) {
-  const code = await bundled(t);
+  const scripts = await bundled(t);
+  const [entry] = Object.keys(scripts);
+  const html = `<!doctype html><html lang="en"><meta charset="utf-8"><link rel="icon" href="data:,"><title>A page of others</title><script type="module" src="${entry}"></script></html>`;
   const page = (request, response) => {
-    const isCode = request.url === "/clients.js";
-    response.setHeader("Content-Type", isCode ? "text/javascript; charset=utf-8" : "text/html; charset=utf-8");
-    response.end(isCode ? code : '<!doctype html><html lang="en"><meta charset="utf-8"><link rel="icon" href="data:,"><title>A page of others</title><script type="module" src="/clients.js"></script></html>');
+    const code = scripts[request.url];
+    response.setHeader("Content-Type", code === undefined ? "text/html; charset=utf-8" : "text/javascript; charset=utf-8");
+    response.end(code ?? html);
   };
   const allowed = await t.listen(page);
   const other = await t.listen(page);
@@ -97,7 +99,7 @@ export default async function clients(t) {
     await tab.waitForFunction(() => window.ready);
     return tab;
   };
-  t.allow(/429 \(Too Many Requests\)/, /405 \(Method Not Allowed\)/); // what the clients ask for, and read
+  t.allow(/429 \(Too Many Requests\)/, /405 \(Method Not Allowed\)/, /401 \(Unauthorized\)/); // what the clients ask for, and read
   const good = await opened(allowed.origin);
   const text = "Hello from afar.";
   t.equal(await tries(good, "openai", server), { texts: [text, text, text], listed: true, limited: [429, "rate_limit_exceeded", "1", "string"] }, "the client of OpenAI");
@@ -106,7 +108,7 @@ export default async function clients(t) {
   t.equal(await tries(good, "modern", server), { named: true, failed: false, session: "undefined" }, "the client of MCP, without sessions");
   t.equal((await tries(good, "openai", { ...server, token: "x".repeat(43) })).error?.startsWith("401"), true, "an allowed origin needs the token all the same");
 
-  t.allow(/CORS policy/, /net::ERR_FAILED/, /401 \(Unauthorized\)/);
+  t.allow(/CORS policy/, /net::ERR_FAILED/);
   const bad = await opened(other.origin);
   for (const name of ["openai", "anthropic", "legacy", "modern"]) {
     const { error } = await tries(bad, name, server);
