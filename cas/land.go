@@ -171,6 +171,7 @@ func (l *landing) only() []string {
 func (l *landing) edited(old *index, edit func(*editor)) *index {
 	e := newEditor(old)
 	edit(e)
+	e.regroup()
 	b := &builder{old: old, found: e.finish(), edits: true, now: l.s.now().UnixNano()}
 	ix := b.build()
 	l.enc = append(l.enc, b.trees...)
@@ -311,6 +312,9 @@ func (l *landing) report() {
 		if o := &l.todo.ops[i]; l.done[i] && o.n.omittedBy == "" {
 			it := item{n: o.n, c: o.Change}
 			l.out.Changes = append(l.out.Changes, it.shown())
+			if o.parted() {
+				l.out.Left = append(l.out.Left, Left{Path: o.Path, Kind: o.New.Kind, Reason: "its other names keep the old content"})
+			}
 		}
 	}
 	removalsFirst(l.out.Changes)

@@ -55,7 +55,11 @@ func (e *Engine) ViewCall(ctx context.Context, id string) (*CallView, error) {
 	if err != nil {
 		return nil, err
 	}
-	return e.view1(ctx, *call)
+	calls := []ToolCall{*call}
+	if err := e.markUndoneCalls(ctx, call.ChatID, call.ID, calls); err != nil {
+		return nil, err
+	}
+	return e.view1(ctx, calls[0])
 }
 
 // ViewCalls gives the calls of some messages of a chat, the first made first,
@@ -84,6 +88,9 @@ func (e *Engine) ViewCalls(ctx context.Context, chatID string, messages []Messag
 	})
 	calls, made, err := e.withApps(ctx, chatID, calls)
 	if err != nil {
+		return nil, err
+	}
+	if err := e.markUndoneCalls(ctx, chatID, messages[0].ID, calls); err != nil {
 		return nil, err
 	}
 	out, room := make([]CallView, 0, len(calls)), viewedPlans

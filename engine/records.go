@@ -175,6 +175,9 @@ type ToolCall struct {
 	// AppOf is the call whose page made this one, of the same message; empty for
 	// the calls of models and persons.
 	AppOf string `json:"app_of,omitempty"`
+	// Undone reports that the changes of files are undone. It is set where a call is shown
+	// or exported.
+	Undone bool `json:"undone,omitempty"`
 }
 
 // acceptance is the first line of a journal: all that a fold needs besides

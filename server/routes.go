@@ -144,7 +144,7 @@ func workspaceRoutes() []route {
 			summary: "What differs between two states", query: []param{{"from", "a state; the one before, unless it is given", ""}, {"to", "a state; the active one, unless it is given", ""}},
 		},
 		{op: "restore_workspace", method: http.MethodPost, path: "/api/chats/{chat}/workspace/restore", tag: tag, do: restoreWorkspace, body: restoreBody{}, takes: jsonBody(), gives: restoredJSON{}, summary: "Bring a state back"},
-		{op: "undo_workspace", method: http.MethodPost, path: "/api/chats/{chat}/workspace/undo", tag: tag, do: undoWorkspace, body: restoreBody{}, takes: jsonBody(), gives: restoredJSON{}, summary: "Take back what the last steps did to files"},
+		{op: "undo_workspace", method: http.MethodPost, path: "/api/chats/{chat}/workspace/undo", tag: tag, do: undoWorkspace, body: restoreBody{}, takes: jsonBody(), gives: restoredJSON{}, summary: "Revert what the last steps, or one call, did to files"},
 		{op: "redo_workspace", method: http.MethodPost, path: "/api/chats/{chat}/workspace/redo", tag: tag, do: redoWorkspace, body: restoreBody{}, takes: jsonBody(), gives: restoredJSON{}, summary: "Bring back what undo has taken away"},
 	}
 }

@@ -141,7 +141,7 @@ func (v *toolView) remarks() {
 	}
 	if n := len(v.done.Changes); n > 0 {
 		errs.Printf("  %s\n", errs.Style().Dim(show.ChangedText(n)+" in "+
-			term.Duration(time.Duration(v.done.DurationMS)*time.Millisecond)+" · fettle undo takes this back"))
+			term.Duration(time.Duration(v.done.DurationMS)*time.Millisecond)+" · fettle undo reverts this"))
 	}
 }
 

@@ -41,6 +41,7 @@ type filesAPI interface {
 	ToolCalls(ctx context.Context, chatID string) ([]engine.ToolCall, error)
 	StateByID(ctx context.Context, id string) (*engine.Manifest, error)
 	DiffStates(ctx context.Context, from, to *engine.Manifest) iter.Seq2[engine.FileChange, error]
+	States(ctx context.Context, ref engine.ChatRef, limit int) (engine.Chat, []engine.StateInfo, bool, error)
 	ReadFile(context.Context, io.Writer, engine.FileEntry) error
 	Undo(context.Context, engine.RestoreRequest) (*engine.Restored, error)
 	Redo(context.Context, engine.RestoreRequest) (*engine.Restored, error)

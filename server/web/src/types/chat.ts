@@ -61,7 +61,7 @@ export interface WorkspacePayload {
 
 /** ToldOfCall is what both the events and a chat's messages tell of a call. */
 export type ToldOfCall = Partial<
-  Pick<components["schemas"]["CallView"], "error" | "duration_ms" | "render_plan" | "renderer" | "payload_id" | "pre_manifest_id" | "post_manifest_id" | "changes" | "changed">
+  Pick<components["schemas"]["CallView"], "error" | "duration_ms" | "render_plan" | "renderer" | "payload_id" | "pre_manifest_id" | "post_manifest_id" | "changes" | "changed" | "undone">
 >;
 
 /** ToolCall is an entry of tool_history, with what fettle knows of the call. */

@@ -579,7 +579,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Take back what the last steps did to files */
+        /** Revert what the last steps, or one call, did to files */
         post: operations["undo_workspace"];
         delete?: never;
         options?: never;
@@ -2185,6 +2185,7 @@ export interface components {
             tool_id: string;
             tool_use_id: string;
             turn_id: string;
+            undone?: boolean;
             workspace_payload?: unknown;
             workspace_plan?: unknown;
         };
@@ -2282,6 +2283,13 @@ export interface components {
             field: string;
             new: string;
             old: string;
+        };
+        FilesSummary: {
+            files: string[];
+            modes: number;
+            more: number;
+            removed: number;
+            restored: number;
         };
         Form: {
             call: string;
@@ -2413,8 +2421,10 @@ export interface components {
             maker?: string;
             parent_id?: string;
             root: string;
+            since_id?: string;
             source: string;
             source_ref?: string;
+            steps?: number;
         };
         Media: {
             data: string;
@@ -2678,6 +2688,7 @@ export interface components {
             name: string;
             outside?: string;
             text: string;
+            undone?: boolean;
         };
         Toolset: {
             description: string;
@@ -3528,8 +3539,10 @@ export interface components {
             maker?: string;
             parent_id?: string;
             root: string;
+            since_id?: string;
             source: string;
             source_ref?: string;
+            steps?: number;
         };
         match: {
             /** Format: date-time */
@@ -3700,6 +3713,7 @@ export interface components {
             confirm?: boolean;
         };
         restore: {
+            call?: string;
             dry_run?: boolean;
             keep?: string[];
             manifest?: string;
@@ -3713,8 +3727,10 @@ export interface components {
             blocked: components["schemas"]["pathReason"][];
             changes: components["schemas"]["fileChange"][];
             chat: components["schemas"]["Chat"];
+            inverse?: string;
             left: components["schemas"]["pathReason"][];
             steps: components["schemas"]["workspaceState"][];
+            summary: components["schemas"]["FilesSummary"];
             truncated?: boolean;
             warning?: string;
         };
@@ -3912,9 +3928,12 @@ export interface components {
             id: string;
             maker?: string;
             parent_id?: string;
+            reverted?: boolean;
             root: string;
+            since_id?: string;
             source: string;
             source_ref?: string;
+            steps?: number;
             tool?: string;
             undone?: boolean;
         };
