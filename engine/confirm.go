@@ -36,7 +36,7 @@ func (t *turn) confirm(c *call, why string) error {
 	defer t.take(c.use.ID)
 	err := t.pose(w, event.ConfirmRequest{
 		Tool: bareID(c.toolID()), ToolID: c.toolID(), Input: c.use.Args, ToolUseID: c.use.ID, Reason: why, Reach: t.box.reachOf(c.entry.Tool).Text,
-		Rule: c.judged.Rule(),
+		Rule: t.ruleFor(c),
 	})
 	if err != nil {
 		return err
@@ -49,11 +49,19 @@ func (t *turn) confirm(c *call, why string) error {
 	}
 }
 
+// ruleFor returns the rule that an approval of the call can make; empty where no rule has an
+// effect.
+func (t *turn) ruleFor(c *call) string {
+	if !t.verdicts.Remembers() {
+		return ""
+	}
+	return c.judged.Rule()
+}
+
 func (t *turn) settle(c *call, a Confirmation) error {
 	switch {
 	case a.Decision.Allows():
-		if a.Decision != event.Allow {
-			rule := c.judged.Rule()
+		if rule := t.ruleFor(c); a.Decision != event.Allow && rule != "" {
 			t.policy.Allow, t.allowed = append(t.policy.Allow, rule), append(t.allowed, rule)
 			_ = t.compileRules()
 			if err := t.eng.grant(t.ctx, a.Decision, t.accept.Chat.ID, rule); err != nil {

@@ -43,6 +43,7 @@ type turn struct {
 	schema *schema.Schema
 	log    eventLog
 	policy permission.Policy
+	plan   bool // plan mode: calls can only read the workspace
 	// verdicts decides by policy, and ownVerdicts without what was allowed before
 	// this turn; see compileRules.
 	verdicts, ownVerdicts *permission.Rules
