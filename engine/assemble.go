@@ -147,6 +147,10 @@ func (a assembly) place() []placed {
 const planText = "[Plan mode is on for this message: calls can only read the workspace, and all others are refused. " +
 	"Look at what you need, then answer with a plan of the changes that you would make. The user decides about it.]"
 
+// AcceptPlan is the user's message by which a plan is accepted. The turn that it begins is
+// not in plan mode; see [TurnRequest.Plan].
+const AcceptPlan = "I accept the plan. Carry it out."
+
 // inPlan reports whether message i is a question that was asked in plan mode: as its answer
 // was given, the last one as the model is asked now.
 func (a assembly) inPlan(seen []Message, i int) bool {

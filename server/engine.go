@@ -41,6 +41,7 @@ type chatsAPI interface {
 	ChatMessages(ctx context.Context, ref engine.ChatRef, before string, n int) (engine.MessagePage, error)
 	NewChat(ctx context.Context, title string) (engine.Chat, error)
 	RenameChat(ctx context.Context, ref engine.ChatRef, title string) (engine.Chat, error)
+	SetMode(ctx context.Context, ref engine.ChatRef, m engine.ModeChange) (engine.Chat, error)
 	ForkChat(ctx context.Context, ref engine.ChatRef, place int) (engine.Chat, error)
 	SearchChats(context.Context, engine.SearchChats) (engine.FoundPage, error)
 	Previews(context.Context, []engine.Chat) (map[string]string, error)
