@@ -67,10 +67,11 @@ func newCallQuestion(t *talk, ask event.ConfirmRequest) *asking {
 		a.text = append(a.text, "  "+other)
 	}
 	a.text = append(a.text, "needs your approval: "+consent.Line(ask.Reason))
-	a.choices = []term.Choice{
-		{Key: 'y', Label: "once", Commits: true}, {Key: 'c', Label: "this chat", Commits: true}, {Key: 'a', Label: "always", Commits: true},
-		{Key: 'n', Label: "no"}, {Key: 'r', Label: "no, and say why"}, {Key: '?', Label: "details"},
+	a.choices = []term.Choice{{Key: 'y', Label: "once", Commits: true}}
+	if ask.Rule != "" {
+		a.choices = append(a.choices, term.Choice{Key: 'c', Label: "this chat", Commits: true}, term.Choice{Key: 'a', Label: "always", Commits: true})
 	}
+	a.choices = append(a.choices, term.Choice{Key: 'n', Label: "no"}, term.Choice{Key: 'r', Label: "no, and say why"}, term.Choice{Key: '?', Label: "details"})
 	return a
 }
 

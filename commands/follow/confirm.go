@@ -56,6 +56,7 @@ func confirm(ctx context.Context, rt *workbench.Runtime, eng client.Turns, id en
 type callQuestion struct {
 	text    string
 	rule    string // as the choice shows it; "" where it is in the text
+	once    bool   // no rule can be made
 	cut     bool   // the text leaves something out
 	details *Details
 }
@@ -68,6 +69,8 @@ func (q *callQuestion) choices() []term.Choice {
 		return append(MoreChoices(), no)
 	case q.cut && !q.details.Seen:
 		return []term.Choice{no, details}
+	case q.once:
+		return []term.Choice{{Key: 'y', Label: "once", Commits: true}, no, details}
 	}
 	always := "always"
 	if q.rule != "" {
@@ -94,7 +97,7 @@ const (
 func newCallQuestion(ask event.ConfirmRequest, width int) *callQuestion {
 	var b strings.Builder
 	short := consent.Read(ask.Input).Summary(askedBytes)
-	q := &callQuestion{cut: short.Cut, details: NewDetails(ask, width)}
+	q := &callQuestion{cut: short.Cut, once: ask.Rule == "", details: NewDetails(ask, width)}
 	head := strings.TrimRight(consent.Line(ask.Tool)+"  "+consent.Line(short.Main), " ")
 	lines := term.Chop(head, width-4)
 	if len(lines) > askedLines {

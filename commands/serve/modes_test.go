@@ -158,8 +158,8 @@ func TestAProjectWithoutTrustChoosesNoMode(t *testing.T) {
 			if _, err := os.Stat(filepath.Join(project, "notes", "a.md")); err == nil {
 				t.Errorf("the project's mode counted: %+v", got)
 			}
-			if !strings.Contains(got.stderr, "approvals") {
-				t.Errorf("nothing says that the setting does not count: %s", got.stderr)
+			if !strings.Contains(got.err, "approvals") {
+				t.Errorf("nothing says that the setting does not count: %s", got.err)
 			}
 			said, _ := w.Run(0, "trust", "-o", "json")
 			var file struct{ SHA256 string }
