@@ -60,6 +60,11 @@ func child(ctx context.Context, args []string) error {
 		err = childWork(ctx, s, ws, args[3])
 	case "collectwork": // folders
 		err = childCollectWork(ctx, s, args[3:])
+	case "overlay": // layer, script
+		err = childOverlay(ctx, ws.Path, args[3], strings.Join(args[4:], "|"))
+	case "land", "landbound": // layer, manifest, n: killed at the n-th step
+		ws.Bound = args[0] == "landbound"
+		err = childLand(ctx, s, ws, args[3], args[4], args[5])
 	case "collect": // rounds
 		err = childCollect(ctx, s, args[3])
 	default:
@@ -105,6 +110,23 @@ func childRestore(ctx context.Context, s *Store, ws *Workspace, id, n string) er
 	_, err = s.Materialize(ctx, ws, m, RestoreOptions{
 		About: About{ChatID: "c", Source: Restored}, Limits: Limits{KeepFree: -1},
 	})
+	return err
+}
+
+func childLand(ctx context.Context, s *Store, ws *Workspace, layer, id, n string) error {
+	m, err := s.Manifest(ctx, id)
+	if err != nil {
+		return err
+	}
+	if err := dieAt(s, n); err != nil {
+		return err
+	}
+	p, err := s.ReadLayer(ctx, ws, layer, LayerOptions{ChatID: "c", Limits: Limits{KeepFree: -1}})
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	_, err = s.Land(ctx, ws, p, LandOptions{About: About{ChatID: "c", Source: ToolRun, SourceRef: "call"}, Parent: m})
 	return err
 }
 

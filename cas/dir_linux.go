@@ -2,6 +2,7 @@ package cas
 
 import (
 	"errors"
+	"fmt"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -31,6 +32,18 @@ func (d *dir) exchange(name string, to *dir, newName string) error {
 func (d *dir) renameNew(name string, to *dir, newName string) error {
 	return d.do("rename", name, func() error {
 		return unix.Renameat2(d.fd, name, to.fd, newName, unix.RENAME_NOREPLACE)
+	})
+}
+
+// chmodName sets the permission bits of a name, which is not a link.
+func (d *dir) chmodName(name string, mode uint32) error {
+	return d.do("chmod", name, func() error {
+		fd, err := unix.Openat(d.fd, name, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = unix.Close(fd) }()
+		return unix.Chmod(fmt.Sprintf("/proc/self/fd/%d", fd), mode) // fchmod takes no such descriptor
 	})
 }
 

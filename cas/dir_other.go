@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 )
 
 // dir is a folder, by its path beneath the root: os.Root has no open folders
@@ -38,6 +39,8 @@ func (t *tree) dir(path string) (*dir, error) {
 	}
 	return &dir{t: t, path: path}, nil
 }
+
+func (d *dir) sub(name string) (*dir, error) { return d.t.dir(join(d.path, name)) }
 
 func (d *dir) close() {}
 
@@ -159,6 +162,24 @@ func (d *dir) rename(name string, to *dir, newName string) error {
 }
 
 func (d *dir) chmod(uint32) error { return nil }
+
+func (d *dir) sync() error { return nil } // Windows has no such call for folders
+
+func (d *dir) chmodName(string, uint32) error { return nil }
+
+func (d *dir) chtimes(name string, mtime int64) error {
+	if err := d.t.check("chtimes", name); err != nil {
+		return err
+	}
+	return d.t.os.Chtimes(d.at(name), time.Time{}, time.Unix(0, mtime))
+}
+
+func (d *dir) link(name string, to *dir, newName string) error {
+	if err := d.t.check("link", name); err != nil {
+		return err
+	}
+	return d.t.os.Link(d.at(name), to.at(newName))
+}
 
 // errNoCall is a call that only Linux has.
 var errNoCall = errors.New("this system has no such call")

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+	"sync"
 
 	"golang.org/x/sys/unix"
 )
@@ -29,6 +30,18 @@ func (t *tree) dir(path string) (*dir, error) {
 		return nil, dirError("opendir", path, err)
 	}
 	return &dir{t: t, fd: fd}, nil
+}
+
+// sub opens a folder of the folder, which is not a link.
+func (d *dir) sub(name string) (*dir, error) {
+	if err := d.t.check("opendir", name); err != nil {
+		return nil, err
+	}
+	fd, err := retry(func() (int, error) { return unix.Openat(d.fd, name, openDirFlags, 0) })
+	if err != nil {
+		return nil, dirError("opendir", name, err)
+	}
+	return &dir{t: d.t, fd: fd}, nil
 }
 
 // dirError makes one error of what a replaced folder shows itself by.
@@ -116,11 +129,16 @@ func (d *dir) lstat(name string) (stat, error) {
 	}
 }
 
+// ownIDs are the user and the group that the files of this process get.
+var ownIDs = sync.OnceValue(func() [2]int { return [2]int{os.Geteuid(), os.Getegid()} })
+
 func statOf(st *unix.Stat_t) stat {
 	s := stat{
 		mode: uint32(st.Mode) & 0o7777, size: st.Size, ino: st.Ino, dev: uint64(st.Dev), //nolint:unconvert
-		mtime: st.Mtim.Nano(), ctime: st.Ctim.Nano(),
+		mtime: st.Mtim.Nano(), ctime: st.Ctim.Nano(), nlink: uint64(st.Nlink), //nolint:unconvert
 	}
+	s.foreign = int(st.Uid) != ownIDs()[0] || int(st.Gid) != ownIDs()[1]
+	s.whiteout = st.Mode&unix.S_IFMT == unix.S_IFCHR && st.Rdev == 0
 	switch st.Mode & unix.S_IFMT {
 	case unix.S_IFREG:
 		s.form = regular
@@ -222,6 +240,23 @@ func (d *dir) rename(name string, to *dir, newName string) error {
 // chmod sets the folder's own permission bits.
 func (d *dir) chmod(mode uint32) error {
 	return d.do("chmod", ".", func() error { return unix.Fchmod(d.fd, mode) })
+}
+
+// chtimes sets the time of modification of a name, of a link itself.
+func (d *dir) chtimes(name string, mtime int64) error {
+	at := unix.NsecToTimespec(mtime)
+	ts := []unix.Timespec{at, at} // not every system can leave the time of access as it is
+	return d.do("chtimes", name, func() error { return unix.UtimesNanoAt(d.fd, name, ts, unix.AT_SYMLINK_NOFOLLOW) })
+}
+
+// sync brings the folder's names to the disk.
+func (d *dir) sync() error {
+	return d.do("fsync", ".", func() error { return unix.Fsync(d.fd) })
+}
+
+// link gives a file of the folder another name, in another folder.
+func (d *dir) link(name string, to *dir, newName string) error {
+	return d.do("link", name, func() error { return unix.Linkat(d.fd, name, to.fd, newName, 0) })
 }
 
 // hasModes tells that the system keeps the executable bit, and links.

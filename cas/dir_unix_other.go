@@ -18,6 +18,11 @@ func (d *dir) exchange(string, *dir, string) error { return errNoCall }
 
 func (d *dir) renameNew(string, *dir, string) error { return errNoCall }
 
+// chmodName sets the permission bits of a name, which is not a link.
+func (d *dir) chmodName(name string, mode uint32) error {
+	return d.do("chmod", name, func() error { return unix.Fchmodat(d.fd, name, mode, unix.AT_SYMLINK_NOFOLLOW) })
+}
+
 func unsupported(err error) bool { return errors.Is(err, errNoCall) || errors.Is(err, unix.ENOSYS) }
 
 // clone is for Linux; elsewhere bytes are copied.

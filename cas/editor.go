@@ -59,6 +59,7 @@ func (e *editor) edit(path string) *openRec {
 	if f := e.found[path]; f != nil {
 		o.made = false
 		o.rec.ents = slices.Clone(f.rec.ents)
+		o.rec.listed.ino = f.rec.listed.ino // that of the folder; its names are read again
 	}
 	e.found[path] = &folderScan{rec: o.rec}
 	e.open[path] = o
@@ -103,6 +104,18 @@ func (e *editor) set(path string, c cached) {
 	}
 	delete(e.found, path)
 	delete(e.open, path)
+}
+
+// drop takes a path out, with every folder below it that an index has.
+func (e *editor) drop(ix *index, path string) {
+	if rec := ix.dirs[path]; rec != nil {
+		for i := range rec.ents {
+			if rec.ents[i].Kind == Folder {
+				e.drop(ix, join(path, rec.ents[i].Name))
+			}
+		}
+	}
+	e.remove(path)
 }
 
 // finish gives the folders in the form that a builder takes.

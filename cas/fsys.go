@@ -22,6 +22,12 @@ type stat struct {
 	ctime int64 // nanoseconds; 0 where the system has none
 	ino   uint64
 	dev   uint64
+	nlink uint64
+	// whiteout marks the device 0/0, by which an upper layer of an overlay says that
+	// a name was removed.
+	whiteout bool
+	// foreign marks what belongs to another user or group than this process does.
+	foreign bool
 }
 
 // form is the kind of a file as the system has it.

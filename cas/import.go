@@ -475,7 +475,7 @@ func (m *importer) put(w kv.Writer) error {
 // known tells the sources that this program has.
 func (s Source) known() bool {
 	switch s {
-	case UserUpload, ToolRun, Branch, Edit, External, Interrupted, Restored, Imported:
+	case UserUpload, ToolRun, Branch, Edit, External, Interrupted, Restored, Imported, CallVersion:
 		return true
 	}
 	return false

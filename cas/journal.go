@@ -64,9 +64,10 @@ func (j *unfinished) check() error {
 	return nil
 }
 
-// beginJournal puts a journal to the disk, and in the same step the manifest that
-// the restore is recorded as, unless that isn't known yet.
-func (s *Store) beginJournal(ctx context.Context, j *unfinished, m *Manifest) error {
+// beginJournal writes a journal, and in the same step manifests: the one that the
+// restore is recorded as, unless that isn't known yet, and those that it follows. All
+// are on the disk when it returns.
+func (s *Store) beginJournal(ctx context.Context, j *unfinished, ms ...*Manifest) error {
 	begin := func(tx *kv.Tx) error {
 		_, err := s.restores.Get(tx, kv.Str(j.Workspace))
 		if err == nil {
@@ -78,11 +79,9 @@ func (s *Store) beginJournal(ctx context.Context, j *unfinished, m *Manifest) er
 		return s.putJournal(tx, j)
 	}
 	err := s.check("journal", "")
-	if err == nil && m != nil {
-		err = s.commit(ctx, m, begin)
+	if err == nil {
+		err = s.commitAll(ctx, ms, begin)
 		s.pause("recorded")
-	} else if err == nil {
-		err = s.kv.UpdateSync(ctx, begin)
 	}
 	if err == nil {
 		err = s.check("journalsync", "")

@@ -28,6 +28,9 @@ const (
 	// after: SourceRef is the last of them. Without one it is a state that came in,
 	// of a source that this program doesn't know or a call of which nothing was told.
 	Imported Source = "import"
+	// CallVersion is a workspace as a tool call left it where not all of that landed:
+	// somebody else had changed the same, or the user chose some paths.
+	CallVersion Source = "call_version"
 )
 
 // Manifest is the state of a workspace at one moment. Its root and the trees
@@ -102,6 +105,7 @@ type records struct {
 	blobs     *kv.RawTable // digest → encoding byte and content
 	trees     *kv.RawTable // digest → the tree's encoding
 	cache     *kv.RawTable // workspace, folder, piece → what a stat said
+	owners    *kv.RawTable // workspace → an entry of another user's
 	restores  *kv.Table[unfinished]
 }
 
@@ -109,10 +113,11 @@ func newRecords() records {
 	return records{
 		manifests: kv.NewTable("workspace_manifests", func(m *Manifest) kv.Key { return kv.Str(m.ID) },
 			kv.On("chat", func(m *Manifest) kv.Key { return kv.Str(m.ChatID) })),
-		usage: kv.NewTable("workspace_usage", func(u *usage) kv.Key { return kv.Str(u.ChatID) }),
-		blobs: kv.NewRawTable("blobs"),
-		trees: kv.NewRawTable("trees"),
-		cache: kv.NewRawTable("stat_cache"),
+		usage:  kv.NewTable("workspace_usage", func(u *usage) kv.Key { return kv.Str(u.ChatID) }),
+		blobs:  kv.NewRawTable("blobs"),
+		trees:  kv.NewRawTable("trees"),
+		cache:  kv.NewRawTable("stat_cache"),
+		owners: kv.NewRawTable("workspace_owners"),
 
 		restores: kv.NewTable("workspace_restores", func(j *unfinished) kv.Key { return kv.Str(j.Workspace) }),
 	}
@@ -198,22 +203,14 @@ func (s *Store) dropManifests(ctx context.Context, list []*Manifest) error {
 
 // commit records a manifest, and with it the accounts and what also writes.
 func (s *Store) commit(ctx context.Context, m *Manifest, also func(*kv.Tx) error) error {
+	return s.commitAll(ctx, []*Manifest{m}, also)
+}
+
+// commitAll records manifests in one step, each after the one that it follows.
+func (s *Store) commitAll(ctx context.Context, ms []*Manifest, also func(*kv.Tx) error) error {
 	return s.kv.UpdateSync(ctx, func(tx *kv.Tx) error {
-		if m.ParentID != "" {
-			parent, err := s.manifests.Get(tx, kv.Str(m.ParentID))
-			var corrupt *kv.CorruptError
-			switch {
-			case err == nil:
-				m.GroundID = parent.ground()
-			case !errors.Is(err, kv.ErrNotFound) && !errors.As(err, &corrupt):
-				return err
-			}
-		}
-		if err := s.putManifest(tx, m); err != nil {
-			return err
-		}
-		for _, chat := range accounts(m.ChatID) {
-			if err := s.account(tx, chat, m.Added, 1); err != nil {
+		for _, m := range ms {
+			if err := s.commitOne(tx, m); err != nil {
 				return err
 			}
 		}
@@ -222,6 +219,28 @@ func (s *Store) commit(ctx context.Context, m *Manifest, also func(*kv.Tx) error
 		}
 		return also(tx)
 	})
+}
+
+func (s *Store) commitOne(tx *kv.Tx, m *Manifest) error {
+	if m.ParentID != "" {
+		parent, err := s.manifests.Get(tx, kv.Str(m.ParentID))
+		var corrupt *kv.CorruptError
+		switch {
+		case err == nil:
+			m.GroundID = parent.ground()
+		case !errors.Is(err, kv.ErrNotFound) && !errors.As(err, &corrupt):
+			return err
+		}
+	}
+	if err := s.putManifest(tx, m); err != nil {
+		return err
+	}
+	for _, chat := range accounts(m.ChatID) {
+		if err := s.account(tx, chat, m.Added, 1); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // accounts are the usage records that a chat's bytes count in.

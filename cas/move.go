@@ -18,8 +18,8 @@ func (m *mover) carry() (left []Left, err error) {
 	if left, err = m.effects(); err == nil {
 		return left, nil
 	}
-	for _, back := range slices.Backward(m.undo) {
-		if uerr := back(); uerr != nil {
+	for _, u := range slices.Backward(m.undo) {
+		if uerr := u.back(); uerr != nil {
 			return nil, stuck(errors.Join(err, uerr))
 		}
 	}
@@ -38,11 +38,11 @@ func stuck(err error) error {
 func (m *mover) effects() (left []Left, err error) {
 	for i := len(m.ops) - 1; i >= 0; i-- {
 		o := &m.ops[i]
-		if o.Old == nil || (o.New != nil && !m.givesWay(o)) {
+		if o.Old == nil || (o.New != nil && !m.givesWay(o)) || m.skips(i) {
 			continue
 		}
 		l, err := m.removal(i)
-		if err != nil {
+		if err = m.lateAt(i, err); err != nil {
 			return nil, &effectError{o.Path, err}
 		}
 		left = append(left, l...)
@@ -50,7 +50,7 @@ func (m *mover) effects() (left []Left, err error) {
 	m.s.pause("removed")
 	for i := range m.ops {
 		o := &m.ops[i]
-		if o.New == nil || o.staged {
+		if o.New == nil || o.staged || m.skips(i) {
 			continue
 		}
 		if o.Old != nil && !m.givesWay(o) {
@@ -58,18 +58,30 @@ func (m *mover) effects() (left []Left, err error) {
 		} else {
 			err = m.addition(i)
 		}
-		if err != nil {
+		if err = m.lateAt(i, err); err != nil {
 			return nil, &effectError{o.Path, err}
 		}
 		m.s.pause("moved")
 	}
+	made := false // whether the folder that a staged path is in has come to its place
 	for i := range m.ops {
 		if m.ops[i].staged {
-			m.done[i] = true
+			m.done[i] = made
+		} else {
+			made = m.done[i]
 		}
 	}
 	return left, nil
 }
+
+// undoStep takes one step of an op back.
+type undoStep struct {
+	op   int
+	back func() error
+}
+
+// undone notes how the last step of an op is taken back.
+func (m *mover) undone(i int, back func() error) { m.undo = append(m.undo, undoStep{i, back}) }
 
 // givesWay tells that the old thing is removed first: a folder can't be
 // exchanged for a file in one step everywhere.
@@ -91,7 +103,7 @@ func (m *mover) removal(i int) ([]Left, error) {
 		return nil, err
 	}
 	defer d.close()
-	if o.Old.Kind == Folder {
+	if o.Old.Kind == Folder && !o.whole() {
 		err := writable(d, func() error { return d.rmdir(name) })
 		switch {
 		case err == nil:
@@ -102,7 +114,7 @@ func (m *mover) removal(i int) ([]Left, error) {
 		default:
 			return nil, err
 		}
-		m.undo = append(m.undo, func() error { return m.back(o.Path, func(d *dir) error { return d.mkdir(name) }) })
+		m.undone(i, func() error { return m.back(o.Path, func(d *dir) error { return d.mkdir(name) }) })
 		m.done[i] = true
 		return nil, nil
 	}
@@ -113,10 +125,14 @@ func (m *mover) removal(i int) ([]Left, error) {
 	back := func() error {
 		return m.back(o.Path, func(d *dir) error { return m.dir.moveNew(held, d, name) })
 	}
-	if err := m.expect(m.dir, held, o); err != nil {
+	err = m.expect(m.dir, held, o)
+	if err == nil && o.whole() && o.Old.Kind == Folder {
+		err = m.lands.expectBelow(m.t, join(m.stage, held))
+	}
+	if err != nil {
 		return nil, errors.Join(err, stuck(back()))
 	}
-	m.undo = append(m.undo, back)
+	m.undone(i, back)
 	m.done[i] = o.New == nil
 	return nil, nil
 }
@@ -144,7 +160,7 @@ func (m *mover) replace(i int) error {
 	if err := m.expect(m.dir, held, o); err != nil {
 		return errors.Join(err, stuck(back()))
 	}
-	m.undo = append(m.undo, back)
+	m.undone(i, back)
 	return m.note(i, d, name)
 }
 
@@ -158,13 +174,13 @@ func (m *mover) replaceInSteps(i int, d *dir, name string) error {
 	if err := writable(d, func() error { return d.rename(name, m.dir, was) }); err != nil {
 		return err
 	}
-	m.undo = append(m.undo, func() error {
+	m.undone(i, func() error {
 		return m.back(o.Path, func(d *dir) error { return m.dir.moveNew(was, d, name) })
 	})
 	if err := m.dir.moveNew(held, d, name); err != nil {
 		return err
 	}
-	m.undo = append(m.undo, func() error {
+	m.undone(i, func() error {
 		return m.back(o.Path, func(d *dir) error { return d.rename(name, m.dir, held) })
 	})
 	return m.note(i, d, name)
@@ -186,7 +202,7 @@ func (m *mover) addition(i int) error {
 	if err != nil {
 		return err
 	}
-	m.undo = append(m.undo, func() error {
+	m.undone(i, func() error {
 		return m.back(o.Path, func(d *dir) error { return d.rename(name, m.dir, held) })
 	})
 	return m.note(i, d, name)
@@ -212,7 +228,10 @@ func (m *mover) expect(d *dir, name string, o *op) error {
 	if err != nil {
 		return err
 	}
-	was, ok := m.known.lookup(o.Path)
+	if o.n != nil && !o.n.low.content() && o.n.low.Kind != Link {
+		return o.n.low.expect(&st)
+	}
+	was, ok := m.was(o)
 	if !ok {
 		return errForeign
 	}
@@ -222,11 +241,15 @@ func (m *mover) expect(d *dir, name string, o *op) error {
 		if !was.unchanged(&st) {
 			return errForeign
 		}
-		if was.racy { // its stat needn't show the last edit
+		if was.racy && !was.Digest.IsZero() { // its stat needn't show the last edit
 			return m.expectContent(d, name, was.Digest)
 		}
 	case Link:
-		if target, err := d.readlink(name); err != nil || target != was.Text {
+		target, err := d.readlink(name)
+		if err != nil && !gone(err) {
+			return err
+		}
+		if err != nil || target != was.Text {
 			return errForeign
 		}
 	default:

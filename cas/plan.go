@@ -38,6 +38,9 @@ type op struct {
 	// staged tells that the path comes into being within a folder that an
 	// earlier op makes.
 	staged bool
+	// n and unit are those of a landing; nil and "" in a restore.
+	n    *node
+	unit string
 }
 
 // planner makes a plan from the differences between what is there and what is

@@ -65,11 +65,7 @@ func (r *restore) build(m *mover, done []bool) *builder {
 		if done != nil && !done[i] {
 			continue
 		}
-		if o := &m.ops[i]; o.New == nil {
-			e.remove(o.Path)
-		} else {
-			e.set(o.Path, m.made[i])
-		}
+		m.ops[i].enter(e, m.made[i])
 	}
 	b := &builder{old: r.f.index, found: e.finish(), now: r.s.now().UnixNano()}
 	if done == nil {
@@ -127,7 +123,7 @@ func (r *restore) keep(ctx context.Context, t *tree, m *mover, rec *recording) (
 	}
 	old, ix := r.f.index, rec.built.ix
 	m.stamp(ix, old)
-	changes := ix.changes(old)
+	changes := ix.changes(r.f.stored(old))
 	if err := r.s.kv.Batch(ctx, func(b *kv.Batch) error { return r.s.writeCache(b, r.ws.key(), changes) }); err != nil {
 		return err
 	}

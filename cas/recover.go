@@ -39,6 +39,11 @@ func (s *Store) takeBack(ctx context.Context, ws *Workspace, f *folderState, j *
 	if err := s.kv.Update(ctx, func(tx *kv.Tx) error { return s.unrecord(tx, j.Record) }); err != nil {
 		return err
 	}
+	for _, stage := range j.Stages {
+		if err := putBackUnkept(t, stage); err != nil {
+			return err
+		}
+	}
 	about := About{ChatID: j.ChatID, Source: Interrupted}
 	takeAll := Limits{MaxFile: math.MaxInt64, KeepFree: -1} // what isn't kept here would be lost
 	if _, err := s.snapshot(ctx, ws, f, SnapshotOptions{About: about, Limits: takeAll}); err != nil {

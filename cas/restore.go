@@ -190,6 +190,7 @@ type restore struct {
 	trees   map[string]Digest // of the folders that differ, where all becomes as the target has it
 	journal *unfinished
 	durable func() error // returns when the journal is on the disk
+	lands   *landing     // nil where no plan of a call is carried out
 }
 
 // plan finds out what is to be done, and what is in the way.
@@ -246,12 +247,17 @@ func (r *restore) check(ctx context.Context) error {
 	if err := r.s.checkTwins(ctx, t, r.target, &r.todo); err != nil {
 		return err
 	}
+	return r.roomFor()
+}
+
+// roomFor checks that the file system has room for what is to be written.
+func (r *restore) roomFor() error {
 	const margin = 1 << 20 // for folders and the file system's own
 	free, _, err := kv.Free(r.ws.Path)
 	if err == nil && r.todo.bytes > 0 && free < r.todo.bytes+margin {
 		return &SpaceError{Free: free, Need: r.todo.bytes + margin}
 	}
-	return nil // a file system that doesn't tell refuses while the stage is filled
+	return nil // a file system that doesn't report that refuses while the stage is filled
 }
 
 // begin has the journal say what is going to be done, and with it, in one step,
@@ -272,7 +278,11 @@ func (r *restore) begin(ctx context.Context, o *RestoreOptions) *recording {
 	}
 	begun := make(chan error, 1)
 	go func() {
-		err := r.s.beginJournal(ctx, r.journal, rec.man)
+		var ms []*Manifest
+		if rec.man != nil {
+			ms = append(ms, rec.man)
+		}
+		err := r.s.beginJournal(ctx, r.journal, ms...)
 		r.s.pause("journal")
 		begun <- err
 	}()
@@ -325,6 +335,9 @@ const doneAfter = 10 * time.Millisecond
 // finish waits until all is recorded, and cleans up. The stage goes meanwhile:
 // what is in it was looked at when it was moved there, and is in the store.
 func (r *restore) finish(ctx context.Context, t *tree, m *mover, rec *recording) (*Manifest, error) {
+	if r.lands != nil && r.lands.unkept() {
+		return r.finishUnkept(ctx, t, m, rec)
+	}
 	cleaned := make(chan error, 1)
 	go func() { cleaned <- r.removeStages(t) }()
 	err := r.keep(ctx, t, m, rec)
@@ -370,7 +383,7 @@ func (r *restore) cleanUp(ctx context.Context, t *tree, done bool) error {
 
 // move fills the stage, makes the changes while they are recorded, and cleans up.
 func (r *restore) move(ctx context.Context, t *tree, rec *recording) (*Manifest, []Left, error) {
-	m := &mover{s: r.s, t: t, stage: r.journal.Stages[0], known: r.f.index, ops: r.todo.ops, wrote: r.written}
+	m := &mover{s: r.s, t: t, stage: r.journal.Stages[0], known: r.f.index, ops: r.todo.ops, wrote: r.written, lands: r.lands}
 	if m.wrote == nil {
 		m.wrote = func(int, int64) {}
 	}
@@ -385,6 +398,9 @@ func (r *restore) move(ctx context.Context, t *tree, rec *recording) (*Manifest,
 	if err != nil {
 		rec.over()
 		return nil, nil, err
+	}
+	if r.lands != nil {
+		r.lands.polish(m)
 	}
 	r.s.pause("carried")
 	man, err := r.finish(whatever, t, m, rec)
@@ -410,6 +426,9 @@ func (r *restore) prepare(ctx context.Context, t *tree, m *mover) (err error) {
 		return err
 	}
 	if err := m.fill(ctx); err != nil {
+		return err
+	}
+	if err := m.noteUnkept(); err != nil {
 		return err
 	}
 	r.s.pause("staged")

@@ -38,6 +38,9 @@ type scanner struct {
 	running int
 	err     error
 	done    map[string]*folderScan
+
+	foreignMu sync.Mutex
+	foreign   string // an entry that belongs to another user or group
 }
 
 // folderJob is a folder to be read.
@@ -215,6 +218,9 @@ func (f *folderReader) read() {
 		if err != nil { // one name that can't be looked at keeps no other from being kept
 			f.take(f.known(name), cached{Entry: Entry{Name: name, Kind: Failed, Text: reasonOf(err)}})
 			continue
+		}
+		if st.foreign && st.form != linkForm {
+			f.s.foundForeign(join(f.job.path, name))
 		}
 		f.look(name, &st)
 	}

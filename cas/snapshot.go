@@ -70,6 +70,8 @@ type Snapshot struct {
 	Read     int64 // files whose content was read
 	Added    int64 // bytes that the store didn't have
 	Left     []Left
+
+	foreign string // an entry that belongs to another user or group
 }
 
 // Left is a path that isn't in a manifest, or isn't as content.
@@ -165,6 +167,9 @@ func (s *Store) snapshot(ctx context.Context, ws *Workspace, f *folderState, o S
 	}
 	f.index = ix
 	out.Left = ix.left()
+	if err := s.noteForeign(ctx, ws, f, out.foreign); err != nil {
+		return nil, fmt.Errorf("snapshot %s: %w", ws.Path, err)
+	}
 	return out, nil
 }
 
@@ -195,6 +200,7 @@ func (s *Store) read(ctx context.Context, ws *Workspace, f *folderState, o *Snap
 	if ix, out, err = s.takeIn(ctx, scan, found, o); err != nil {
 		return nil, nil, nil, fmt.Errorf("snapshot %s: %w", ws.Path, err)
 	}
+	out.foreign = scan.foreign
 	return ix, old, out, nil
 }
 

@@ -30,9 +30,11 @@ type mover struct {
 
 	made  []cached // by op: what was written, and its stat in the stage
 	after []moved  // by op: what coming to its place has changed in that
-	undo  []func() error
-	done  []bool // by op: it has taken effect
-	start int64  // when the first effect was about to begin
+	undo  []undoStep
+	lands *landing // nil in a restore
+	dead  []bool   // by op: it doesn't take effect, since somebody else changed the path
+	done  []bool   // by op: it has taken effect
+	start int64    // when the first effect was about to begin
 }
 
 // close gives the stage back.
@@ -66,6 +68,7 @@ func (m *mover) fill(ctx context.Context) error {
 	m.made = make([]cached, len(m.ops))
 	m.done = make([]bool, len(m.ops))
 	m.after = make([]moved, len(m.ops))
+	m.dead = make([]bool, len(m.ops))
 	roots := make(map[string]string) // folder to be → where it is made
 	var files []fileJob
 	for i := range m.ops {
@@ -77,7 +80,7 @@ func (m *mover) fill(ctx context.Context) error {
 		// It stays in the index; the name of a tree's entry holds the whole tree.
 		m.made[i].Name, m.made[i].Text = strings.Clone(o.New.Name), strings.Clone(o.New.Text)
 		dir, name := m.place(i, roots)
-		if o.New.Kind != Folder {
+		if o.New.Kind != Folder || o.whole() {
 			files = append(files, fileJob{i, dir, name})
 			continue
 		}
@@ -86,7 +89,14 @@ func (m *mover) fill(ctx context.Context) error {
 			return err
 		}
 	}
-	return m.writeAll(ctx, files)
+	if m.lands == nil {
+		return m.writeAll(ctx, files)
+	}
+	files, twins := m.twins(files)
+	if err := m.writeAll(ctx, files); err != nil {
+		return err
+	}
+	return m.linkTwins(files, twins)
 }
 
 func (m *mover) makeFolder(at string) error {
@@ -145,7 +155,7 @@ func (m *mover) writeGroup(ctx context.Context, g []fileJob) error {
 	err := m.s.kv.View(ctx, func(tx *kv.Tx) error {
 		for i, j := range g {
 			e := m.ops[j.op].New
-			if !e.content() || e.Size > smallBlob {
+			if !e.content() || e.Size > smallBlob || m.ops[j.op].fromLayer() {
 				continue
 			}
 			err := m.s.smallBlobOf(tx, e.Digest, func(content []byte) error {
@@ -188,6 +198,9 @@ func (m *mover) writeGroup(ctx context.Context, g []fileJob) error {
 // write makes one file or link in the stage.
 func (m *mover) write(ctx context.Context, d *dir, name string, i int, content []byte) error {
 	o := &m.ops[i]
+	if o.fromLayer() {
+		return m.copyBelow(ctx, d, name, o.n)
+	}
 	if o.New.Kind == Link {
 		return d.symlink(o.New.Text, name)
 	}
@@ -210,7 +223,9 @@ func (m *mover) write(ctx context.Context, d *dir, name string, i int, content [
 	if err == nil {
 		st, err = fstat(f)
 	}
-	if mode := m.modeOf(&st, o); err == nil && mode != st.mode {
+	if err == nil && o.n != nil {
+		st, err = o.n.dress(d, name, f, &st)
+	} else if mode := m.modeOf(&st, o); err == nil && mode != st.mode {
 		if err = f.Chmod(fs.FileMode(mode)); err == nil {
 			st, err = fstat(f)
 		}
@@ -287,14 +302,16 @@ func removeAll(t *tree, d *dir, path, name string, depth int) error {
 	if serr != nil || st.form != folderForm || depth > maxDepth {
 		return err
 	}
+	if hasModes && st.mode&0o700 != 0o700 {
+		if err := d.chmodName(name, 0o700); err != nil {
+			return err
+		}
+	}
 	sub, err := t.dir(join(path, name))
 	if err != nil {
 		return err
 	}
 	names, err := sub.names(make([]byte, dirBuffer))
-	if err == nil && st.mode&0o700 != 0o700 {
-		err = sub.chmod(0o700)
-	}
 	for _, child := range names {
 		if err == nil {
 			err = removeAll(t, sub, join(path, name), child, depth+1)

@@ -82,6 +82,8 @@ type Store struct {
 type folderState struct {
 	turn  chan struct{} // has one element while an operation runs
 	index *index        // nil where nothing is known
+	// foreign is an entry that belongs to another user or group, "" for none; nil is unknown.
+	foreign *string
 
 	users int // who has or waits for turn; guarded by Store.mu, like used
 	used  time.Time

@@ -54,6 +54,9 @@ type call struct {
 	// consulted.
 	judged  *permission.Call
 	started time.Time
+	// layer collects what the call writes; nil has it written to the folder. The turn's
+	// goroutine sets it before the call runs.
+	layer *callLayer
 }
 
 // toolID is the tool's id as events have it. A call of a client's tool that is
@@ -188,8 +191,11 @@ func (t *turn) runGroup(calls []*call) error {
 	if err != nil {
 		return errors.Join(err, t.giveUp(runs, err))
 	}
-	if err := t.stateBefore(ws); err != nil {
-		return t.refuseUnkept(runs, err)
+	layered := t.layered(runs, ws)
+	if !layered {
+		if err := t.stateBefore(ws); err != nil {
+			return t.refuseUnkept(runs, err)
+		}
 	}
 	if runs, err = t.refuseMoved(runs, ws); err != nil || len(runs) == 0 {
 		return err
@@ -200,6 +206,11 @@ func (t *turn) runGroup(calls []*call) error {
 	defer t.unguard()
 	for _, c := range runs {
 		t.taint(c)
+	}
+	if layered {
+		if err := t.giveLayer(runs[0], ws); err != nil {
+			return t.refuseUnkept(runs, err)
+		}
 	}
 	return t.runNow(runs, ws)
 }

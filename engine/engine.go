@@ -62,6 +62,9 @@ type Options struct {
 	// SealsRepositories reports whether sandboxes keep tools from changing the
 	// repositories that exist in the user's folders; nil means that they do not.
 	SealsRepositories func(context.Context) bool
+	// Layers reports why the processes of a workspace's calls can't write to a layer in
+	// dir instead of the workspace; "" means that they can. Nil means that they can't.
+	Layers func(ctx context.Context, workspace, dir string) (why string, err error)
 	// Services are the tools that live on after their calls; nil has none.
 	Services Services
 	// Policy holds for every turn.
@@ -135,6 +138,8 @@ type Engine struct {
 	usualBox *toolbox
 	// guards are of the user's folders that tools write to, by their path.
 	guards map[string]*guard
+	// direct are the calls that run without a layer the next time; see directly.
+	direct map[string]bool
 	wg     sync.WaitGroup // of starts and live turns
 	// keeping is set once the goroutine runs that looks after the store, and
 	// collecting stops what it is at; nil where it is at nothing.

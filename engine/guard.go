@@ -306,6 +306,7 @@ func (t *turn) checked(end ended, ws *toolset.Workspace) ended {
 func (t *turn) checkLeft(run *running, left int, ws *toolset.Workspace) {
 	g := t.guard
 	if g == nil {
+		go run.drainLeft(t.eng, left) // ends with the calls, as their own goroutines do
 		return
 	}
 	t.guard = nil
@@ -318,9 +319,7 @@ func (t *turn) checkLeft(run *running, left int, ws *toolset.Workspace) {
 	t.showWarnings(g.take())
 	t.warn(warnings)
 	go func() { // ends with the calls, as their own goroutines do
-		for range left {
-			<-run.ends
-		}
+		run.drainLeft(t.eng, left)
 		g.checkAlone()
 		g.leave()
 	}()

@@ -108,7 +108,8 @@ func TestDamageInOneChatStaysAlone(t *testing.T) {
 	// elsewhere are the tables whose records belong to no chat alone, with what tests them.
 	elsewhere := map[string]string{
 		"blobs": "cas verifies contents, see TestDamage of package cas", "trees": "as blobs",
-		"search_words": "an index of an older form", "search_pairs": "an index of an older form",
+		"workspace_owners": "a path that is shown, of a folder",
+		"search_words":     "an index of an older form", "search_pairs": "an index of an older form",
 		"vectors": "they can be asked for again, see TestVectorsAreKept",
 	}
 	for table := range engineTables(newBench(t, yes)) {

@@ -68,7 +68,7 @@ func (s *sweep) all(ctx context.Context) error {
 		return nil
 	}
 	var errs []error
-	for _, step := range []func(context.Context) error{s.recorded, s.unfinished, s.journals, s.contents, s.older, s.copies, s.locks} {
+	for _, step := range []func(context.Context) error{s.recorded, s.unfinished, s.journals, s.contents, s.older, s.copies, s.layers, s.locks} {
 		if ctx.Err() != nil {
 			return errors.Join(append(errs, context.Cause(ctx))...)
 		}

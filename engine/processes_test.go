@@ -49,6 +49,8 @@ func child(args []string) error {
 		return childPutBack(ctx, dir, dieAt(args[2], left))
 	case "beside": // short commands, until it is killed
 		return childBeside(ctx, dir)
+	case "layer": // a command, step: is killed there, or while the command runs
+		return childLayer(ctx, dir, args[2:])
 	case "full":
 		return childFull(ctx, dir)
 	case "fullrestore":

@@ -55,7 +55,7 @@ func (t *turn) await(calls []*call, run *running, ws *toolset.Workspace) error {
 			left--
 			t.drain(run) // what it reported comes before its end
 			t.withdraw(e.by)
-			t.reportEnd(t.endWithState(t.checked(e, ws), ws))
+			t.reportEnd(t.endInFolder(e, ws))
 		case <-cancelled:
 			cancelled, grace = nil, time.After(t.eng.grace)
 		case <-grace:
@@ -156,7 +156,7 @@ func (t *turn) runOne(ctx context.Context, asker *caller, ws *toolset.Workspace)
 			err = toolset.Errorf("the tool crashed: %v", p)
 		}
 	}()
-	res, err = c.entry.Runner.Run(ctx, toolset.Call{
+	call := toolset.Call{
 		ID: c.id, ChatID: t.accept.Chat.ID, Args: c.use.Args, Workspace: asker.folder(ws), Page: t.req.Page, Tab: t.req.Tab, Context: t.req.Context,
 		Progress: func(p toolset.Progress) {
 			select {
@@ -165,7 +165,15 @@ func (t *turn) runOne(ctx context.Context, asker *caller, ws *toolset.Workspace)
 			}
 		},
 		Asker: asker,
-	})
+	}
+	res, err = c.entry.Runner.Run(ctx, call)
+	var unmounted *toolset.LayerError
+	if errors.As(err, &unmounted) && call.Workspace.Layer != nil {
+		if err = asker.withoutLayer(ws); err == nil {
+			call.Workspace = asker.folder(ws)
+			res, err = c.entry.Runner.Run(ctx, call)
+		}
+	}
 	t.eng.mindServices()
 	if err == nil {
 		err = t.eng.schemas.checkResult(c.entry.Tool, res)
@@ -176,14 +184,18 @@ func (t *turn) runOne(ctx context.Context, asker *caller, ws *toolset.Workspace)
 	return res, err
 }
 
-// folder returns the workspace as the call sees it: with the paths that rules deny its tool.
+// folder returns the workspace as the call sees it: with the paths that rules deny its tool,
+// and with its layer.
 func (q *caller) folder(ws *toolset.Workspace) *toolset.Workspace {
 	denied := q.rules.Denied(q.c.entry.Tool)
-	if ws == nil || denied == nil {
+	if ws == nil || denied == nil && q.c.layer == nil {
 		return ws
 	}
 	own := *ws
 	own.Denied = denied
+	if q.c.layer != nil {
+		own.Layer = q.c.layer.upper
+	}
 	return &own
 }
 
@@ -262,6 +274,7 @@ func (s *schemas) checkResult(t toolset.Tool, res toolset.Result) error {
 // workspace is closed, so that they can change no file through it. checkLeft checks the
 // user's folder now and when they have ended.
 func (t *turn) leaveBehind(run *running, left int, ws *toolset.Workspace) error {
+	runs := slices.DeleteFunc(slices.Clone(run.callers), func(q *caller) bool { return q.ended })
 	for _, q := range run.callers {
 		t.withdraw(q)
 	}
@@ -270,9 +283,16 @@ func (t *turn) leaveBehind(run *running, left int, ws *toolset.Workspace) error 
 		case e := <-run.ends:
 			left--
 			t.drain(run)
-			t.reportEnd(t.endWithState(t.checked(e, ws), ws))
+			runs = slices.DeleteFunc(runs, func(q *caller) bool { return q == e.by })
+			t.reportEnd(t.endInFolder(e, ws))
 		default:
-			t.states.suspect = true
+			for _, q := range runs {
+				if q.c.layer == nil {
+					t.states.suspect = true
+				} else if err := q.c.layer.disown(); err != nil {
+					t.eng.o.Notice(cleanLine(err.Error()))
+				}
+			}
 			t.checkLeft(run, left, ws)
 			return errors.Join(t.emit(t.red.openCalls(t.unfinished(), "error: "+t.unfinished())...), context.Cause(t.ctx))
 		}
@@ -288,6 +308,14 @@ func (t *turn) startOf(c *call) event.ToolStart {
 		start.PreManifestID = manifestID(t.states.at)
 	}
 	return start
+}
+
+// endInFolder is the end of a call, after which the folder's state is known.
+func (t *turn) endInFolder(end ended, ws *toolset.Workspace) event.ToolComplete {
+	if end.call.layer != nil {
+		return t.endLayered(end, ws)
+	}
+	return t.endWithState(t.checked(end, ws), ws)
 }
 
 // endWithState is the end of a call with the states before and after it. Where

@@ -146,6 +146,12 @@ func (t *turn) prepareWith(ctx context.Context, conv *conversation) error {
 		return err
 	}
 	t.inherit(conv)
+	if dir := t.accept.Chat.Workspace; !conv.isNew || dir != "" {
+		for _, w := range t.eng.cutWarnings(ctx, t.accept.Chat.ID, dir) {
+			t.eng.o.Notice(w)
+			t.warnings = append(t.warnings, w)
+		}
+	}
 	return nil
 }
 

@@ -81,16 +81,13 @@ func (t *turn) stateBefore(ws *toolset.Workspace) error {
 // stateAfter takes the state that a call leaves, and tells what it changed. It
 // is taken also of a call that failed, and in a turn that was cancelled.
 func (t *turn) stateAfter(c *call, ws *toolset.Workspace) ([]event.Change, error) {
-	before := t.states.at
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.ctx), stateTime)
+	return t.stateAfterFrom(c, ws, t.states.at)
+}
+
+// stateAfterFrom is stateAfter with the changes since an earlier state.
+func (t *turn) stateAfterFrom(c *call, ws *toolset.Workspace, before *cas.Manifest) ([]event.Change, error) {
+	ctx, cancel := t.afterCall()
 	defer cancel()
-	defer context.AfterFunc(t.ctx, func() {
-		select {
-		case <-t.abandon: // a second cancel waits for nothing
-			cancel()
-		case <-ctx.Done():
-		}
-	})()
 	snap, err := t.snapshot(ctx, ws, cas.About{Source: cas.ToolRun, SourceRef: c.id})
 	if err != nil {
 		t.states.suspect = true

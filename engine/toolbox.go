@@ -150,7 +150,7 @@ func (e *Engine) entry(set *registry.MirrorToolset, t *registry.MirrorTool) (too
 	if err != nil {
 		return toolset.Entry{}, err.Error()
 	}
-	entry := toolset.Entry{Tool: t.Tool, Runner: run, Dir: filepath.Join(e.o.DataDir, filepath.FromSlash(set.Dir))}
+	entry := toolset.Entry{Tool: t.Tool, Runner: run, Dir: filepath.Join(e.o.DataDir, filepath.FromSlash(set.Dir)), OwnProcess: t.File != "" && !t.Service}
 	if _, err := toolset.NewSet(entry); err != nil {
 		return toolset.Entry{}, err.Error()
 	}

@@ -260,6 +260,11 @@ func (e *Engine) withFolder(
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, ws.Close()) }()
+	if req.doing != "" { // applying it is no reason to mention it
+		for _, w := range e.cutWarnings(ctx, conv.chat.ID, ws.Path) {
+			e.o.Notice(w)
+		}
+	}
 	release, err := e.lockWorkspace(ctx, ws, req.OnWait)
 	if err != nil {
 		return nil, err

@@ -19,6 +19,10 @@ type Policy struct {
 	Workspace string `json:"workspace,omitempty"`
 	// ReadOnly makes the workspace read-only.
 	ReadOnly bool `json:"read_only,omitempty"`
+	// Layer collects what the process writes to the workspace, which stays as it is; nil
+	// has it written directly. Only [LevelFull] has layers: if one can't be mounted, the
+	// process isn't started, and the error is a [*LayerError].
+	Layer *Layer `json:"layer,omitempty"`
 	// Readable are further folders and files that may be read: the toolset's
 	// version, an interpreter's prefix, what a manifest asked for and the user
 	// approved. One inside a writable folder adds nothing.
@@ -225,6 +229,9 @@ func (p Policy) Check() error {
 		if err := checkGrant(dir); err != nil {
 			faults = append(faults, err)
 		}
+	}
+	if p.Layer != nil {
+		faults = append(faults, p.Layer.check(p))
 	}
 	for _, v := range p.Env {
 		name, value, ok := strings.Cut(v, "=")

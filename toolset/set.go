@@ -18,6 +18,9 @@ type Entry struct {
 	// Dir is the absolute folder of the toolset's files, which an artifact's
 	// path is meant from; empty for a builtin.
 	Dir string
+	// OwnProcess reports that each call runs in a process of its own, which has ended when
+	// Run returns, and changes the workspace in no other way. Such calls can have a layer.
+	OwnProcess bool
 }
 
 // Set is an immutable collection of entries with distinct ids, in the order

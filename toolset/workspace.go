@@ -39,6 +39,10 @@ type Workspace struct {
 	// slashes and without links; fold compares without case. It is nil where no rule
 	// concerns the tool's paths. The engine sets it in a copy that it makes for the call.
 	Denied func(name string, fold bool) (rule string, denied bool)
+	// Layer collects what the call's process writes; nil has it written to the folder. The
+	// engine sets it in the copy for a call of an [Entry] with OwnProcess. If the process
+	// can't have it, Run returns a [*LayerError] and has done nothing.
+	Layer *Layer
 }
 
 // managedMode keeps other users out of what a chat works on.
@@ -92,6 +96,9 @@ func OpenBound(dir string, p Places) (*Workspace, error) {
 // snapshot nor undo looks there, and git runs what it finds in it.
 func (p Policy) On(w *Workspace) Policy {
 	p.Workspace = w.Path
+	if !p.ReadOnly {
+		p.Layer = w.Layer
+	}
 	if w.Bound {
 		p.Sealed = append(slices.Clone(p.Sealed), filepath.Join(w.Path, gitFolder))
 		for _, git := range slices.Concat(w.Repositories, w.BareParts) {
@@ -105,11 +112,23 @@ func (p Policy) On(w *Workspace) Policy {
 	return p
 }
 
-// OnWithGit is On without the seals on repositories.
+// OnWithGit is On without the seals on repositories. A layer doesn't collect what is written
+// to those that exist: git counts on it that all of a repository changes in order.
 func (p Policy) OnWithGit(w *Workspace) Policy {
 	own := *w
 	own.BareParts = nil
-	return p.On(&own).Unsealed()
+	p = p.On(&own)
+	if p.Layer != nil && w.Bound {
+		layer := *p.Layer
+		layer.Through = []string{filepath.Join(w.Path, gitFolder)}
+		for _, git := range w.Repositories {
+			layer.Through = append(layer.Through, filepath.Join(w.Path, filepath.FromSlash(git)))
+		}
+		slices.Sort(layer.Through)
+		layer.Through = slices.Compact(layer.Through)
+		p.Layer = &layer
+	}
+	return p.Unsealed()
 }
 
 // Unsealed gives the policy without the seal on a repository's `.git`.
@@ -123,10 +142,14 @@ const gitFolder = ".git"
 // ForOutliving returns the workspace for a process that may live longer than a call, and
 // what is to be called when that process is gone or was not started. w may be nil.
 func (w *Workspace) ForOutliving(ctx context.Context) (own *Workspace, ended func(), err error) {
-	if w == nil || w.Outlive == nil {
+	if w == nil {
 		return w, func() {}, nil
 	}
 	c := *w
+	c.Layer = nil
+	if w.Outlive == nil {
+		return &c, func() {}, nil
+	}
 	if c.Repositories, c.BareParts, ended, err = w.Outlive(ctx); err != nil {
 		return nil, nil, fmt.Errorf("look for repositories in %s: %w", w.Path, err)
 	}

@@ -216,7 +216,7 @@ func (rt *Runtime) EngineFor(cfg *config.Config, wrap func(provider.Provider) pr
 				rt.NameModels(ref)
 			}
 		},
-		CommandsWriteGit: cfg.RunCommand.Git == "write", SealsRepositories: rt.toolbox.sealsRepositories,
+		CommandsWriteGit: cfg.RunCommand.Git == "write", SealsRepositories: rt.toolbox.sealsRepositories, Layers: rt.toolbox.launcher.Layers,
 		Retry:     provider.RetryOptions{Attempts: cfg.Retries + 1},
 		Embedding: cfg.Embedding,
 		Compact:   engine.Compaction{Off: cfg.Compact.Off, Percent: cfg.Compact.Percent, Model: cfg.Compact.Model},

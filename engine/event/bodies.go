@@ -154,7 +154,12 @@ type ToolComplete struct {
 	PreManifestID  string          `json:"pre_manifest_id,omitempty"`
 	PostManifestID string          `json:"post_manifest_id,omitempty"`
 	Changes        []Change        `json:"changes,omitempty"`
-	DurationMS     int64           `json:"duration_ms"`
+	// Conflicts are the first paths of the call that were not applied to the folder, since
+	// somebody else changed the same. CallManifestID is the state as the call left it, if
+	// not all of that was applied.
+	Conflicts      []Conflict `json:"conflicts,omitempty"`
+	CallManifestID string     `json:"call_manifest_id,omitempty"`
+	DurationMS     int64      `json:"duration_ms"`
 	// Media are the images and sounds that the model gets with Result.
 	Media []Media `json:"media,omitempty"`
 	// Outside names the sources beyond this machine whose content the result contains;
@@ -172,6 +177,15 @@ type Media struct {
 type Change struct {
 	Path string `json:"path"`
 	Kind string `json:"kind"` // added, modified, removed
+}
+
+// Conflict is one path that a call changed and that was not applied.
+type Conflict struct {
+	Path string `json:"path"`
+	// Kind says what both did, the call first: edit/edit, edit/delete, delete/edit, add/add,
+	// parent gone, type, whole folder, late, refused.
+	Kind   string `json:"kind"`
+	Reason string `json:"reason,omitempty"`
 }
 
 // Payload is a structured result for a page (document 001).

@@ -51,7 +51,7 @@ func runCommand(o Options) toolset.Entry {
 		standard = commandTime
 	}
 	r := &commands{policy: o.Policy, launcher: o.Launcher, o: o.Commands, time: min(standard, maxCommandTime)}
-	return called(toolset.Tool{
+	entry := called(toolset.Tool{
 		ID: "run_command", Name: "Run Command", Category: "shell",
 		Description: strings.Replace(runCommandText, "default 120", fmt.Sprintf("default %d", int(r.time.Seconds())), 1),
 		InputSchema: json.RawMessage(`{
@@ -81,6 +81,8 @@ func runCommand(o Options) toolset.Entry {
 		Annotations: toolset.Annotations{Destructive: true, OpenWorld: o.Policy.Network != toolset.NetworkNone || o.Policy.Least == toolset.LevelNone},
 		Timeout:     toolset.Duration(maxCommandTime + 2*endingTime),
 	}, r.run, onFiles)
+	entry.OwnProcess = true
+	return entry
 }
 
 // commands runs commands.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -37,11 +38,19 @@ func (p *process) watches() bool {
 		(p.limits.Grown >= 0 || p.limits.GrownFiles >= 0 || p.limits.FreeDisk >= 0)
 }
 
+// area is the folder that the process writes its workspace's files to.
+func (p *process) area() string {
+	if p.policy.Layer != nil {
+		return p.policy.Layer.Upper
+	}
+	return p.policy.Workspace
+}
+
 // measure sends to base what the workspace holds before the call. It waits for
 // that only a little: a large workspace is measured while the process starts,
 // and what that writes meanwhile may be missed.
 func (p *process) measure() {
-	if s, whole := p.walk(measureTime); whole {
+	if s, whole := p.walk(measureTime); whole { // always so of a layer, which is empty
 		p.base <- s
 		return
 	}
@@ -100,7 +109,7 @@ func (p *process) lookOut(base size) (toolset.Cause, string) {
 		if !p.watches() {
 			continue
 		}
-		free, room, limits := freeSpace(p.policy.Workspace), freeFiles(p.policy.Workspace), p.limits
+		free, room, limits := freeSpace(p.area()), freeFiles(p.area()), p.limits
 		if free >= 0 && limits.FreeDisk >= 0 && free < limits.FreeDisk && free < base.free {
 			return toolset.DiskFull, fmt.Sprintf("%d MB were left on the workspace's disk, and %d MB have to stay free", free>>20, limits.FreeDisk>>20)
 		}
@@ -137,10 +146,11 @@ func (p *process) overTemp() (toolset.Cause, string) {
 }
 
 // walk measures the workspace, and gives up where that takes longer than limit;
-// 0 is no limit. What can't be read counts nothing.
+// 0 is no limit. What can't be read counts nothing. Of a workspace with a layer it measures
+// the layer alone, as what the process has added to the workspace.
 func (p *process) walk(limit time.Duration) (s size, whole bool) {
-	free, room := freeSpace(p.policy.Workspace), freeFiles(p.policy.Workspace)
-	s = p.sizeOf(p.policy.Workspace, limit)
+	free, room := freeSpace(p.area()), freeFiles(p.area())
+	s = p.sizeOf(p.area(), limit)
 	whole = limit == 0 || s.took <= limit
 	s.free, s.room = free, room
 	return s, whole
@@ -150,7 +160,8 @@ func (p *process) walk(limit time.Duration) (s size, whole bool) {
 // limit.
 func (p *process) sizeOf(dir string, limit time.Duration) (s size) {
 	begun := time.Now()
-	filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+	layered := p.policy.Layer != nil && dir == p.policy.Layer.Upper
+	filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		select {
 		case <-p.over:
 			return fs.SkipAll
@@ -162,11 +173,33 @@ func (p *process) sizeOf(dir string, limit time.Duration) (s size) {
 		if s.files++; limit > 0 && time.Since(begun) > limit {
 			return fs.SkipAll
 		}
-		if info, err := d.Info(); err == nil && info.Mode().IsRegular() {
+		info, err := d.Info()
+		if err != nil {
+			return nil
+		}
+		if info.Mode().IsRegular() {
 			s.bytes += allocated(info)
+		}
+		if layered {
+			s.replaces(info, filepath.Join(p.policy.Workspace, path[len(dir):]))
 		}
 		return nil
 	})
 	s.took = time.Since(begun)
 	return s
+}
+
+// replaces subtracts what an entry of a layer replaces or removes at a path of the workspace.
+func (s *size) replaces(entry fs.FileInfo, path string) {
+	if entry.Mode()&fs.ModeCharDevice != 0 {
+		s.files-- // it marks a removed entry, and is none itself
+	}
+	was, err := os.Lstat(path)
+	if err != nil {
+		return
+	}
+	s.files--
+	if was.Mode().IsRegular() {
+		s.bytes -= allocated(was)
+	}
 }

@@ -23,6 +23,8 @@ type plan struct {
 	// hides is a grant that contains fettle's own state, which level full hides; "" means
 	// none.
 	hides string
+	// unlayered is a grant that has a workspace with a layer written directly; "" means none.
+	unlayered string
 }
 
 // systemPaths are what programs of the system need: themselves, their
@@ -107,13 +109,17 @@ func (pl *plan) grantsOf(p toolset.Policy, own toolset.OwnState) ([]keeper.Grant
 		return nil
 	}
 	errs := []error{add(p.Workspace, !p.ReadOnly)}
+	if p.Layer != nil && errs[0] == nil {
+		out[0].Upper, out[0].Work = p.Layer.Upper, p.Layer.Work
+	}
 	for _, path := range p.Writable {
 		errs = append(errs, add(path, true))
 	}
 	for _, path := range p.Readable {
 		errs = append(errs, add(path, false))
 	}
-	if err := errors.Join(errs...); err != nil {
+	through, err := throughLayer(p)
+	if err := errors.Join(append(errs, err)...); err != nil {
 		return nil, err
 	}
 	if runtime.GOOS == "linux" {
@@ -134,8 +140,33 @@ func (pl *plan) grantsOf(p toolset.Policy, own toolset.OwnState) ([]keeper.Grant
 	out = slices.DeleteFunc(out, func(g keeper.Grant) bool {
 		return covered(g, slices.DeleteFunc(slices.Clone(all), func(other keeper.Grant) bool { return apart(g, other, hidden) }))
 	})
-	out = slices.Concat(out, sealed(p.Sealed, out), hidden)
+	for _, g := range all {
+		if p.Layer != nil && g.Write && g.Upper == "" && strings.HasPrefix(p.Workspace+"/", g.Path+"/") {
+			pl.unlayered = g.Path
+		}
+	}
+	out = slices.Concat(out, through, sealed(p.Sealed, out), hidden)
 	slices.SortStableFunc(out, byPath)
+	return out, nil
+}
+
+// throughLayer returns the parts of a workspace with a layer that are written directly. A
+// missing one needs no grant: the layer collects it.
+func throughLayer(p toolset.Policy) ([]keeper.Grant, error) {
+	if p.Layer == nil {
+		return nil, nil
+	}
+	var out []keeper.Grant
+	for _, path := range p.Layer.Through {
+		real, err := filepath.EvalSymlinks(path)
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return nil, fmt.Errorf("grant a path: %w", err)
+		}
+		if real != path || !strings.HasPrefix(path, p.Workspace+"/") {
+			continue // a link is shown as one by the overlay
+		}
+		out = append(out, keeper.Grant{Path: path, Write: true})
+	}
 	return out, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -124,7 +125,7 @@ func (p *process) startKeeper(o Options) (err error) {
 	if p.command.Joined {
 		errs = out
 	}
-	cmd, ctl, err := keeperCommand(p.level, p.policy.Network)
+	cmd, ctl, err := keeperCommand(p.level, p.policy)
 	if err != nil {
 		return err
 	}
@@ -288,9 +289,17 @@ func (p *process) removePlaceholders() {
 	}
 	for _, g := range p.Grants {
 		if g.Placeholder {
-			os.Remove(g.Path) // a folder that isn't empty stays
+			os.Remove(p.written(g.Path)) // a folder that isn't empty stays
 		}
 	}
+}
+
+// written returns where a file of the workspace is if the process wrote it.
+func (p *process) written(path string) string {
+	if rel, ok := strings.CutPrefix(path, p.policy.Workspace+"/"); ok && p.policy.Layer != nil {
+		return filepath.Join(p.policy.Layer.Upper, rel)
+	}
+	return path
 }
 
 func (p *process) exitOf(end *keeper.Ending) toolset.Exit {

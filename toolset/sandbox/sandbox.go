@@ -48,13 +48,14 @@ type Launcher struct {
 	closed  bool
 	probe   sync.Mutex // one look at the machine at a time
 	report  *Report
+	layers  map[devices]string // why overlays can't be had there, or ""; of probe
 }
 
 var _ toolset.Launcher = (*Launcher)(nil)
 
 // New makes a launcher. Nothing is tried or started before it is asked.
 func New(o Options) *Launcher {
-	return &Launcher{o: o, cgroups: cgroups{dir: o.Cgroups}, lacks: map[toolset.Level]*keeper.Failure{}, running: map[*process]bool{}}
+	return &Launcher{o: o, cgroups: cgroups{dir: o.Cgroups}, lacks: map[toolset.Level]*keeper.Failure{}, running: map[*process]bool{}, layers: map[devices]string{}}
 }
 
 // ErrClosed says that a launcher was closed.
@@ -65,7 +66,8 @@ var ErrClosed = errors.New("the sandbox is closed")
 const startLimit = 20 * time.Second
 
 // Start starts a process at the best level that the machine and the policy
-// allow. Errors are a [*toolset.UncontainedError], a [*StartError], or ctx's.
+// allow. Errors are a [*toolset.UncontainedError], a [*toolset.LayerError], a [*StartError],
+// or ctx's.
 func (l *Launcher) Start(ctx context.Context, p toolset.Policy, c toolset.Command) (toolset.Process, error) {
 	proc, err := l.start(ctx, p, c)
 	if err != nil {
@@ -81,6 +83,9 @@ func (l *Launcher) start(ctx context.Context, p toolset.Policy, c toolset.Comman
 	}
 	if p.Network == toolset.NetworkHosts && l.o.Dial == nil {
 		return nil, errors.New("start a sandbox: no way to dial its hosts was given")
+	}
+	if plan.unlayered != "" {
+		return nil, &toolset.LayerError{Why: "the folder " + plan.unlayered + ", which was granted too, contains the workspace"}
 	}
 	least := max(l.o.Require, p.Least)
 	if least == toolset.LevelUnset {
@@ -99,11 +104,17 @@ func (l *Launcher) start(ctx context.Context, p toolset.Policy, c toolset.Comman
 		if plan.hides != "" && level == toolset.LevelReduced {
 			return nil, l.uncontained(toolset.LevelReduced, toolset.LevelFull, "fettle's own state is inside of "+plan.hides+", which was granted, and only level full can keep a tool from a part of a folder")
 		}
+		if p.Layer != nil && level < toolset.LevelFull {
+			return nil, &toolset.LayerError{Why: "only a sandbox at level full has one, and tools run at level " + level.String() + " here"}
+		}
 		proc, err := l.startAt(ctx, level, plan)
 		f, lacks := keeper.IsLack(err)
 		if lacks && level > toolset.LevelNone {
 			l.remember(level, f)
 			continue
+		}
+		if f != nil && f.Layer {
+			return nil, &toolset.LayerError{Why: f.Text}
 		}
 		if f != nil {
 			return nil, &StartError{Step: f.Step, Text: f.Text, NotFound: f.NotFound}

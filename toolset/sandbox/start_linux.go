@@ -25,7 +25,7 @@ func socketPair() ([2]int, error) {
 // keeperCommand is a keeper in the namespaces of its level. The user stays who
 // they are, alone in a user namespace, where the keeper has the capabilities
 // that it builds with; they mean nothing outside.
-func keeperCommand(level toolset.Level, network toolset.Network) (*exec.Cmd, control, error) {
+func keeperCommand(level toolset.Level, p toolset.Policy) (*exec.Cmd, control, error) {
 	cmd, ctl, err := keeperProgram()
 	if err != nil {
 		return nil, ctl, err
@@ -37,12 +37,16 @@ func keeperCommand(level toolset.Level, network toolset.Network) (*exec.Cmd, con
 	uid, gid := os.Geteuid(), os.Getegid()
 	a := cmd.SysProcAttr
 	a.Cloneflags = unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNS | unix.CLONE_NEWIPC
-	if network != toolset.NetworkAll {
+	if p.Network != toolset.NetworkAll {
 		a.Cloneflags |= unix.CLONE_NEWNET
 	}
 	a.UidMappings = []syscall.SysProcIDMap{{ContainerID: uid, HostID: uid, Size: 1}}
 	a.GidMappings = []syscall.SysProcIDMap{{ContainerID: gid, HostID: gid, Size: 1}}
 	a.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_SETPCAP, unix.CAP_NET_ADMIN}
+	if p.Layer != nil {
+		// The kernel makes a folder of mode 000 in an overlay's work folder, and writes to it.
+		a.AmbientCaps = append(a.AmbientCaps, unix.CAP_DAC_OVERRIDE)
+	}
 	return cmd, ctl, nil
 }
 

@@ -30,7 +30,7 @@ func socketPair() ([2]int, error) {
 }
 
 // keeperCommand is a keeper in a session of its own, away from the terminal.
-func keeperCommand(toolset.Level, toolset.Network) (*exec.Cmd, control, error) {
+func keeperCommand(toolset.Level, toolset.Policy) (*exec.Cmd, control, error) {
 	cmd, ctl, err := keeperProgram()
 	if err == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}

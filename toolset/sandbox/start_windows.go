@@ -60,7 +60,7 @@ func newControl() (control, error) {
 }
 
 // keeperCommand is a keeper that is told by its arguments where its pipes are.
-func keeperCommand(toolset.Level, toolset.Network) (*exec.Cmd, control, error) {
+func keeperCommand(toolset.Level, toolset.Policy) (*exec.Cmd, control, error) {
 	path, err := os.Executable()
 	if err != nil {
 		return nil, control{}, fmt.Errorf("find our own program: %w", err)

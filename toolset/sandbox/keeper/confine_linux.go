@@ -50,6 +50,11 @@ func (k *keeper) start() error {
 		if err := k.buildRoot(); err != nil {
 			return err
 		}
+		if k.Probe {
+			if err := k.replaceFolder(); err != nil {
+				return err
+			}
+		}
 		switch {
 		case k.Network == NetworkHosts:
 			if err := k.openProxy(); err != nil {

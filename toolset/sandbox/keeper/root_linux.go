@@ -84,10 +84,13 @@ func (k *keeper) mountTemp() error {
 func (k *keeper) mountGrants() error {
 	for _, g := range k.Grants {
 		show := bind
-		if g.Hidden {
+		switch {
+		case g.Hidden:
 			show = hide
-		} else if g.Placeholder {
+		case g.Placeholder:
 			show = placehold
+		case g.Upper != "":
+			show = mountLayer
 		}
 		err := show(g)
 		if g.System && errors.Is(err, os.ErrNotExist) {

@@ -49,7 +49,7 @@ type Limits struct {
 // nothing up and trusts no environment.
 type Spec struct {
 	Level Level `json:"level"`
-	// Probe builds the sandbox and starts nothing.
+	// Probe builds the sandbox and starts nothing. In an overlay it replaces ProbeFolder.
 	Probe bool     `json:"probe,omitempty"`
 	Args  []string `json:"args"`
 	Path  []string `json:"path"` // folders to look for Args[0] in
@@ -70,6 +70,9 @@ type Spec struct {
 	Limits      Limits `json:"limits"`
 }
 
+// ProbeFolder is the folder in the lower layer that a probe of overlays replaces.
+const ProbeFolder = "folder"
+
 // Grant is a path that the process may reach.
 type Grant struct {
 	Path  string `json:"path"`
@@ -84,6 +87,10 @@ type Grant struct {
 	Hidden bool `json:"hidden,omitempty"`
 	// Made is a folder that is made where it doesn't exist.
 	Made bool `json:"made,omitempty"`
+	// Upper and Work are the folders, both in one folder, of an overlay over Path. Without
+	// them Path itself is written.
+	Upper string `json:"upper,omitempty"`
+	Work  string `json:"work,omitempty"`
 	// Placeholder is made as an empty folder that can't be written to, and is removed by
 	// the launcher.
 	Placeholder bool `json:"placeholder,omitempty"`
@@ -145,6 +152,8 @@ type Failure struct {
 	Text string `json:"text"`
 	// NotFound tells that the program isn't there.
 	NotFound bool `json:"not_found,omitempty"`
+	// Layer reports that an overlay can't be mounted.
+	Layer bool `json:"layer,omitempty"`
 }
 
 // Error says which step went wrong, and how.

@@ -1,0 +1,415 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/toolset"
+	"github.com/fettle-cli/fettle/toolset/gitguard"
+)
+
+// A call whose process ends with it, and that runs in the full sandbox, is a transaction:
+// the process sees the folder through an overlay, and what it writes is collected in a layer.
+// After the end the layer lands in the folder. The state after the call is the last known
+// one with the changes of the layer, so no call reads the folder, and what somebody else
+// changes meanwhile is not taken for the call's. Where no overlay can be had, the state is
+// taken before and after the call instead.
+
+// layersDir is the folder of layers in the data directory, each named after its call. It has
+// those of the user's folders, too: nothing of fettle's is put next to them.
+const layersDir = "layers"
+
+// callLayer is the layer of a call on its way.
+type callLayer struct {
+	dir    string
+	upper  *toolset.Layer
+	unlock func() // lets other processes take it for one that was left
+	once   sync.Once
+}
+
+// drop removes the layer, after the call's processes have ended.
+func (l *callLayer) drop() (err error) {
+	l.once.Do(func() {
+		err = cas.DropLayer(l.dir)
+		l.unlock()
+	})
+	return err
+}
+
+// leave keeps the layer for the user to decide about.
+func (l *callLayer) leave() { l.once.Do(l.unlock) }
+
+func (e *Engine) layersDir() string { return filepath.Join(e.o.DataDir, layersDir) }
+
+// layerLock is the name of the lock of a layer, which its process holds.
+func layerLock(call string) string { return "layer-" + call }
+
+// layered reports whether a group of calls is one that gets a layer in the folder.
+func (t *turn) layered(calls []*call, ws *toolset.Workspace) bool {
+	return len(calls) == 1 && calls[0].entry.OwnProcess && !calls[0].readOnly() &&
+		t.keepsStates() && t.states.at != nil && !t.states.suspect &&
+		t.eng.noLayers(t.ctx, ws) == "" && !t.eng.runsDirectly(t.accept.Chat.ID, calls[0])
+}
+
+// noLayers returns why calls in a folder get no layers; "" means that they do.
+func (e *Engine) noLayers(ctx context.Context, ws *toolset.Workspace) string {
+	if e.o.Layers == nil {
+		return "there are no sandboxes here"
+	}
+	dir := e.layersDir()
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return firstLine(err)
+	}
+	why, err := e.o.Layers(ctx, ws.Path, dir)
+	if err != nil {
+		return firstLine(err)
+	}
+	if why != "" {
+		return why
+	}
+	other, err := e.states.Foreign(ctx, casWorkspace(ws))
+	switch {
+	case err != nil:
+		return firstLine(err)
+	case other != "":
+		return cas.EscapePath(other) + " belongs to another user or group"
+	}
+	return ""
+}
+
+// giveLayer makes the layer of a call. Where that fails the call is to run in the folder
+// itself, whose state is taken for that.
+func (t *turn) giveLayer(c *call, ws *toolset.Workspace) error {
+	l, err := t.eng.newLayer(t.ctx, c.id, t.accept.Chat.ID, ws)
+	if err != nil {
+		t.eng.o.Notice(cleanLine(err.Error()))
+		return t.stateBefore(ws)
+	}
+	c.layer = l
+	t.eng.pause("layer:made")
+	return nil
+}
+
+func (e *Engine) newLayer(ctx context.Context, call, chat string, ws *toolset.Workspace) (*callLayer, error) {
+	unlock, err := e.lock(ctx, layerLock(call), nil)
+	if err != nil {
+		return nil, err
+	}
+	l := &callLayer{dir: filepath.Join(e.layersDir(), call), unlock: unlock}
+	if _, err := cas.NewLayer(l.dir, casWorkspace(ws), cas.LayerMeta{ChatID: chat, CallID: call}); err != nil {
+		unlock()
+		return nil, err
+	}
+	l.upper = &toolset.Layer{Upper: filepath.Join(l.dir, "upper"), Work: filepath.Join(l.dir, "work")}
+	if info, err := ws.Root.Stat("."); err == nil {
+		_ = os.Chmod(l.upper.Upper, info.Mode().Perm()|0o700) // the call sees it as that of the folder
+	}
+	return l, nil
+}
+
+// withoutLayer prepares a call to run in the folder itself, since its overlay could not be
+// mounted: nothing has run. It is called by the call's own goroutine.
+func (q *caller) withoutLayer(ws *toolset.Workspace) error {
+	err := errWithdrawn
+	q.run.inTurn(func() {
+		t, l := q.t, q.c.layer
+		q.c.layer = nil
+		err = errors.Join(l.drop(), t.stateBefore(ws))
+	})
+	return err
+}
+
+// endLayered is the end of a call that has a layer: what that has lands, unless the call was
+// cancelled. Where it can't land it is left for the user to decide.
+func (t *turn) endLayered(end ended, ws *toolset.Workspace) event.ToolComplete {
+	c, before := end.call, manifestID(t.states.at)
+	if context.Cause(t.ctx) != nil {
+		if err := c.layer.drop(); err != nil {
+			t.eng.o.Notice(cleanLine(err.Error()))
+		}
+		e := t.endOf(end)
+		if e.Status == event.CallError {
+			e.Error += "; nothing that it wrote to the folder was applied"
+			e.Result, e.RenderPlan = "error: "+e.Error, failedPlan(e.Error, "")
+		}
+		e.PreManifestID, e.PostManifestID = before, before
+		return e
+	}
+	ctx, cancel := t.afterCall()
+	defer cancel()
+	var notes []string
+	aside, err := t.asideInLayer(ctx, c)
+	var done *landed
+	if err == nil {
+		done, err = t.land(ctx, c, ws)
+	}
+	if err != nil {
+		c.layer.leave()
+		end.err = errors.Join(toolset.Errorf(
+			"it ran, but what it wrote could not be applied to the folder, and is kept: %s", firstLine(err)), end.err)
+		e := t.endOf(end)
+		e.PreManifestID, e.PostManifestID = before, before
+		return e
+	}
+	notes = append(notes, aside...)
+	t.warn(aside)
+	notes = append(notes, done.notes()...)
+	t.warn(done.notes())
+	if done.After != done.Before {
+		if end, err = t.checkLanded(end, ws, done); err != nil {
+			end.err = errors.Join(toolset.Errorf("it ran, but the state of the workspace after it could not be kept: %s", firstLine(err)), end.err)
+		}
+	}
+	if why := c.crossed(end); why != "" {
+		t.eng.directNext(t.accept.Chat.ID, c)
+		notes = append(notes, why)
+		t.report(event.Footnote{Text: why, Warning: true})
+	}
+	end.noted(notes)
+	e := t.endOf(end)
+	e.PreManifestID, e.Changes, e.Conflicts = manifestID(done.Before), done.changes, done.conflicts()
+	if e.PostManifestID = manifestID(t.states.at); t.states.suspect {
+		e.PostManifestID = ""
+	}
+	e.CallManifestID = manifestID(done.Call)
+	return e
+}
+
+// noted adds notes for the model to how a call ended.
+func (end *ended) noted(notes []string) {
+	var own *toolset.ToolError
+	for _, note := range notes {
+		switch {
+		case end.err == nil:
+			end.result.Text = addNote(end.result.Text, note)
+		case errors.As(end.err, &own):
+			end.err = &toolset.ToolError{Message: addNote(own.Message, note), Traceback: own.Traceback, Err: own.Err}
+		}
+	}
+}
+
+// afterCall bounds what is done after a call, also in a turn that is cancelled then: a second
+// cancel waits for nothing.
+func (t *turn) afterCall() (context.Context, func()) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.ctx), stateTime)
+	stop := context.AfterFunc(t.ctx, func() {
+		select {
+		case <-t.abandon:
+			cancel()
+		case <-ctx.Done():
+		}
+	})
+	return ctx, func() { stop(); cancel() }
+}
+
+// landed is what came of a layer.
+type landed struct {
+	*cas.Landing
+	changes  []event.Change
+	unlanded []cas.Left
+}
+
+// land brings what a call has written into the folder.
+func (t *turn) land(ctx context.Context, c *call, ws *toolset.Workspace) (*landed, error) {
+	done, err := t.eng.landLayer(ctx, landing{
+		dir: c.layer.dir, ws: ws, at: t.states.at,
+		about: cas.About{ChatID: t.accept.Chat.ID, Source: cas.ToolRun, SourceRef: c.id},
+	})
+	if err != nil {
+		return nil, err
+	}
+	t.states.at = done.After
+	return done, c.layer.drop()
+}
+
+// landing is a layer that lands.
+type landing struct {
+	dir   string
+	ws    *toolset.Workspace
+	at    *cas.Manifest
+	about cas.About
+}
+
+// doingLanding names the operation in the report of one that was cut short.
+const doingLanding = "applying what a call wrote"
+
+func (e *Engine) landLayer(ctx context.Context, l landing) (*landed, error) {
+	defer e.o.Services.HoldServices(ctx, func(s toolset.Service) bool { return s.Workspace == l.ws.Path })()
+	ws := casWorkspace(l.ws)
+	plan, err := e.states.ReadLayer(ctx, ws, l.dir, cas.LayerOptions{ChatID: l.about.ChatID, Parent: l.at, Limits: e.o.States})
+	if err != nil {
+		return nil, err
+	}
+	defer plan.Close()
+	e.pause("layer:read")
+	done, err := e.states.Land(ctx, ws, plan, cas.LandOptions{About: l.about, Parent: l.at, Doing: doingLanding})
+	if err != nil {
+		return nil, err
+	}
+	e.pause("layer:landed")
+	out := &landed{Landing: done, unlanded: plan.Unlanded}
+	if done.After != done.Before {
+		out.changes, err = e.changes(ctx, done.Before, done.After)
+	}
+	return out, err
+}
+
+// conflicts are those of the landing as events have them.
+func (l *landed) conflicts() []event.Conflict {
+	var out []event.Conflict
+	for _, c := range l.Conflicts[:min(len(l.Conflicts), MaxChanges)] {
+		out = append(out, event.Conflict{Path: cas.EscapePath(c.Path), Kind: string(c.Kind), Reason: c.Reason})
+	}
+	return out
+}
+
+// notes are what the model and the user are told of a landing.
+func (l *landed) notes() (notes []string) {
+	var paths, special, kept []string
+	for _, c := range l.Conflicts {
+		paths = append(paths, cas.EscapePath(c.Path))
+	}
+	for _, u := range l.unlanded {
+		special = append(special, cas.EscapePath(u.Path)+" ("+u.Reason+")")
+	}
+	for _, f := range l.Left {
+		kept = append(kept, cas.EscapePath(f.Path)+" ("+f.Reason+")")
+	}
+	if len(paths) > 0 {
+		notes = append(notes, "not applied, since the user or another program changed the same meanwhile: "+someOf(paths)+
+			"; the folder has their version, and the call's is kept in its history")
+	}
+	if len(special) > 0 {
+		notes = append(notes, "not brought into the folder: "+someOf(special))
+	}
+	if len(kept) > 0 {
+		notes = append(notes, "left as they are: "+someOf(kept))
+	}
+	return notes
+}
+
+// asideInLayer gives other names to the repositories that a call has added, before they land:
+// git never finds them in the user's folder.
+func (t *turn) asideInLayer(ctx context.Context, c *call) ([]string, error) {
+	if t.guard == nil || t.eng.o.CommandsWriteGit && c.entry.Tool.ID == commandTool {
+		return nil, nil
+	}
+	upper, err := os.OpenRoot(c.layer.upper.Upper)
+	if err != nil {
+		return nil, fmt.Errorf("look for repositories in what the call wrote: %w", err)
+	}
+	defer upper.Close()
+	moved, err := new(gitguard.Found).SetAside(ctx, upper, gitguard.Options{})
+	if len(moved) == 0 {
+		return nil, err
+	}
+	return []string{asideNote(moved)}, err
+}
+
+// checkLanded checks the user's folder after what a call wrote has landed there. If something
+// had to be changed, the state is taken once more.
+func (t *turn) checkLanded(end ended, ws *toolset.Workspace, done *landed) (ended, error) {
+	if t.guard == nil {
+		return end, nil
+	}
+	text := end.result.Text
+	end = t.checked(end, ws)
+	if end.result.Text == text {
+		return end, nil
+	}
+	changes, err := t.stateAfterFrom(end.call, ws, done.Before)
+	if err == nil {
+		done.changes = changes
+	}
+	return end, err
+}
+
+// disown makes sure that nobody is offered what a call writes that is left behind: the call
+// was cancelled. The layer itself is removed when the call has ended.
+func (l *callLayer) disown() error { return cas.DisownLayer(l.dir) }
+
+// drainLeft waits until the calls that were left behind have ended, and removes their layers.
+func (r *running) drainLeft(e *Engine, left int) {
+	for range left {
+		if l := (<-r.ends).call.layer; l != nil {
+			if err := l.drop(); err != nil {
+				e.o.Notice(cleanLine(err.Error()))
+			}
+		}
+	}
+}
+
+// directly is a call that runs once without a layer, since it failed in one.
+func directly(chat string, c *call) string {
+	return chat + "\x00" + c.toolID() + "\x00" + string(c.use.Args)
+}
+
+// directNext has the same call run without a layer the next time.
+func (e *Engine) directNext(chat string, c *call) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.direct == nil || len(e.direct) >= maxDirect {
+		e.direct = map[string]bool{}
+	}
+	e.direct[directly(chat, c)] = true
+}
+
+// maxDirect bounds what is remembered of calls that failed in a layer; most are made once
+// more at once, or never.
+const maxDirect = 1000
+
+// runsDirectly reports whether a call is to run without a layer, this once.
+func (e *Engine) runsDirectly(chat string, c *call) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	key := directly(chat, c)
+	direct := e.direct[key]
+	delete(e.direct, key)
+	return direct
+}
+
+// exitCode is the status in the data of a command; 0 in that of other tools.
+func exitCode(data json.RawMessage) int {
+	var d struct {
+		ExitCode int `json:"exit_code"`
+	}
+	_ = json.Unmarshal(data, &d)
+	return d.ExitCode
+}
+
+// crossing are what programs print where an overlay keeps them from what they do: renaming a
+// folder that it shows from below, and changing a file of another user.
+func crossing() []string {
+	return []string{
+		"invalid cross-device link", "cross-device link not permitted", "exdev", "os error 18", "errno 18",
+		"value too large for defined data type", "eoverflow", "os error 75", "errno 75",
+	}
+}
+
+// crossed returns a sentence about a call that failed since it ran in an overlay; "" if it
+// did not.
+func (c *call) crossed(end ended) string {
+	text := ""
+	switch {
+	case end.err != nil:
+		text = end.err.Error()
+	case exitCode(end.result.Data) != 0:
+		text = end.result.Text
+	}
+	text = strings.ToLower(text)
+	for _, words := range crossing() {
+		if strings.Contains(text, words) {
+			return "this call ran on a copy-on-write view of the folder, in which a folder that existed before can't be renamed in one step, " +
+				"nor a file of another user changed; the same call once more runs directly in the folder"
+		}
+	}
+	return ""
+}

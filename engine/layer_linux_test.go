@@ -1,0 +1,458 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/internal/needtest"
+	"github.com/fettle-cli/fettle/toolset"
+	"github.com/fettle-cli/fettle/toolset/builtin"
+	"github.com/fettle-cli/fettle/toolset/sandbox"
+)
+
+// layeredBench is an engine whose commands run in the real sandbox, with a layer each.
+func layeredBench(t *testing.T) *bench {
+	t.Helper()
+	b, launcher := newBench(t, yes), sandbox.New(sandbox.Options{KeeperEnv: []string{"GORACE=atexit_sleep_ms=0"}})
+	t.Cleanup(func() {
+		if err := launcher.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	report, err := launcher.Report(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if report.Level != toolset.LevelFull {
+		needtest.Lacking(t, "a sandbox at level full: "+report.String())
+	}
+	b.sandboxed(launcher, builtin.Commands{})
+	if why := b.noLayers(t.Context(), managedFolder(t, t.TempDir())); why != "" {
+		needtest.Lacking(t, "overlays in user namespaces: "+why)
+	}
+	return b
+}
+
+// sandboxed gives the engine the builtin tools with a launcher.
+func (e *Engine) sandboxed(launcher *sandbox.Launcher, o builtin.Commands) {
+	set, err := toolset.NewSet(builtin.Entries(builtin.Options{
+		Launcher: launcher, Commands: o, Policy: toolset.Policy{Limits: toolset.Limits{FreeDisk: toolset.NoLimit}},
+	})...)
+	if err != nil {
+		panic(err)
+	}
+	e.o.Tools, e.o.Layers, e.o.CommandsWriteGit = set, launcher.Layers, o.WriteGit
+	e.o.SealsRepositories = func(context.Context) bool { return true }
+}
+
+func managedFolder(t *testing.T, dir string) *toolset.Workspace {
+	t.Helper()
+	ws, err := toolset.OpenManaged(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { ws.Close() })
+	return ws
+}
+
+// command is a call of a command in a bound folder.
+func command(dir, line string) TurnRequest {
+	args, err := json.Marshal(map[string]string{"command": line})
+	if err != nil {
+		panic(err)
+	}
+	req := direct("run_command", string(args))
+	req.Workspace = dir
+	return req
+}
+
+// first runs a command in a chat of the folder, so that a state of that is known.
+func (b *bench) first(t *testing.T, dir string) {
+	t.Helper()
+	if end := completed(t, b.run(command(dir, "true"))); end.Status != event.CallSuccess {
+		t.Fatalf("%+v", end)
+	}
+}
+
+// next makes a request one of the last chat.
+func next(req TurnRequest) TurnRequest {
+	req.Chat, req.Workspace = ChatRef{Last: true}, ""
+	return req
+}
+
+// completed is the end of the only call.
+func completed(t *testing.T, events []event.Event) event.ToolComplete {
+	t.Helper()
+	for _, e := range events {
+		if end, ok := e.Body.(event.ToolComplete); ok {
+			return end
+		}
+	}
+	t.Fatalf("no call ended: %s", outline(events))
+	return event.ToolComplete{}
+}
+
+func save(t *testing.T, dir, name, text string) {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func wantFile(t *testing.T, dir, name, text string) {
+	t.Helper()
+	got, err := os.ReadFile(filepath.Join(dir, name))
+	if text == "" && errors.Is(err, os.ErrNotExist) {
+		return
+	}
+	if err != nil || string(got) != text {
+		t.Errorf("%s has %q, want %q: %v", name, got, text, err)
+	}
+}
+
+func changesIn(end event.ToolComplete) string {
+	var out []string
+	for _, c := range end.Changes {
+		out = append(out, c.Kind+" "+c.Path)
+	}
+	return strings.Join(out, ", ")
+}
+
+// during starts a command that waits for the file "go", runs do, and lets it continue.
+func (b *bench) during(t *testing.T, dir, line string, do func()) event.ToolComplete {
+	t.Helper()
+	id := b.start(next(command("", "while ! test -e go; do sleep 0.01; done; "+line)))
+	b.waitForCall(t)
+	do()
+	save(t, dir, "go", "")
+	return completed(t, b.follow(id))
+}
+
+// waitForCall waits until a call has its layer, so that it began.
+func (b *bench) waitForCall(t *testing.T) {
+	t.Helper()
+	for t.Context().Err() == nil {
+		if mounted, _ := filepath.Glob(filepath.Join(b.layersDir(), "*", "work", "work")); len(mounted) > 0 {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+	t.Fatal("no call began")
+}
+
+func TestWhatTheUserSavesDuringACallIsNotTheCalls(t *testing.T) {
+	t.Parallel()
+	b, dir := layeredBench(t), t.TempDir()
+	save(t, dir, "call.txt", "1")
+	save(t, dir, "both.txt", "1")
+	b.first(t, dir)
+	save(t, dir, "before.txt", "the user's, between calls")
+	end := b.during(t, dir, "echo 2 > call.txt; echo call > both.txt; echo 1 > new.txt", func() {
+		save(t, dir, "user.txt", "the user's")
+		save(t, dir, "both.txt", "the user's")
+	})
+	if end.Status != event.CallSuccess || changesIn(end) != "modified call.txt, added new.txt" {
+		t.Errorf("%s %s", end.Error, changesIn(end))
+	}
+	if len(end.Conflicts) != 1 || end.Conflicts[0].Path != "both.txt" || end.CallManifestID == "" || !strings.Contains(end.Result, "both.txt") {
+		t.Errorf("%+v %q %s", end.Conflicts, end.CallManifestID, end.Result)
+	}
+	wantFile(t, dir, "both.txt", "the user's")
+	wantFile(t, dir, "call.txt", "2\n")
+	if _, err := b.Undo(t.Context(), RestoreRequest{Chat: ChatRef{Last: true}}); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"call.txt": "1", "new.txt": "", "both.txt": "the user's", "user.txt": "the user's", "before.txt": "the user's, between calls",
+	} {
+		wantFile(t, dir, name, text)
+	}
+	m, err := b.states.Manifest(t.Context(), end.CallManifestID)
+	if err != nil || m.Source != cas.CallVersion {
+		t.Errorf("%+v %v", m, err)
+	}
+	b.noLayersLeft(t)
+}
+
+// noLayersLeft fails if a layer is left.
+func (b *bench) noLayersLeft(t *testing.T) {
+	t.Helper()
+	left, err := os.ReadDir(b.layersDir())
+	if err != nil || len(left) != 0 {
+		t.Errorf("layers are left: %v %v", left, err)
+	}
+	if cut, err := b.CutWrites(t.Context()); err != nil || len(cut) != 0 {
+		t.Errorf("%v %v", cut, err)
+	}
+}
+
+func TestNothingOfACancelledCallLands(t *testing.T) {
+	t.Parallel()
+	for _, times := range []int{1, 2} {
+		b, dir := layeredBench(t), t.TempDir()
+		save(t, dir, "a", "1")
+		b.first(t, dir)
+		id := b.start(next(command("", "echo 2 > a; touch began; trap '' INT TERM; sleep 60 & wait; sleep 60")))
+		b.waitForCall(t)
+		for range times {
+			if err := b.Cancel(t.Context(), id); err != nil {
+				t.Fatal(err)
+			}
+		}
+		end := completed(t, b.follow(id))
+		if end.Status != event.CallError || len(end.Changes) != 0 {
+			t.Errorf("%+v", end)
+		}
+		wantFile(t, dir, "a", "1")
+		wantFile(t, dir, "began", "")
+		if cut, err := b.CutWrites(t.Context()); err != nil || len(cut) != 0 {
+			t.Errorf("a cancelled call's files are offered: %v %v", cut, err)
+		}
+		b.first(t, dir)
+	}
+}
+
+// A call that fails, or is ended by its time limit, lands what it did, as it always was.
+func TestWhatAFailedCallWroteLands(t *testing.T) {
+	t.Parallel()
+	b, dir := layeredBench(t), t.TempDir()
+	b.first(t, dir)
+	end := completed(t, b.run(next(command("", "echo 1 > a; false"))))
+	if changesIn(end) != "added a" {
+		t.Errorf("%s", changesIn(end))
+	}
+	wantFile(t, dir, "a", "1\n")
+}
+
+func TestManagedFoldersHaveLayersToo(t *testing.T) {
+	t.Parallel()
+	b := layeredBench(t)
+	b.first(t, "")
+	end := completed(t, b.run(next(command("", "mkdir -p d/e; echo 1 > d/e/f; ln -s f d/e/l; stat -f -c %T ."))))
+	if changesIn(end) != "added d/e/f, added d/e/l" || !strings.Contains(end.Result, "overlayfs") {
+		t.Errorf("%s %s", changesIn(end), end.Result)
+	}
+	end = completed(t, b.run(next(command("", "rm -r d; cat x"))))
+	if changesIn(end) != "removed d/e/f, removed d/e/l" {
+		t.Errorf("%s", changesIn(end))
+	}
+	if _, err := b.Undo(t.Context(), RestoreRequest{Chat: ChatRef{Last: true}}); err != nil {
+		t.Fatal(err)
+	}
+	end = completed(t, b.run(next(command("", "cat d/e/l"))))
+	if !strings.Contains(end.Result, "1") || end.Status != event.CallSuccess {
+		t.Errorf("%+v", end)
+	}
+	b.noLayersLeft(t)
+}
+
+func TestALayerThatCannotBeMountedFallsBack(t *testing.T) {
+	t.Parallel()
+	b, dir := layeredBench(t), t.TempDir()
+	b.first(t, dir)
+	b.o.Layers = func(context.Context, string, string) (string, error) { return "", nil }
+	b.pause = func(step string) {
+		if step == "layer:made" { // as on a file system that can't be one
+			made, _ := filepath.Glob(filepath.Join(b.layersDir(), "*", "work"))
+			for _, work := range made {
+				os.Remove(work)
+			}
+		}
+	}
+	save(t, dir, "user.txt", "the user's")
+	end := completed(t, b.run(next(command("", "echo 1 > a; stat -f -c %T ."))))
+	if changesIn(end) != "added a" || strings.Contains(end.Result, "overlayfs") || end.Status != event.CallSuccess {
+		t.Errorf("%s %s", changesIn(end), end.Result)
+	}
+	b.noLayersLeft(t)
+}
+
+// Renaming a folder of the lower layer is EXDEV, which programs report in their own words.
+func TestACallThatFailsInALayerRunsDirectlyTheNextTime(t *testing.T) {
+	t.Parallel()
+	python := needtest.Program(t, "python3")
+	if _, err := os.Stat("/usr/bin/python3"); err != nil {
+		needtest.Lacking(t, python)
+	}
+	b, dir := layeredBench(t), t.TempDir()
+	save(t, dir, "old/f", "1")
+	b.first(t, dir)
+	rename := next(command("", `/usr/bin/python3 -c 'import os; os.rename("old", "new")'`))
+	end := completed(t, b.run(rename))
+	if !strings.Contains(end.Result, "runs directly in the folder") || len(end.Changes) != 0 {
+		t.Fatalf("%s %s", changesIn(end), end.Result)
+	}
+	if end = completed(t, b.run(rename)); changesIn(end) != "added new/f, removed old/f" {
+		t.Errorf("%s %s", changesIn(end), end.Result)
+	}
+	if end = completed(t, b.run(next(command("", "stat -f -c %T .")))); !strings.Contains(end.Result, "overlayfs") {
+		t.Errorf("%s", end.Result)
+	}
+}
+
+func TestRepositoriesThatACallAddsInALayerAreSetAside(t *testing.T) {
+	t.Parallel()
+	b, dir := layeredBench(t), t.TempDir()
+	save(t, dir, ".git/HEAD", "ref: refs/heads/main\n")
+	b.first(t, dir)
+	end := completed(t, b.run(next(command("", "mkdir -p deep/.git; echo 1 > deep/.git/config; echo 2 > .git/HEAD; mkdir -p bare/objects bare/refs; echo x > bare/HEAD"))))
+	if !strings.Contains(end.Result, "deep/git-set-aside") {
+		t.Errorf("%s", end.Result)
+	}
+	wantFile(t, dir, ".git/HEAD", "ref: refs/heads/main\n")
+	wantFile(t, dir, "deep/.git/config", "")
+	wantFile(t, dir, "deep/git-set-aside/config", "1\n")
+	wantFile(t, dir, "bare/HEAD", "")
+}
+
+func TestCommandsThatMayWriteGitDoSoThroughALayer(t *testing.T) {
+	t.Parallel()
+	git := needtest.Program(t, "git")
+	b, dir := layeredBench(t), t.TempDir()
+	launcher := sandbox.New(sandbox.Options{KeeperEnv: []string{"GORACE=atexit_sleep_ms=0"}})
+	t.Cleanup(func() { launcher.Close() })
+	b.sandboxed(launcher, builtin.Commands{WriteGit: true})
+	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"config", "user.name", "n"}, {"config", "user.email", "e@x"}} {
+		cmd := exec.Command(git, args...)
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v %s", err, out)
+		}
+	}
+	save(t, dir, "a", "1")
+	b.first(t, dir)
+	end := completed(t, b.run(next(command("", "git add -A && git commit -qm one && git mv a b && git commit -qm two && git checkout -q -b other && git fsck --strict && stat -f -c %T ."))))
+	if changesIn(end) != "removed a, added b" && changesIn(end) != "added b, removed a" || !strings.Contains(end.Result, "overlayfs") {
+		t.Errorf("%s %s", changesIn(end), end.Result)
+	}
+	cmd := exec.Command(git, "status", "--porcelain", "--branch")
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil || string(out) != "## other\n" {
+		t.Errorf("%v %s", err, out)
+	}
+}
+
+// An entry of another group may be written without a layer, and not with one.
+func TestFoldersWithEntriesOfOthersHaveNoLayers(t *testing.T) {
+	t.Parallel()
+	if os.Getuid() != 0 {
+		needtest.Lacking(t, "root, who alone can give files away")
+	}
+	b, dir := layeredBench(t), t.TempDir()
+	save(t, dir, "shared/f", "1")
+	if err := os.Chown(filepath.Join(dir, "shared/f"), 0, 12345); err != nil {
+		t.Fatal(err)
+	}
+	b.first(t, dir)
+	end := completed(t, b.run(next(command("", "echo 2 > shared/f; stat -f -c %T ."))))
+	if changesIn(end) != "modified shared/f" || strings.Contains(end.Result, "overlayfs") {
+		t.Errorf("%s %s", changesIn(end), end.Result)
+	}
+	if why := b.noLayers(t.Context(), managedFolder(t, dir)); !strings.Contains(why, "shared/f belongs to another") {
+		t.Errorf("%q", why)
+	}
+	if err := os.Chown(filepath.Join(dir, "shared/f"), 0, 0); err != nil {
+		t.Fatal(err)
+	}
+	b.run(next(command("", "true")))
+	if end = completed(t, b.run(next(command("", "stat -f -c %T .")))); !strings.Contains(end.Result, "overlayfs") {
+		t.Errorf("%s", end.Result)
+	}
+}
+
+// childLayer runs a command in a folder of the user's, and is killed at a step.
+func childLayer(ctx context.Context, dir string, args []string) error {
+	e := childEngine(dir, dieAt(args[1], 1))
+	e.sandboxed(sandbox.New(sandbox.Options{}), builtin.Commands{})
+	id, err := e.Start(ctx, next(command("", "echo 2 > a; rm b; echo 1 > c; "+args[0])))
+	if err != nil {
+		return err
+	}
+	for _, err := range e.Follow(ctx, id, 0) {
+		if err != nil {
+			return err
+		}
+	}
+	return errors.New("it was not killed")
+}
+
+// killed has a process run a command in the chat of a folder, and be killed.
+func (b *bench) killed(t *testing.T, line, step string) {
+	t.Helper()
+	p := spawn(t, "layer", b.dir, line, step)
+	if step == "-" {
+		b.waitForCall(t)
+		for t.Context().Err() == nil { // until the command has written
+			if made, _ := filepath.Glob(filepath.Join(b.layersDir(), "*", "upper", "c")); len(made) > 0 {
+				break
+			}
+			time.Sleep(time.Millisecond)
+		}
+		if err := p.cmd.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := p.cmd.Wait(); err == nil || p.err.Len() > 0 && strings.Contains(p.err.String(), "not killed") {
+		t.Fatalf("%v %s", err, &p.err)
+	}
+}
+
+func TestWhatAKilledCallWroteIsOffered(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, line, step string }{
+		{"killed while the command runs", "sleep${IFS}60", "-"}, {"killed before it lands", "true", "layer:read"},
+	} {
+		for _, apply := range []bool{true, false} {
+			t.Run(c.name, func(t *testing.T) {
+				t.Parallel()
+				b, dir := layeredBench(t), t.TempDir()
+				save(t, dir, "a", "1")
+				save(t, dir, "b", "1")
+				b.first(t, dir)
+				b.killed(t, c.line, c.step)
+				save(t, dir, "user", "1")
+				wantFile(t, dir, "a", "1")
+				cut, err := b.CutWrites(t.Context())
+				if err != nil || len(cut) != 1 || cut[0].Workspace != dir || cut[0].Suspect {
+					t.Fatalf("%+v %v", cut, err)
+				}
+				events := b.run(next(command("", "true")))
+				if !strings.Contains(b.notices(), cut[0].CallID) {
+					t.Errorf("it is not offered: %s\n%s", b.notices(), outline(events))
+				}
+				if !apply {
+					if _, err := b.DiscardCut(t.Context(), ""); err != nil {
+						t.Fatal(err)
+					}
+					wantFile(t, dir, "a", "1")
+					b.noLayersLeft(t)
+					return
+				}
+				done, err := b.ApplyCut(t.Context(), cut[0].CallID, nil)
+				if err != nil || len(done.Changes) != 3 || len(done.Conflicts) != 0 {
+					t.Fatalf("%+v %v", done, err)
+				}
+				wantFile(t, dir, "a", "2\n")
+				wantFile(t, dir, "b", "")
+				wantFile(t, dir, "c", "1\n")
+				b.noLayersLeft(t)
+				if _, err := b.Undo(t.Context(), RestoreRequest{Chat: ChatRef{Last: true}}); err != nil {
+					t.Fatal(err)
+				}
+				for name, text := range map[string]string{"a": "1", "b": "1", "c": "", "user": "1"} {
+					wantFile(t, dir, name, text)
+				}
+			})
+		}
+	}
+}
