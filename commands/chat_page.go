@@ -320,6 +320,13 @@ func (p *page) askCall(ctx context.Context, id engine.TurnID, ask event.ConfirmR
 			continue
 		}
 		answer := engine.Confirmation{ToolUseID: ask.ToolUseID, Decision: follow.DecisionOf(got.key), Reason: got.reason}
+		if got.key == 's' {
+			only, err := follow.ChooseFiles(ctx, ask.Review, p.askPlain)
+			if err != nil {
+				return err
+			}
+			answer = follow.OnlySome(answer, only)
+		}
 		if l := p.showing; l != nil {
 			l.Step(p.in.Streams.Out)
 		}

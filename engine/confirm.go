@@ -26,6 +26,15 @@ func (t *turn) approve(c *call, ws *toolset.Workspace) error {
 		c.refused = "denied: " + why + ", and nobody can be asked here"
 		t.denied++
 		return nil
+	case v == permission.AskAfter:
+		first, err := t.runsFirst(c, ws)
+		if err != nil {
+			return err
+		}
+		if first {
+			c.after = why
+			return nil
+		}
 	}
 	return t.confirm(c, why)
 }
@@ -80,8 +89,9 @@ func (t *turn) settle(c *call, a Confirmation) error {
 // waiting is what a person is asked, an approval or a call's question, until the turn
 // has said how it ended. The turn's goroutine puts it into asking and takes it out.
 type waiting struct {
-	form *event.Form // nil for an approval
-	by   *caller     // that asks; nil for an approval
+	form   *event.Form   // nil for an approval
+	review *event.Review // nil for others
+	by     *caller       // that asks; nil for an approval
 	// done is closed with the answer, or where none comes; given is the answer then.
 	done  chan struct{}
 	given *Confirmation
@@ -142,6 +152,9 @@ func (e *Engine) Confirm(ctx context.Context, id TurnID, a Confirmation) error {
 		return fault.New(fault.NotFound, "turn "+string(id)+" asks about no call "+a.ToolUseID)
 	}
 	a, err := a.Fill(asked.form)
+	if err == nil {
+		err = a.checkOnly(asked.review)
+	}
 	if err != nil {
 		return err
 	}

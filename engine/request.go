@@ -197,4 +197,6 @@ type Confirmation struct {
 	Reason    string // told to the model
 	// Content is what a form is filled in with.
 	Content json.RawMessage
+	// Only are the files of a review that are applied, as it names them; nil applies all.
+	Only []string
 }

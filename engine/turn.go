@@ -99,7 +99,9 @@ type turn struct {
 	nextIndex int // of the next call in tool_history
 	useIDs    map[string]bool
 	ws        *toolset.Workspace
-	states    states
+	// leave releases the lock of the folder; nil while the turn does not hold it.
+	leave  func()
+	states states
 	// guard checks the user's folder after the calls that run; nil where none can write to
 	// it.
 	guard      *guard

@@ -1,16 +1,15 @@
 package workspace
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"strings"
 
 	"github.com/fettle-cli/fettle/cas"
-	"github.com/fettle-cli/fettle/commands/patch"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/internal/patch"
 )
 
 // diffJSON is what `workspace diff --output json` prints.
@@ -134,12 +133,8 @@ func (d *Differ) Changes(ctx context.Context) func(func(cas.Change, error) bool)
 // Compare makes the patch of one path. What is no file or link on a side is
 // taken for not being there.
 func (d *Differ) Compare(ctx context.Context, c cas.Change) (patch.Patch, error) {
-	f := patch.File{Path: c.Path}
-	var err error
-	if f.Old, f.OldMode, err = d.side(ctx, c.Old); err != nil {
-		return patch.Patch{}, err
-	}
-	if f.New, f.NewMode, err = d.side(ctx, c.New); err != nil {
+	f, err := d.Eng.Compared(ctx, c)
+	if err != nil {
 		return patch.Patch{}, err
 	}
 	if f.OldMode == "" && f.NewMode == "" {
@@ -156,28 +151,6 @@ func sideText(c cas.Change) string {
 		}
 	}
 	return "not kept"
-}
-
-func (d *Differ) side(ctx context.Context, e *cas.Entry) ([]byte, string, error) {
-	switch {
-	case e == nil:
-		return nil, "", nil
-	case e.Kind == cas.Link:
-		return []byte(e.Text), "120000", nil
-	case e.Kind != cas.File && e.Kind != cas.Executable:
-		return nil, "", nil
-	}
-	mode := "100644"
-	if e.Kind == cas.Executable {
-		mode = "100755"
-	}
-	if e.Size > patch.MaxText {
-		// Two large files differ by their digests: that is all patch has to see.
-		return append([]byte{0}, e.Digest[:]...), mode, nil
-	}
-	var content bytes.Buffer
-	err := d.Eng.ReadFile(ctx, &content, *e)
-	return content.Bytes(), mode, err
 }
 
 func (d *Differ) print(ctx context.Context) error {

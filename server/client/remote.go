@@ -281,7 +281,16 @@ func (c *Remote) Confirm(ctx context.Context, id engine.TurnID, a engine.Confirm
 		Decision  event.Decision  `json:"decision"`
 		Reason    string          `json:"reason,omitempty"`
 		Content   json.RawMessage `json:"content,omitempty"`
-	}{a.ToolUseID, nonce, a.Decision, a.Reason, a.Content}, nil)
+		Only      *[]string       `json:"only,omitempty"`
+	}{a.ToolUseID, nonce, a.Decision, a.Reason, a.Content, onlyOf(a)}, nil)
+}
+
+// onlyOf are the files that are applied; nil is all, which is not an empty list.
+func onlyOf(a engine.Confirmation) *[]string {
+	if a.Only == nil {
+		return nil
+	}
+	return &a.Only
 }
 
 // nonce finds what an approval is answered with.
