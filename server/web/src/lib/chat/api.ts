@@ -77,10 +77,10 @@ export async function waiting(turn: string): Promise<Partial<Approval>[]> {
 }
 
 /** answer answers an approval with the nonce that it was shown with. */
-export async function answer(approval: Approval, decision: Decision, reason?: string, content?: Record<string, unknown>) {
+export async function answer(approval: Approval, decision: Decision, reason?: string, content?: Record<string, unknown>, only?: string[]) {
   const body = {
     tool_use_id: approval.tool_use_id, nonce: approval.nonce ?? "", decision,
-    ...(reason ? { reason } : {}), ...(content ? { content } : {}),
+    ...(reason ? { reason } : {}), ...(content ? { content } : {}), ...(only ? { only } : {}),
   };
   await api.POST("/api/turns/{turn}/confirm", { params: { path: { turn: approval.turn_id } }, body });
 }

@@ -281,9 +281,9 @@ export function createChatStore(client: QueryClient, onStarted: (chatId: string)
         }
       },
 
-      async confirm(approval, decision, reason, content) {
+      async confirm(approval, decision, reason, content, only) {
         try {
-          await answer(approval, decision, reason, content);
+          await answer(approval, decision, reason, content, only);
         } catch (error) {
           // Somebody else was first, or it ran out: the turn's own event follows.
           if (error instanceof ApiFault && error.status === 409) tell(`${error.message}.`);
