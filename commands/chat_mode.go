@@ -18,8 +18,10 @@ import (
 // planMode is what the status line and the cycle of Shift-Tab call plan mode.
 const planMode = "plan"
 
-// modeCycle is the order in which Shift-Tab goes through the modes.
-var modeCycle = []string{string(permission.Calls), string(permission.Edits), planMode, string(permission.Changes), string(permission.AskAll)}
+// modeCycle returns the modes in the order in which Shift-Tab goes through them.
+func modeCycle() []string {
+	return []string{string(permission.Calls), string(permission.Edits), planMode, string(permission.Changes), string(permission.AskAll)}
+}
 
 // modeState is how calls of the next turn are decided.
 type modeState struct {
@@ -85,8 +87,9 @@ func (t *talk) chooseMode(c engine.ModeChange) {
 
 // nextMode is Shift-Tab: the choice of the mode that follows the one that is shown.
 func (p *page) nextMode() {
-	at := slices.Index(modeCycle, p.held.with(p.chosenMode()).name())
-	p.chooseMode(modeOf(modeCycle[(at+1)%len(modeCycle)]))
+	all := modeCycle()
+	at := slices.Index(all, p.held.with(p.chosenMode()).name())
+	p.chooseMode(modeOf(all[(at+1)%len(all)]))
 }
 
 // modeLabel is the mode in the status line; empty for the usual one, unless it was chosen.
@@ -160,12 +163,17 @@ func (p *page) saveModeAtEnd() error {
 	return p.saveMode(ctx)
 }
 
-// modeAbout describes each mode in a line.
-var modeAbout = map[permission.Mode]string{
-	permission.Calls:   "ask before each call that no rule allows",
-	permission.Changes: "run contained commands first, and ask about their changes",
-	permission.Edits:   "let the builtin tools change files of the workspace, and ask about the rest",
-	permission.AskAll:  "ask before every call",
+// modeAbout describes a mode in a line.
+func modeAbout(m permission.Mode) string {
+	switch m {
+	case permission.Changes:
+		return "run contained commands first, and ask about their changes"
+	case permission.Edits:
+		return "let the builtin tools change files of the workspace, and ask about the rest"
+	case permission.AskAll:
+		return "ask before every call"
+	}
+	return "ask before each call that no rule allows"
 }
 
 // defaultMode is the name of the mode that the configuration sets.
@@ -179,7 +187,7 @@ func (t *talk) doApprovals(ctx context.Context, arg string) error {
 			if m == now.approvals {
 				mark = "* "
 			}
-			t.in.Streams.Out.Printf("%s%-8s  %s\n", mark, m, t.in.Streams.Out.Style().Dim(modeAbout[m]))
+			t.in.Streams.Out.Printf("%s%-8s  %s\n", mark, m, t.in.Streams.Out.Style().Dim(modeAbout(m)))
 		}
 		if now.plan {
 			t.say("plan mode is on; /plan off leaves it")
@@ -201,7 +209,7 @@ func (t *talk) doApprovals(ctx context.Context, arg string) error {
 		return err
 	}
 	m := t.modeNow().approvals
-	t.say(fmt.Sprintf("approvals: %s: %s", m, modeAbout[m]))
+	t.say(fmt.Sprintf("approvals: %s: %s", m, modeAbout(m)))
 	return nil
 }
 
@@ -248,7 +256,7 @@ func (t *talk) acceptPlan(ctx context.Context, words string) error {
 // modesToName are the modes, for the menu.
 func modesToName() (out []suggestion) {
 	for _, m := range permission.Modes() {
-		out = append(out, suggestion{string(m), modeAbout[m]})
+		out = append(out, suggestion{string(m), modeAbout(m)})
 	}
 	return append(out, suggestion{defaultMode, "the configured mode"})
 }
