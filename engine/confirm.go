@@ -26,6 +26,15 @@ func (t *turn) approve(c *call, ws *toolset.Workspace) error {
 		c.refused = "denied: " + why + ", and nobody can be asked here"
 		t.denied++
 		return nil
+	case v == permission.AskAfter:
+		first, err := t.runsFirst(c, ws)
+		if err != nil {
+			return err
+		}
+		if first {
+			c.after = why
+			return nil
+		}
 	}
 	return t.confirm(c, why)
 }
@@ -37,13 +46,9 @@ func (t *turn) inTerminal(c *call) bool { return t.req.Terminal != nil && c.entr
 func (t *turn) confirm(c *call, why string) error {
 	w := newWaiting(nil, nil)
 	defer t.take(c.use.ID)
-	rule := c.judged.Rule()
-	if t.inTerminal(c) {
-		rule = "" // no rule would hold for the next one
-	}
 	err := t.pose(w, event.ConfirmRequest{
 		Tool: bareID(c.toolID()), ToolID: c.toolID(), Input: c.use.Args, ToolUseID: c.use.ID, Reason: why, Reach: t.box.reachOf(c.entry.Tool).Text,
-		Rule: rule,
+		Rule: t.ruleFor(c),
 	})
 	if err != nil {
 		return err
@@ -56,11 +61,19 @@ func (t *turn) confirm(c *call, why string) error {
 	}
 }
 
+// ruleFor returns the rule that an approval of the call can make; empty where no rule has an
+// effect.
+func (t *turn) ruleFor(c *call) string {
+	if t.inTerminal(c) || !t.verdicts.Remembers() {
+		return ""
+	}
+	return c.judged.Rule()
+}
+
 func (t *turn) settle(c *call, a Confirmation) error {
 	switch {
 	case a.Decision.Allows():
-		if a.Decision != event.Allow && !t.inTerminal(c) {
-			rule := c.judged.Rule()
+		if rule := t.ruleFor(c); a.Decision != event.Allow && rule != "" {
 			t.policy.Allow, t.allowed = append(t.policy.Allow, rule), append(t.allowed, rule)
 			_ = t.compileRules()
 			if err := t.eng.grant(t.ctx, a.Decision, t.accept.Chat.ID, rule); err != nil {
@@ -79,8 +92,9 @@ func (t *turn) settle(c *call, a Confirmation) error {
 // waiting is what a person is asked, an approval or a call's question, until the turn
 // has said how it ended. The turn's goroutine puts it into asking and takes it out.
 type waiting struct {
-	form *event.Form // nil for an approval
-	by   *caller     // that asks; nil for an approval
+	form   *event.Form   // nil for an approval
+	review *event.Review // nil for others
+	by     *caller       // that asks; nil for an approval
 	// done is closed with the answer, or where none comes; given is the answer then.
 	done  chan struct{}
 	given *Confirmation
@@ -141,6 +155,9 @@ func (e *Engine) Confirm(ctx context.Context, id TurnID, a Confirmation) error {
 		return fault.New(fault.NotFound, "turn "+string(id)+" asks about no call "+a.ToolUseID)
 	}
 	a, err := a.Fill(asked.form)
+	if err == nil {
+		err = a.checkOnly(asked.review)
+	}
 	if err != nil {
 		return err
 	}

@@ -122,6 +122,11 @@ func (q *caller) withoutLayer(ws *toolset.Workspace) error {
 	q.run.inTurn(func() {
 		t, l := q.t, q.c.layer
 		q.c.layer = nil
+		if q.c.after != "" {
+			t.eng.directNext(t.accept.Chat.ID, q.c)
+			err = errors.Join(toolset.Errorf("%s", unlayered), l.drop())
+			return
+		}
 		err = errors.Join(l.drop(), t.stateBefore(ws))
 	})
 	return err
@@ -146,8 +151,19 @@ func (t *turn) endLayered(end ended, ws *toolset.Workspace) event.ToolComplete {
 	var notes []string
 	aside, err := t.asideInLayer(ctx, c)
 	var done *landed
+	var choice reviewed
 	if err == nil {
-		done, err = t.land(ctx, c, ws)
+		choice, err = t.review(ctx, end, ws)
+	}
+	if c.after != "" { // the user may have taken longer than ctx lasts
+		ctx, cancel = t.afterCall()
+		defer cancel()
+	}
+	if err == nil && choice.discarded {
+		return t.endDiscarded(end, choice)
+	}
+	if err == nil {
+		done, err = t.land(ctx, c, ws, choice.only)
 	}
 	if err != nil {
 		c.layer.leave()
@@ -157,6 +173,7 @@ func (t *turn) endLayered(end ended, ws *toolset.Workspace) event.ToolComplete {
 		e.PreManifestID, e.PostManifestID = before, before
 		return e
 	}
+	notes = append(notes, choice.notes()...)
 	notes = append(notes, aside...)
 	t.warn(aside)
 	notes = append(notes, done.notes()...)
@@ -216,9 +233,10 @@ type landed struct {
 }
 
 // land brings what a call has written into the folder.
-func (t *turn) land(ctx context.Context, c *call, ws *toolset.Workspace) (*landed, error) {
+// only selects paths; nil is all of them.
+func (t *turn) land(ctx context.Context, c *call, ws *toolset.Workspace, only []string) (*landed, error) {
 	done, err := t.eng.landLayer(ctx, landing{
-		dir: c.layer.dir, ws: ws, at: t.states.at,
+		dir: c.layer.dir, ws: ws, at: t.states.at, only: only,
 		about: cas.About{ChatID: t.accept.Chat.ID, Source: cas.ToolRun, SourceRef: c.id},
 	})
 	if err != nil {
@@ -233,6 +251,7 @@ type landing struct {
 	dir   string
 	ws    *toolset.Workspace
 	at    *cas.Manifest
+	only  []string // the paths that land; nil is all
 	about cas.About
 }
 
@@ -248,7 +267,7 @@ func (e *Engine) landLayer(ctx context.Context, l landing) (*landed, error) {
 	}
 	defer plan.Close()
 	e.pause("layer:read")
-	done, err := e.states.Land(ctx, ws, plan, cas.LandOptions{About: l.about, Parent: l.at, Doing: doingLanding})
+	done, err := e.states.Land(ctx, ws, plan, cas.LandOptions{About: l.about, Parent: l.at, Only: l.only, Doing: doingLanding})
 	if err == nil {
 		err = cas.DisownLayer(l.dir) // it is not to be offered if we are killed now
 	}
@@ -384,6 +403,13 @@ func (e *Engine) runsDirectly(chat string, c *call) bool {
 	direct := e.direct[key]
 	delete(e.direct, key)
 	return direct
+}
+
+// isDirect is runsDirectly for a call that does not start yet.
+func (e *Engine) isDirect(chat string, c *call) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.direct[directly(chat, c)]
 }
 
 // exitCode is the status in the data of a command; 0 in that of other tools.

@@ -140,7 +140,7 @@ func (e *Engine) ApplyCut(ctx context.Context, call string, onWait func(string))
 				return nil, stateFault("apply what the call wrote", err)
 			}
 		}
-		done, err := e.landLayer(ctx, landing{dir, ws, at, cas.About{ChatID: chat.ID, Source: cas.ToolRun, SourceRef: w.CallID}})
+		done, err := e.landLayer(ctx, landing{dir: dir, ws: ws, at: at, about: cas.About{ChatID: chat.ID, Source: cas.ToolRun, SourceRef: w.CallID}})
 		if err != nil {
 			return nil, stateFault("apply what the call wrote", err)
 		}

@@ -94,8 +94,15 @@ type TurnRequest struct {
 	Uploads []Upload
 	// Schema asks for an answer that is JSON of this JSON Schema.
 	Schema json.RawMessage `json:",omitempty"`
-	// Policy adds rules to the engine's for this turn.
+	// Policy adds rules to the engine's for this turn. Its mode of approvals is that of the
+	// turn; empty is the chat's, then the engine's.
 	Policy permission.Policy
+	// Plan switches plan mode on or off: calls can only read the workspace, and the model is
+	// told so. nil keeps the chat's choice. The user's own Calls run regardless.
+	Plan *bool
+	// KeepMode stores the mode of Policy and Plan, where they are given, with the chat for
+	// its later turns.
+	KeepMode bool
 	// CanConfirm says that a follower will answer confirm_request events.
 	// Without it a call that needs an approval is denied.
 	CanConfirm bool
@@ -200,4 +207,6 @@ type Confirmation struct {
 	Reason    string // told to the model
 	// Content is what a form is filled in with.
 	Content json.RawMessage
+	// Only are the files of a review that are applied, as it names them; nil applies all.
+	Only []string
 }

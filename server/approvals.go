@@ -108,10 +108,12 @@ type approvalJSON struct {
 	Reach string `json:"reach,omitempty"`
 	Rule  string `json:"rule,omitempty"`
 	// RuleText is Rule as a user has to see it.
-	RuleText  string      `json:"rule_text,omitempty"`
-	Form      *event.Form `json:"form,omitempty"`
-	Nonce     string      `json:"nonce"`
-	ExpiresAt time.Time   `json:"expires_at"`
+	RuleText string      `json:"rule_text,omitempty"`
+	Form     *event.Form `json:"form,omitempty"`
+	// Review has the changes that the call has made and that wait to be applied.
+	Review    *event.Review `json:"review,omitempty"`
+	Nonce     string        `json:"nonce"`
+	ExpiresAt time.Time     `json:"expires_at"`
 }
 
 // argumentsOf are the arguments of a call, fit to be shown; never nil, since clients get
@@ -126,7 +128,7 @@ func argumentsOf(input json.RawMessage) []consent.Argument {
 func (a *approval) json(turn engine.TurnID) approvalJSON {
 	return approvalJSON{
 		Type: "approval", TurnID: string(turn), ToolUseID: a.ask.ToolUseID, Tool: a.ask.Tool, ToolID: a.ask.ToolID,
-		Input: a.ask.Input, Arguments: argumentsOf(a.ask.Input), Reason: a.ask.Reason, Reach: consent.Line(a.ask.Reach), Rule: a.ask.Rule, RuleText: consent.Line(a.ask.Rule), Form: shownForm(a.ask.Form), Nonce: a.nonce, ExpiresAt: a.expires,
+		Input: a.ask.Input, Arguments: argumentsOf(a.ask.Input), Reason: a.ask.Reason, Reach: consent.Line(a.ask.Reach), Rule: a.ask.Rule, RuleText: consent.Line(a.ask.Rule), Form: shownForm(a.ask.Form), Review: a.ask.Review, Nonce: a.nonce, ExpiresAt: a.expires,
 	}
 }
 
@@ -229,6 +231,8 @@ type answerBody struct {
 	Reason    string         `json:"reason,omitempty"`
 	// Content is what a form is filled in with.
 	Content json.RawMessage `json:"content,omitempty"`
+	// Only are the files of a review that are applied; left out, all are.
+	Only *[]string `json:"only,omitempty"`
 }
 
 // confirmBody answers one whose nonce the client was told.
@@ -280,7 +284,11 @@ func (s *Server) confirm(w http.ResponseWriter, r *http.Request, c claim) error 
 func errLongReason() error { return fault.New(fault.Usage, "reason is too long") }
 
 func (b *answerBody) confirmation() engine.Confirmation {
-	return engine.Confirmation{ToolUseID: b.ToolUseID, Decision: b.Decision, Reason: b.Reason, Content: b.Content}
+	c := engine.Confirmation{ToolUseID: b.ToolUseID, Decision: b.Decision, Reason: b.Reason, Content: b.Content}
+	if b.Only != nil {
+		c.Only = append([]string{}, *b.Only...)
+	}
+	return c
 }
 
 // claim is one answer.

@@ -51,6 +51,12 @@ type turnChoices struct {
 	Tools *[]string `json:"tools,omitempty"`
 	// Allow are rules of calls that need no approval in this turn.
 	Allow []string `json:"allow,omitempty"`
+	// Approvals is the mode of this turn: calls, changes, edits or ask-all; left out, it is
+	// the chat's, then the configured one. Plan switches plan mode on or off. KeepMode
+	// stores both, where they are given, with the chat.
+	Approvals permission.Mode `json:"approvals,omitempty"`
+	Plan      *bool           `json:"plan,omitempty"`
+	KeepMode  bool            `json:"keep_mode,omitempty"`
 	// Confirm says that the client answers approvals.
 	Confirm bool `json:"confirm,omitempty"`
 	// Forms says that it answers those with a form, too.
@@ -207,7 +213,8 @@ func (c *turnChoices) choose(req *engine.TurnRequest) error {
 	if err := req.Params.Check(); err != nil {
 		return fault.New(fault.Usage, err.Error())
 	}
-	req.Policy = permission.Policy{Allow: c.Allow}
+	req.Policy = permission.Policy{Allow: c.Allow, Approvals: c.Approvals}
+	req.Plan, req.KeepMode = c.Plan, c.KeepMode
 	if c.Docs != nil {
 		req.Docs = append([]string{}, *c.Docs...)
 	}

@@ -45,6 +45,15 @@ func confirm(ctx context.Context, rt *workbench.Runtime, eng client.Turns, id en
 			q.text = q.details.Next()
 		case 'e':
 			q.text = q.details.Rest()
+		case 's':
+			only, err := ChooseFiles(ctx, ask.Review, rt.Streams.Ask)
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			if err != nil {
+				answer.Reason = "nobody answered"
+			}
+			return eng.Confirm(ctx, id, OnlySome(answer, only))
 		default:
 			answer.Decision = DecisionOf(key)
 			return eng.Confirm(ctx, id, answer)
@@ -56,7 +65,9 @@ func confirm(ctx context.Context, rt *workbench.Runtime, eng client.Turns, id en
 type callQuestion struct {
 	text    string
 	rule    string // as the choice shows it; "" where it is in the text
-	cut     bool   // the text leaves something out
+	once    bool   // no rule can be made
+	review  *event.Review
+	cut     bool // the text leaves something out
 	details *Details
 }
 
@@ -68,6 +79,10 @@ func (q *callQuestion) choices() []term.Choice {
 		return append(MoreChoices(), no)
 	case q.cut && !q.details.Seen:
 		return []term.Choice{no, details}
+	case q.review != nil:
+		return append(ReviewChoices(q.review), details)
+	case q.once:
+		return []term.Choice{{Key: 'y', Label: "once", Commits: true}, no, details}
 	}
 	always := "always"
 	if q.rule != "" {
@@ -86,6 +101,8 @@ const (
 	askedLines = 5
 	// askedBytes bounds what is laid out for them.
 	askedBytes = 4096
+	// reviewLines is how many lines of changes are above the question about them.
+	reviewLines = 30
 	// ruleLines is how many rows of a rule are above the question.
 	ruleLines = 4
 )
@@ -94,7 +111,7 @@ const (
 func newCallQuestion(ask event.ConfirmRequest, width int) *callQuestion {
 	var b strings.Builder
 	short := consent.Read(ask.Input).Summary(askedBytes)
-	q := &callQuestion{cut: short.Cut, details: NewDetails(ask, width)}
+	q := &callQuestion{cut: short.Cut, once: ask.Rule == "", details: NewDetails(ask, width)}
 	head := strings.TrimRight(consent.Line(ask.Tool)+"  "+consent.Line(short.Main), " ")
 	lines := term.Chop(head, width-4)
 	if len(lines) > askedLines {
@@ -110,6 +127,9 @@ func newCallQuestion(ask event.ConfirmRequest, width int) *callQuestion {
 	for _, other := range short.Others {
 		indented(&b, "    ", other, width)
 	}
+	if q.review = ask.Review; q.review != nil {
+		q.addReview(&b, width)
+	}
 	for _, line := range term.Wrap("needs your approval: "+consent.Line(ask.Reason), width-2) {
 		fmt.Fprintf(&b, "  %s\n", line)
 	}
@@ -119,6 +139,21 @@ func newCallQuestion(ask event.ConfirmRequest, width int) *callQuestion {
 	}
 	q.text = b.String()
 	return q
+}
+
+// addReview shows the changes that a call has made, as far as they fit.
+func (q *callQuestion) addReview(b *strings.Builder, width int) {
+	lines := ReviewDiff(q.review)
+	if q.review.More > 0 {
+		lines = append(lines, ReviewList(q.review)[len(q.review.Files)])
+	}
+	if len(lines) > reviewLines {
+		lines, q.cut = ReviewList(q.review), true
+		lines = lines[:min(len(lines), reviewLines)]
+	}
+	for _, line := range lines {
+		indented(b, "    ", consent.Line(line), width)
+	}
 }
 
 // addRule shows what always allows: in its choice, or above the question where it is

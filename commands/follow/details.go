@@ -39,6 +39,19 @@ func NewDetails(ask event.ConfirmRequest, width int) *Details {
 			show.Whole(&b, "    ", arg.Text, width)
 		}
 	}
+	if ask.Review != nil {
+		indented(&b, "", "it has run, and has changed", width)
+		for _, line := range ReviewDiff(ask.Review) {
+			indented(&b, "  ", consent.Line(line), width)
+		}
+		if ask.Review.More > 0 {
+			indented(&b, "  ", ReviewList(ask.Review)[len(ask.Review.Files)], width)
+		}
+		if ask.Review.Output != "" {
+			indented(&b, "", "its output:", width)
+			show.Whole(&b, "    ", ask.Review.Output, width)
+		}
+	}
 	if ask.Reach != "" {
 		indented(&b, "", "it may "+consent.Line(ask.Reach), width)
 	}

@@ -78,6 +78,31 @@ type ConfirmRequest struct {
 	Rule string `json:"rule,omitempty"`
 	// Form is set where the call runs and asks for something itself; see there.
 	Form *Form `json:"form,omitempty"`
+	// Review is set where the call has run, and its changes wait to be applied to the
+	// workspace; Deny discards them.
+	Review *Review `json:"review,omitempty"`
+}
+
+// Review lists the changes that a call made, apart from the workspace.
+type Review struct {
+	// Files are the changes, removals first; More counts those that are not listed.
+	Files []ReviewedFile `json:"files"`
+	More  int            `json:"more,omitempty"`
+	// Output is what the call printed, cut to a length that can be shown.
+	Output string `json:"output,omitempty"`
+}
+
+// ReviewedFile is one change of a [Review].
+type ReviewedFile struct {
+	Path string `json:"path"`
+	Kind string `json:"kind"` // added, modified, removed
+	// Diff is a unified diff of a text, from its first hunk on. It is empty where lines were
+	// not compared; Note then says why.
+	Diff string `json:"diff,omitempty"`
+	Note string `json:"note,omitempty"`
+	// Added and Removed count lines of the whole difference.
+	Added   int `json:"added,omitempty"`
+	Removed int `json:"removed,omitempty"`
 }
 
 // ConfirmResult is the answer to a ConfirmRequest, whoever gave it.
@@ -87,6 +112,8 @@ type ConfirmResult struct {
 	Reason    string   `json:"reason,omitempty"` // a person's words to the model
 	// Content is what a form was filled in with.
 	Content json.RawMessage `json:"content,omitempty"`
+	// Only are the files of a review that were applied; left out, all were.
+	Only []string `json:"only,omitempty"`
 }
 
 // Prompted tells what an answer took that a running tool had of a model.

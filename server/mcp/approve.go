@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -51,6 +52,10 @@ func question(ask event.ConfirmRequest) *sdk.ElicitParams {
 		values = append(values, string(event.AllowChat), string(event.AllowAlways))
 	}
 	names, values = append(names, "Deny"), append(values, string(event.Deny))
+	if ask.Review != nil {
+		names[0], names[len(names)-1] = "Apply the changes", "Discard them"
+		text += "\n" + reviewText(ask.Review)
+	}
 	message := "Allow " + consent.Line(ask.ToolID) + " to run? " + consent.Line(ask.Reason) + ".\n" + text
 	return &sdk.ElicitParams{
 		Mode: "form", Message: message,
@@ -61,6 +66,23 @@ func question(ask event.ConfirmRequest) *sdk.ElicitParams {
 			},
 		},
 	}
+}
+
+// reviewText lists the changes that a call has made, with their diffs as far as a question
+// holds them.
+func reviewText(r *event.Review) string {
+	var b strings.Builder
+	for _, f := range r.Files {
+		fmt.Fprintf(&b, "\n%s %s\n%s", f.Kind, consent.Line(f.Path), f.Diff)
+	}
+	if r.More > 0 {
+		fmt.Fprintf(&b, "\n%d more files\n", r.More)
+	}
+	text, missing := consent.Head(b.String(), maxAsked)
+	if missing > 0 {
+		text += fmt.Sprintf("\n… %d bytes more are not shown", missing)
+	}
+	return text
 }
 
 // decisionOf reads the user's answer. What is no clear yes is a no.

@@ -1,0 +1,100 @@
+import { GitCompare } from "lucide-react";
+import { useId, useState } from "react";
+import { Button } from "@/components/ui/Button";
+import { useChat } from "@/hooks/useGeneralChat";
+import { explain } from "@/lib/api/fault";
+import { argument } from "@/lib/argument";
+import { cn } from "@/lib/cn";
+import { visible } from "@/lib/visible";
+import type { Approval, ApprovalReview, ReviewedFile } from "@/types/chat";
+import { useSettled } from "./decision";
+import { TimeLeft } from "./TimeLeft";
+
+/** ReviewCard shows what a call has changed, before anything of it is applied: the user applies all, some of the files, or nothing. */
+export function ReviewCard({ approval, review }: { approval: Approval; review: ApprovalReview }) {
+  const confirm = useChat((s) => s.confirm);
+  const settled = useSettled();
+  const [left, setLeft] = useState<ReadonlySet<string>>(new Set());
+  const [reason, setReason] = useState("");
+  const [busy, setBusy] = useState(false);
+  const [problem, setProblem] = useState("");
+  const id = useId();
+  const ready = settled && !busy && Boolean(approval.nonce);
+  const chosen = review.files.filter((f) => !left.has(f.path)).map((f) => f.path);
+  const all = left.size === 0;
+  const count = review.files.length + (review.more ?? 0);
+
+  async function decide(apply: boolean) {
+    setBusy(true);
+    setProblem("");
+    try {
+      await confirm(approval, apply ? "allow" : "deny", reason.trim() || undefined, undefined, apply && !all ? chosen : undefined);
+    } catch (error) {
+      setProblem(explain(error).message);
+      setBusy(false);
+    }
+  }
+  const toggle = (path: string) => setLeft((was) => new Set(was.has(path) ? [...was].filter((p) => p !== path) : [...was, path]));
+
+  return (
+    <section aria-labelledby={`${id}-title`} className="@container my-2 overflow-hidden rounded-lg border border-accent bg-surface text-[13px]">
+      <p className="sr-only" role="alert">{`${approval.tool} has changed files; nothing is applied yet`}</p>
+      <div className="flex items-center gap-2 px-3 py-2">
+        <GitCompare className="size-4 shrink-0 text-accent-ink" aria-hidden="true" />
+        <p id={`${id}-title`} className="min-w-0 flex-1 font-medium">
+          Apply the changes of {approval.tool} to {count === 1 ? "1 file" : `${count} files`}?
+        </p>
+        {approval.expires_at && <TimeLeft until={approval.expires_at} />}
+      </div>
+      <p className="border-t border-border px-3 py-2 font-mono text-xs break-all">{visible(argument(approval.input))}</p>
+      <ul className="max-h-96 overflow-y-auto border-t border-border">
+        {review.files.map((file) => (
+          <File key={file.path} file={file} open={review.files.length <= 3} checked={!left.has(file.path)} onToggle={() => toggle(file.path)} />
+        ))}
+        {review.more && <li className="px-3 py-1 text-muted">{review.more} more are not listed, and go with the others.</li>}
+      </ul>
+      <div className="flex flex-wrap items-center justify-end gap-2 border-t border-border px-3 py-2">
+        {problem && <p role="alert" className="basis-full text-bad">{problem}</p>}
+        <input
+          aria-label="Reason, told to the model"
+          placeholder="Reason, if you discard some of it"
+          maxLength={2000}
+          value={reason}
+          onChange={(e) => setReason(e.target.value)}
+          className="h-8 min-w-32 flex-1 basis-full rounded-md @min-[480px]:basis-0 border border-border bg-bg px-2 placeholder:text-muted"
+        />
+        <Button disabled={!ready} onClick={() => void decide(false)}>
+          Discard
+        </Button>
+        <Button look="accent" disabled={!ready || chosen.length === 0} onClick={() => void decide(true)}>
+          {all ? "Apply" : `Apply ${chosen.length} of ${count}`}
+        </Button>
+      </div>
+    </section>
+  );
+}
+
+function File({ file, open, checked, onToggle }: { file: ReviewedFile; open: boolean; checked: boolean; onToggle(): void }) {
+  return (
+    <li className="border-b border-border last:border-b-0">
+      <details open={open && Boolean(file.diff)}>
+        <summary className="flex min-h-8 items-center gap-2 px-3">
+          <input type="checkbox" aria-label={`Apply ${file.path}`} checked={checked} onChange={onToggle} className="size-4 accent-(--fettle-accent)" />
+          <span className="text-muted">{file.kind}</span>
+          <span className="min-w-0 flex-1 font-mono text-xs break-all">{visible(file.path)}</span>
+          <span className="shrink-0 text-muted">{file.diff || file.added || file.removed ? `+${file.added ?? 0} -${file.removed ?? 0}` : ""}</span>
+        </summary>
+        {file.note && <p className="px-3 pb-1 text-muted">{visible(file.note)}</p>}
+        {file.diff && (
+          <pre className="overflow-x-auto px-3 pb-2 font-mono text-xs" tabIndex={0} aria-label={`Changes of ${file.path}`}>
+            {file.diff.split("\n").map((line, i) => (
+              <span key={i} className={cn("block", line.startsWith("+") && "text-good", line.startsWith("-") && "text-bad", line.startsWith("@@") && "text-muted")}>
+                {visible(line)}
+              </span>
+            ))}
+          </pre>
+        )}
+      </details>
+    </li>
+  );
+}
