@@ -118,7 +118,7 @@ func (o askOptions) request(rt *workbench.Runtime, cfg *config.Config) (engine.T
 		Own: true, Chat: o.chat, Params: o.params, Agent: o.agent, Docs: o.docs(), Title: cmp.Or(strings.TrimSpace(o.prompt), o.named), Fallback: cfg.Fallback, Tools: globs, Workspace: o.workspace, Schema: o.Schema,
 		Policy: permission.Policy{AllowAll: o.yes, Allow: o.allow, Approvals: o.approvals}, Plan: o.plan, KeepMode: o.keepMode, MaxSteps: cfg.Limits.MaxTurns,
 		MaxHandoffs: cfg.Limits.MaxHandoffs, MaxRepeats: cfg.Limits.MaxRepeats, MaxFailures: cfg.Limits.MaxFailures, Timeout: cfg.Limits.Timeout,
-		Ephemeral: o.ephemeral, DiscardUnanswered: o.chat != (engine.ChatRef{}), CanConfirm: asks, CanAnswer: asks,
+		Ephemeral: o.ephemeral, DiscardUnanswered: o.chat != (engine.ChatRef{}), CanConfirm: asks, CanAnswer: asks, CanReview: asks,
 		TextAlone: o.page == "" && (o.Extract || o.Output == "text" && !rt.Streams.Out.IsTerminal()),
 		OnWait:    func(what string) { rt.Notice("waiting: " + what) },
 	}

@@ -70,8 +70,8 @@ func newCallQuestion(t *talk, ask event.ConfirmRequest) *asking {
 	}
 	a.text = append(a.text, "needs your approval: "+consent.Line(ask.Reason))
 	if ask.Review != nil {
-		a.diff, a.text = follow.ReviewDiff(ask.Review), append(a.text[:len(a.text)-1], "needs your approval: "+consent.Line(ask.Reason))
-		a.choices = append(follow.ReviewChoices(ask.Review), term.Choice{Key: 'r', Label: "discard, and say why"}, term.Choice{Key: '?', Label: "details"})
+		a.diff = follow.ReviewDiff(ask.Review)
+		a.choices = append(follow.ReviewChoices(ask.Review), term.Choice{Key: '?', Label: "details"})
 		return a
 	}
 	a.choices = []term.Choice{{Key: 'y', Label: "once", Commits: true}}
@@ -116,14 +116,13 @@ func approvalLine(ask event.ConfirmRequest, a engine.Confirmation) string {
 
 // reviewedLine says in the transcript what became of the changes of a call.
 func reviewedLine(ask event.ConfirmRequest, a engine.Confirmation) string {
-	all := len(ask.Review.Files) + ask.Review.More
 	switch {
 	case !a.Decision.Allows() && a.Reason != "":
 		return "· discarded: " + ask.Tool + ": " + a.Reason
 	case !a.Decision.Allows():
 		return "· discarded: " + ask.Tool
 	case a.Only != nil:
-		return fmt.Sprintf("· applied %d of %s: %s", len(a.Only), term.Count(all, "file", "files"), ask.Tool)
+		return fmt.Sprintf("· applied %d of %s: %s", len(a.Only), term.Count(ask.Review.Count(), "file", "files"), ask.Tool)
 	}
 	return "· applied: " + ask.Tool
 }

@@ -102,7 +102,7 @@ func (p *page) drawLine(d *drawing) {
 		d.add(d.style.Dim(term.CutEnd("  "+p.looking.waits(), d.width-1)))
 	default:
 		foot := p.foot
-		if mode := p.modeLabel(); mode != "" {
+		if mode := p.modeLabel(p.held); mode != "" {
 			foot += " · " + mode
 		}
 		d.add(d.style.Dim(term.CutEnd("  "+foot, d.width-1)))

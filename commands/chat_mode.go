@@ -92,10 +92,11 @@ func (p *page) nextMode() {
 	p.chooseMode(modeOf(all[(at+1)%len(all)]))
 }
 
-// modeLabel is the mode in the status line; empty for the usual one, unless it was chosen.
-func (p *page) modeLabel() string {
-	chosen := p.chosenMode()
-	m := p.held.with(chosen)
+// modeLabel returns the text that shows the mode of the next turn, given the mode without
+// what was chosen since the last one. It is empty for the usual mode, unless that was chosen.
+func (t *talk) modeLabel(held modeState) string {
+	chosen := t.chosenMode()
+	m := held.with(chosen)
 	switch {
 	case m.plan:
 		return "plan mode"

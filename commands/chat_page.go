@@ -312,20 +312,25 @@ func (p *page) askCall(ctx context.Context, id engine.TurnID, ask event.ConfirmR
 			return got.err
 		}
 		if got.key == '?' {
-			seen, err := p.showDetails(ctx, ask, a.diff)
+			diff := a.diff
+			if ask.Review != nil {
+				diff = nil // the details have it
+			}
+			seen, err := p.showDetails(ctx, ask, diff)
 			if err != nil {
 				return err
 			}
 			a.seen = a.seen || seen
 			continue
 		}
-		answer := engine.Confirmation{ToolUseID: ask.ToolUseID, Decision: follow.DecisionOf(got.key), Reason: got.reason}
+		answer := follow.ReviewAnswer(ask, got.key)
+		answer.Reason = got.reason
 		if got.key == 's' {
 			only, err := follow.ChooseFiles(ctx, ask.Review, p.askPlain)
 			if err != nil {
 				return err
 			}
-			answer = follow.OnlySome(answer, only)
+			answer = follow.OnlySome(ask, only)
 		}
 		if l := p.showing; l != nil {
 			l.Step(p.in.Streams.Out)

@@ -243,7 +243,7 @@ func (t *talk) runTurn(ctx context.Context, r running) error {
 	if r.calls != nil {
 		req.CanConfirm = true
 	}
-	req.CanAnswer = req.CanConfirm
+	req.CanAnswer, req.CanReview = req.CanConfirm, req.CanConfirm
 	mode := t.putMode(&req)
 	planned := t.modeNow().plan && r.calls == nil
 	view := follow.NewText(t.in, t.ask.Options, t.rt.Prices(cfg))

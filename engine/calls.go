@@ -60,6 +60,8 @@ type call struct {
 	// after is why the user has to decide about the call's changes, after it has run in a
 	// layer; empty for other calls.
 	after string
+	// waited is how long the user took to decide about the changes of the call.
+	waited time.Duration
 }
 
 // toolID is the tool's id as events have it. A call of a client's tool that is

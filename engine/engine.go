@@ -141,9 +141,7 @@ type Engine struct {
 	guards map[string]*guard
 	// direct are the calls that run without a layer the next time; see directly.
 	direct map[string]bool
-	// said are things that are said once; see firstTime.
-	said map[string]bool
-	wg   sync.WaitGroup // of starts and live turns
+	wg     sync.WaitGroup // of starts and live turns
 	// keeping is set once the goroutine runs that looks after the store, and
 	// collecting stops what it is at; nil where it is at nothing.
 	keeping    bool

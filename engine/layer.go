@@ -133,48 +133,63 @@ func (q *caller) withoutLayer(ws *toolset.Workspace) error {
 }
 
 // endLayered is the end of a call that has a layer: what that has lands, unless the call was
-// cancelled. Where it can't land it is left for the user to decide.
+// cancelled, or the user discards it. Where it can't land it is left for the user to decide.
 func (t *turn) endLayered(end ended, ws *toolset.Workspace) event.ToolComplete {
-	c, before := end.call, manifestID(t.states.at)
-	if context.Cause(t.ctx) != nil && end.err != nil {
-		if err := c.layer.drop(); err != nil {
-			t.eng.o.Notice(cleanLine(err.Error()))
-		}
-		e := t.endOf(end)
-		e.Error += "; nothing that it wrote to the folder was applied"
-		e.Result, e.RenderPlan = "error: "+e.Error, failedPlan(e.Error, "")
-		e.PreManifestID, e.PostManifestID = before, before
-		return e
+	c := end.call
+	if context.Cause(t.ctx) != nil && (end.err != nil || c.after != "") {
+		return t.endCancelled(end)
 	}
 	ctx, cancel := t.afterCall()
-	defer cancel()
-	var notes []string
 	aside, err := t.asideInLayer(ctx, c)
-	var done *landed
+	cancel()
 	var choice reviewed
-	if err == nil {
-		choice, err = t.review(ctx, end, ws)
+	if err == nil && c.after != "" {
+		choice, err = t.review(end, ws)
 	}
-	if c.after != "" { // the user may have taken longer than ctx lasts
-		ctx, cancel = t.afterCall()
-		defer cancel()
-	}
-	if err == nil && choice.discarded {
+	switch {
+	case err != nil:
+		return t.endUnlanded(end, err)
+	case choice.discarded:
 		return t.endDiscarded(end, choice)
 	}
-	if err == nil {
-		done, err = t.land(ctx, c, ws, choice.only)
+	return t.endLanded(end, ws, choice, aside)
+}
+
+// endCancelled is the end of a call whose changes are dropped with its turn.
+func (t *turn) endCancelled(end ended) event.ToolComplete {
+	if err := end.call.layer.drop(); err != nil {
+		t.eng.o.Notice(cleanLine(err.Error()))
 	}
+	if end.err == nil {
+		end.err = toolset.Errorf("%s", t.unfinished())
+	}
+	e, before := t.endOf(end), manifestID(t.states.at)
+	e.Error += "; nothing that it wrote to the folder was applied"
+	e.Result, e.RenderPlan = "error: "+e.Error, failedPlan(e.Error, "")
+	e.PreManifestID, e.PostManifestID = before, before
+	return e
+}
+
+// endUnlanded is the end of a call whose layer stays, since it could not land.
+func (t *turn) endUnlanded(end ended, err error) event.ToolComplete {
+	end.call.layer.leave()
+	end.err = errors.Join(toolset.Errorf(
+		"it ran, but what it wrote could not be applied to the folder, and is kept: %s", firstLine(err)), end.err)
+	e, before := t.endOf(end), manifestID(t.states.at)
+	e.PreManifestID, e.PostManifestID = before, before
+	return e
+}
+
+// endLanded is the end of a call whose layer lands. aside are remarks on its repositories.
+func (t *turn) endLanded(end ended, ws *toolset.Workspace, choice reviewed, aside []string) event.ToolComplete {
+	c := end.call
+	ctx, cancel := t.afterCall()
+	defer cancel()
+	done, err := t.land(ctx, c, ws, choice.only)
 	if err != nil {
-		c.layer.leave()
-		end.err = errors.Join(toolset.Errorf(
-			"it ran, but what it wrote could not be applied to the folder, and is kept: %s", firstLine(err)), end.err)
-		e := t.endOf(end)
-		e.PreManifestID, e.PostManifestID = before, before
-		return e
+		return t.endUnlanded(end, err)
 	}
-	notes = append(notes, choice.notes()...)
-	notes = append(notes, aside...)
+	notes := append(choice.notes(done), aside...)
 	t.warn(aside)
 	notes = append(notes, done.notes()...)
 	t.warn(done.notes())
@@ -232,8 +247,8 @@ type landed struct {
 	unlanded []cas.Left
 }
 
-// land brings what a call has written into the folder.
-// only selects paths; nil is all of them.
+// land brings what a call has written into the folder. only selects paths; nil is all of
+// them.
 func (t *turn) land(ctx context.Context, c *call, ws *toolset.Workspace, only []string) (*landed, error) {
 	done, err := t.eng.landLayer(ctx, landing{
 		dir: c.layer.dir, ws: ws, at: t.states.at, only: only,

@@ -109,6 +109,9 @@ type TurnRequest struct {
 	// CanAnswer says that it answers those with a form, too: what a running tool
 	// asks. Without it a question is not asked, and the tool hears that.
 	CanAnswer bool
+	// CanReview reports that it shows the changes of a call that has run, and answers which
+	// of them are applied. Without it, the mode [permission.Changes] asks before each call.
+	CanReview bool
 	// MaxSteps bounds the model's responses in this turn (document 000's
 	// max_iterations); 0 means DefaultMaxSteps.
 	MaxSteps int
@@ -207,6 +210,8 @@ type Confirmation struct {
 	Reason    string // told to the model
 	// Content is what a form is filled in with.
 	Content json.RawMessage
-	// Only are the files of a review that are applied, as it names them; nil applies all.
+	// All and Only answer a review: All applies all changes, Only those that it names, as the
+	// review names them. An answer that allows has one of them.
+	All  bool
 	Only []string
 }

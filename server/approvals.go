@@ -231,7 +231,9 @@ type answerBody struct {
 	Reason    string         `json:"reason,omitempty"`
 	// Content is what a form is filled in with.
 	Content json.RawMessage `json:"content,omitempty"`
-	// Only are the files of a review that are applied; left out, all are.
+	// All and Only answer a review: all applies all changes, only those of the paths that it
+	// names, as the review has them. A decision to allow needs one of them.
+	All  bool      `json:"all,omitempty"`
 	Only *[]string `json:"only,omitempty"`
 }
 
@@ -284,7 +286,7 @@ func (s *Server) confirm(w http.ResponseWriter, r *http.Request, c claim) error 
 func errLongReason() error { return fault.New(fault.Usage, "reason is too long") }
 
 func (b *answerBody) confirmation() engine.Confirmation {
-	c := engine.Confirmation{ToolUseID: b.ToolUseID, Decision: b.Decision, Reason: b.Reason, Content: b.Content}
+	c := engine.Confirmation{ToolUseID: b.ToolUseID, Decision: b.Decision, Reason: b.Reason, Content: b.Content, All: b.All}
 	if b.Only != nil {
 		c.Only = append([]string{}, *b.Only...)
 	}
@@ -327,7 +329,7 @@ func (s *Server) take(r *http.Request, id engine.TurnID, claims []claim) (last e
 		if asks[i] == nil {
 			return 0, fault.New(fault.NotFound, "turn "+string(id)+" asks about no such call")
 		}
-		if _, err := c.Fill(asks[i].ask.Form); err != nil {
+		if _, err := c.Fit(&asks[i].ask); err != nil {
 			return 0, err // and the question stays
 		}
 		if c.Decision.Allows() {

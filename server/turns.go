@@ -61,6 +61,9 @@ type turnChoices struct {
 	Confirm bool `json:"confirm,omitempty"`
 	// Forms says that it answers those with a form, too.
 	Forms bool `json:"forms,omitempty"`
+	// Reviews says that it shows the changes of calls that have run, and answers which of
+	// them are applied. Without it, the mode changes asks before calls run.
+	Reviews bool `json:"reviews,omitempty"`
 	// Docs are what the message names as doc:ID; null looks for them in it.
 	Docs *[]string `json:"docs,omitempty"`
 	// AgentMode says whether the model may call tools and go on with what they
@@ -220,7 +223,7 @@ func (c *turnChoices) choose(req *engine.TurnRequest) error {
 	}
 	req.AgentMode, req.TextAlone, req.Ephemeral = c.AgentMode, c.TextAlone, c.Ephemeral
 	req.Suggestions = !c.TextAlone // document 000's clients show them
-	req.CanAnswer = c.Confirm && c.Forms
+	req.CanAnswer, req.CanReview = c.Confirm && c.Forms, c.Confirm && c.Reviews
 	req.CanConfirm, req.Think = c.Confirm, c.Think
 	if len(c.Schema) > 0 && string(c.Schema) != "null" {
 		req.Schema = c.Schema

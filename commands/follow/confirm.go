@@ -12,6 +12,7 @@ import (
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/internal/consent"
 	"github.com/fettle-cli/fettle/server/client"
 )
@@ -29,14 +30,10 @@ func confirm(ctx context.Context, rt *workbench.Runtime, eng client.Turns, id en
 		}
 	}
 	q := newCallQuestion(ask, rt.PromptWidth())
-	answer := engine.Confirmation{ToolUseID: ask.ToolUseID, Decision: event.Deny}
 	for {
 		key, err := rt.Streams.Ask(ctx, term.Question{Text: q.text, Choices: q.choices()})
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
-		}
-		if err != nil {
-			answer.Reason = "nobody answered"
 		}
 		switch key {
 		case '?':
@@ -45,20 +42,39 @@ func confirm(ctx context.Context, rt *workbench.Runtime, eng client.Turns, id en
 			q.text = q.details.Next()
 		case 'e':
 			q.text = q.details.Rest()
-		case 's':
-			only, err := ChooseFiles(ctx, ask.Review, rt.Streams.Ask)
-			if ctx.Err() != nil {
-				return context.Cause(ctx)
-			}
-			if err != nil {
-				answer.Reason = "nobody answered"
-			}
-			return eng.Confirm(ctx, id, OnlySome(answer, only))
 		default:
-			answer.Decision = DecisionOf(key)
+			answer, err := answerOf(ctx, rt, ask, key, err)
+			if err != nil {
+				return err
+			}
 			return eng.Confirm(ctx, id, answer)
 		}
 	}
+}
+
+// answerOf returns the answer for a key, after the questions that follow it. asked is the
+// error of the question: without an answer nothing is allowed.
+func answerOf(ctx context.Context, rt *workbench.Runtime, ask event.ConfirmRequest, key rune, asked error) (answer engine.Confirmation, err error) {
+	switch {
+	case asked != nil:
+		answer = ReviewAnswer(ask, 'n')
+	case key == 's':
+		var only []string
+		only, asked = ChooseFiles(ctx, ask.Review, rt.Streams.Ask)
+		answer = OnlySome(ask, only)
+	case key == 'r':
+		answer = ReviewAnswer(ask, 'n')
+		answer.Reason, asked = rt.Streams.AskLine(ctx, "  why not: ")
+	default:
+		answer = ReviewAnswer(ask, key)
+	}
+	if ctx.Err() != nil {
+		return answer, context.Cause(ctx)
+	}
+	if asked != nil && answer.Reason == "" {
+		answer.Reason = "nobody answered"
+	}
+	return answer, nil
 }
 
 // callQuestion is the question about a call.
@@ -144,11 +160,8 @@ func newCallQuestion(ask event.ConfirmRequest, width int) *callQuestion {
 // addReview shows the changes that a call has made, as far as they fit.
 func (q *callQuestion) addReview(b *strings.Builder, width int) {
 	lines := ReviewDiff(q.review)
-	if q.review.More > 0 {
-		lines = append(lines, ReviewList(q.review)[len(q.review.Files)])
-	}
 	if len(lines) > reviewLines {
-		lines, q.cut = ReviewList(q.review), true
+		lines, q.cut = reviewList(q.review), true
 		lines = lines[:min(len(lines), reviewLines)]
 	}
 	for _, line := range lines {
@@ -187,6 +200,7 @@ const maxDenied = 5
 func deniedFault(p event.ResponsePayload) error {
 	f := fault.New(fault.Approval, term.Count(p.Denied, "tool call", "tool calls")+" needed an approval that nobody could give")
 	var allow []string
+	mode := ""
 	for _, h := range p.ToolHistory {
 		if h.Status != event.CallError || !strings.Contains(h.Output, "nobody can be asked") {
 			continue
@@ -194,13 +208,16 @@ func deniedFault(p event.ResponsePayload) error {
 		if len(f.Detail) < maxDenied {
 			f.Detail = append(f.Detail, term.CutEnd(show.OneLine(h.ToolID)+"  "+show.ArgLine(h.Input), 76))
 		}
+		if strings.Contains(h.Output, permission.AskAllReason) {
+			mode = "--approvals calls " // no rule allows anything in that mode
+		}
 		if flag := "--allow " + h.ToolID; !slices.Contains(allow, flag) {
 			allow = append(allow, flag)
 		}
 	}
-	flags := strings.Join(allow, " ")
+	flags := mode + strings.Join(allow, " ")
 	switch {
-	case flags == "":
+	case len(allow) == 0:
 	case p.ConversationID > 0:
 		f.Hints = []string{fmt.Sprintf("fettle ask --chat %d %s \"go on\"", p.ConversationID, flags)}
 	default:

@@ -84,7 +84,7 @@ func (r *Rules) Decide(c *Call) (Verdict, string) {
 		return Refuse, "the rule deny " + rule + " forbids it"
 	}
 	if r.asksAll() {
-		return Ask, askAllReason
+		return Ask, AskAllReason
 	}
 	if v, why, ok := r.unclear(c); ok {
 		return v, why

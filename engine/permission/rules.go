@@ -39,8 +39,8 @@ func (r *Rules) Allowing(allow []string) *Rules {
 // asksAll reports whether every call asks. A caller that allows everything is not asked.
 func (r *Rules) asksAll() bool { return r.mode == AskAll && !r.allowAll }
 
-// askAllReason is why a call asks in the mode [AskAll].
-const askAllReason = "in the mode ask-all every call asks"
+// AskAllReason is why a call asks in the mode [AskAll].
+const AskAllReason = "in the mode ask-all every call asks"
 
 // Remembers reports whether a rule that an approval makes has an effect: in the mode
 // [AskAll] no rule allows anything.

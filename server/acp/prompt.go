@@ -97,7 +97,7 @@ func (a *agent) complete(s *session, req *engine.TurnRequest) {
 	if req.Chat.New != "" {
 		req.Workspace = s.cwd
 	}
-	req.CanConfirm, req.CanAnswer, req.TextAlone = true, true, true
+	req.CanConfirm, req.CanAnswer, req.CanReview, req.TextAlone = true, true, true, true
 	req.Editor, req.Terminal = a.editorOf(s), a.terminalOf(s)
 	s.offerServers(req)
 	a.o.Prepare(req)

@@ -8,14 +8,19 @@ import (
 	"github.com/fettle-cli/fettle/internal/consent"
 )
 
-// reviewed are the changes of a call that has run, as diffs of the parts that differ. Files
-// without a diff are named.
-func (s *session) reviewed(r *event.Review) (out []toolContent) {
-	var named []string
+// reviewed shows the changes of a call that has run: a list of all, removals first, and the
+// diffs of the parts that differ.
+func (s *session) reviewed(r *event.Review) []toolContent {
+	var list []string
+	var diffs []toolContent
 	for _, f := range r.Files {
+		line := f.Kind + " " + consent.Line(f.Path)
+		if f.Note != "" {
+			line += " (" + consent.Line(f.Note) + ")"
+		}
+		list = append(list, line)
 		path, ok := s.absolute(f.Path)
 		if f.Diff == "" || !ok {
-			named = append(named, f.Kind+" "+consent.Line(f.Path))
 			continue
 		}
 		old, now := sides(f.Diff)
@@ -23,15 +28,15 @@ func (s *session) reviewed(r *event.Review) (out []toolContent) {
 		if f.Kind != "added" {
 			c.OldText = &old
 		}
-		out = append(out, c)
+		diffs = append(diffs, c)
 	}
 	if r.More > 0 {
-		named = append(named, fmt.Sprintf("%d more files", r.More))
+		list = append(list, fmt.Sprintf("%d more files", r.More))
 	}
-	if len(named) > 0 {
-		out = append(out, shown(strings.Join(named, "\n")))
+	for _, c := range r.Conflicts {
+		list = append(list, "not applied in any case, since it was changed meanwhile: "+consent.Line(c.Path))
 	}
-	return out
+	return append([]toolContent{shown(strings.Join(list, "\n"))}, diffs...)
 }
 
 // sides returns the lines of a unified diff as they were and as they are.

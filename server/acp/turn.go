@@ -187,7 +187,7 @@ func (q *asking) decision(c event.ConfirmRequest, got permissionResult, err erro
 	default:
 		switch got.Outcome.OptionID {
 		case optionOnce:
-			out.Decision = event.Allow
+			out.Decision, out.All = event.Allow, c.Review != nil
 		case optionChat:
 			out.Decision = event.AllowChat
 		case optionAlways:

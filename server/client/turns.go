@@ -186,8 +186,9 @@ func (l *Local) Confirm(ctx context.Context, id engine.TurnID, a engine.Confirma
 		Decision  event.Decision  `json:"decision"`
 		Reason    string          `json:"reason,omitempty"`
 		Content   json.RawMessage `json:"content,omitempty"`
+		All       bool            `json:"all,omitempty"`
 		Only      *[]string       `json:"only,omitempty"`
-	}{a.ToolUseID, a.Decision, a.Reason, a.Content, onlyOf(a)})
+	}{a.ToolUseID, a.Decision, a.Reason, a.Content, a.All, onlyOf(a)})
 	if err != nil {
 		return err
 	}

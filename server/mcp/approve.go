@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -52,10 +51,6 @@ func question(ask event.ConfirmRequest) *sdk.ElicitParams {
 		values = append(values, string(event.AllowChat), string(event.AllowAlways))
 	}
 	names, values = append(names, "Deny"), append(values, string(event.Deny))
-	if ask.Review != nil {
-		names[0], names[len(names)-1] = "Apply the changes", "Discard them"
-		text += "\n" + reviewText(ask.Review)
-	}
 	message := "Allow " + consent.Line(ask.ToolID) + " to run? " + consent.Line(ask.Reason) + ".\n" + text
 	return &sdk.ElicitParams{
 		Mode: "form", Message: message,
@@ -66,23 +61,6 @@ func question(ask event.ConfirmRequest) *sdk.ElicitParams {
 			},
 		},
 	}
-}
-
-// reviewText lists the changes that a call has made, with their diffs as far as a question
-// holds them.
-func reviewText(r *event.Review) string {
-	var b strings.Builder
-	for _, f := range r.Files {
-		fmt.Fprintf(&b, "\n%s %s\n%s", f.Kind, consent.Line(f.Path), f.Diff)
-	}
-	if r.More > 0 {
-		fmt.Fprintf(&b, "\n%d more files\n", r.More)
-	}
-	text, missing := consent.Head(b.String(), maxAsked)
-	if missing > 0 {
-		text += fmt.Sprintf("\n… %d bytes more are not shown", missing)
-	}
-	return text
 }
 
 // decisionOf reads the user's answer. What is no clear yes is a no.
@@ -118,8 +96,7 @@ func (c *call) ask(ctx context.Context, ask event.ConfirmRequest) {
 			}
 			return
 		}
-		decision, content := answerOf(ask.Form, answer)
-		c.confirm(engine.Confirmation{ToolUseID: ask.ToolUseID, Decision: decision, Content: content})
+		c.confirm(answerOf(&ask, answer))
 	})
 }
 
@@ -162,8 +139,7 @@ type parked struct {
 	s       *session
 	tool    string
 	sum     [sha256.Size]byte // of the arguments
-	useID   string
-	form    *event.Form // nil for an approval
+	ask     event.ConfirmRequest
 	id      engine.TurnID
 	at      event.Seq
 	changed []event.Change
@@ -180,7 +156,7 @@ func (c *call) park(ask event.ConfirmRequest) *sdk.CallToolResult {
 	}
 	p := &parked{
 		state: rand.Text(), s: c.s, tool: c.req.Params.Name, sum: sumOf(c.req.Params.Arguments),
-		useID: ask.ToolUseID, form: ask.Form, id: c.id, at: c.at, changed: c.changed,
+		ask: ask, id: c.id, at: c.at, changed: c.changed,
 	}
 	h := c.h
 	h.mu.Lock()
@@ -239,7 +215,6 @@ func (c *call) resume(state string) error {
 	p.timer.Stop()
 	c.id, c.at, c.changed = p.id, p.at, p.changed
 	answer, _ := c.req.Params.InputResponses[approvalKey].(*sdk.ElicitResult) // another answer is no yes
-	decision, content := answerOf(p.form, answer)
-	c.confirm(engine.Confirmation{ToolUseID: p.useID, Decision: decision, Content: content})
+	c.confirm(answerOf(&p.ask, answer))
 	return nil
 }

@@ -199,12 +199,16 @@ export interface ApprovalReview {
   files: ReviewedFile[];
   /** how many are not listed */
   more?: number;
+  /** changes that no answer applies, since the same was changed meanwhile */
+  conflicts?: { path: string; kind: string; reason?: string }[];
   output?: string;
 }
 
 export interface ReviewedFile {
   path: string;
   kind: "added" | "modified" | "removed";
+  /** files of one group are applied together or not at all */
+  group?: string;
   diff?: string;
   note?: string;
   added?: number;

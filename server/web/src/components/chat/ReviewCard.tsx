@@ -34,7 +34,10 @@ export function ReviewCard({ approval, review }: { approval: Approval; review: A
       setBusy(false);
     }
   }
-  const toggle = (path: string) => setLeft((was) => new Set(was.has(path) ? [...was].filter((p) => p !== path) : [...was, path]));
+  const toggle = (file: ReviewedFile) => {
+    const group = file.group ? review.files.filter((f) => f.group === file.group).map((f) => f.path) : [file.path];
+    setLeft((was) => new Set(was.has(file.path) ? [...was].filter((p) => !group.includes(p)) : [...was, ...group]));
+  };
 
   return (
     <section aria-labelledby={`${id}-title`} className="@container my-2 overflow-hidden rounded-lg border border-accent bg-surface text-[13px]">
@@ -49,9 +52,14 @@ export function ReviewCard({ approval, review }: { approval: Approval; review: A
       <p className="border-t border-border px-3 py-2 font-mono text-xs break-all">{visible(argument(approval.input))}</p>
       <ul className="max-h-96 overflow-y-auto border-t border-border">
         {review.files.map((file) => (
-          <File key={file.path} file={file} open={review.files.length <= 3} checked={!left.has(file.path)} onToggle={() => toggle(file.path)} />
+          <File key={file.path} file={file} open={review.files.length <= 3} checked={!left.has(file.path)} onToggle={() => toggle(file)} />
         ))}
-        {review.more && <li className="px-3 py-1 text-muted">{review.more} more are not listed, and go with the others.</li>}
+        {review.more && <li className="px-3 py-1 text-muted">{review.more} more are not listed, and are applied only with all others.</li>}
+        {review.conflicts?.map((c) => (
+          <li key={c.path} className="px-3 py-1 text-muted">
+            Not applied in any case, since it was changed meanwhile: <span className="font-mono text-xs break-all">{visible(c.path)}</span>
+          </li>
+        ))}
       </ul>
       <div className="flex flex-wrap items-center justify-end gap-2 border-t border-border px-3 py-2">
         {problem && <p role="alert" className="basis-full text-bad">{problem}</p>}
@@ -76,17 +84,17 @@ export function ReviewCard({ approval, review }: { approval: Approval; review: A
 
 function File({ file, open, checked, onToggle }: { file: ReviewedFile; open: boolean; checked: boolean; onToggle(): void }) {
   return (
-    <li className="border-b border-border last:border-b-0">
-      <details open={open && Boolean(file.diff)}>
-        <summary className="flex min-h-8 items-center gap-2 px-3">
-          <input type="checkbox" aria-label={`Apply ${file.path}`} checked={checked} onChange={onToggle} className="size-4 accent-(--fettle-accent)" />
+    <li className="flex items-start border-b border-border pl-3 last:border-b-0">
+      <input type="checkbox" aria-label={`Apply ${file.path}`} checked={checked} onChange={onToggle} className="mt-2 size-4 shrink-0 accent-(--fettle-accent)" />
+      <details open={open && Boolean(file.diff)} className="min-w-0 flex-1">
+        <summary className="flex min-h-8 items-center gap-2 px-2">
           <span className="text-muted">{file.kind}</span>
           <span className="min-w-0 flex-1 font-mono text-xs break-all">{visible(file.path)}</span>
           <span className="shrink-0 text-muted">{file.diff || file.added || file.removed ? `+${file.added ?? 0} -${file.removed ?? 0}` : ""}</span>
         </summary>
-        {file.note && <p className="px-3 pb-1 text-muted">{visible(file.note)}</p>}
+        {file.note && <p className="px-2 pb-1 text-muted">{visible(file.note)}</p>}
         {file.diff && (
-          <pre className="overflow-x-auto px-3 pb-2 font-mono text-xs" tabIndex={0} aria-label={`Changes of ${file.path}`}>
+          <pre className="overflow-x-auto px-2 pb-2 font-mono text-xs" tabIndex={0} aria-label={`Changes of ${file.path}`}>
             {file.diff.split("\n").map((line, i) => (
               <span key={i} className={cn("block", line.startsWith("+") && "text-good", line.startsWith("-") && "text-bad", line.startsWith("@@") && "text-muted")}>
                 {visible(line)}

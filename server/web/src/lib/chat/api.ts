@@ -9,7 +9,7 @@ import type { Approval } from "@/types/chat";
 import type { Decision, SendOptions } from "./state";
 
 // What the page can be asked while a turn runs.
-const answers = { confirm: true, forms: true };
+const answers = { confirm: true, forms: true, reviews: true };
 
 /** pageOfMessages is a page of a chat, the last one where before is null. */
 export async function pageOfMessages(chat: string, o: { limit: number; before?: string; leaf?: string; signal?: AbortSignal }) {
@@ -80,7 +80,7 @@ export async function waiting(turn: string): Promise<Partial<Approval>[]> {
 export async function answer(approval: Approval, decision: Decision, reason?: string, content?: Record<string, unknown>, only?: string[]) {
   const body = {
     tool_use_id: approval.tool_use_id, nonce: approval.nonce ?? "", decision,
-    ...(reason ? { reason } : {}), ...(content ? { content } : {}), ...(only ? { only } : {}),
+    ...(reason ? { reason } : {}), ...(content ? { content } : {}), ...(only ? { only } : approval.review && decision === "allow" ? { all: true } : {}),
   };
   await api.POST("/api/turns/{turn}/confirm", { params: { path: { turn: approval.turn_id } }, body });
 }
