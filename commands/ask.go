@@ -35,6 +35,11 @@ pipe, only the file tools are offered, and those that --tool, --toolset or
 --tool, --toolset and the setting tools choose others. fettle help
 environment has the settings run_command.* and search.*.
 
+--approvals chooses which calls ask. With changes, a contained command runs first,
+and the question shows what it changed: apply all, some of the files, or discard.
+With edits, the file tools change files of the workspace without a question. With
+ask-all, every call asks. --plan lets the model only read and answer with a plan.
+
 Beside a running fettle serve the question goes through it, and the answer is the
 same. --server asks one elsewhere: -w and what is about this machine can't be
 given then.`
@@ -49,7 +54,9 @@ fettle ask --retry -m ollama/qwen3
 fettle ask --page edit_research_stream --context '{"stream": {}}' "add topics"
 fettle ask --action 1
 fettle ask -w . --allow 'write_file(path=notes/**)' "write notes/todo.md"
-fettle ask -w . --allow 'run_command(git log*)' "what changed this week?"`
+fettle ask -w . --allow 'run_command(git log*)' "what changed this week?"
+fettle ask -w . --approvals changes "rename the tests after what they check"
+fettle ask -w . --plan "how would you split main.go?"`
 
 func newAsk(rt *workbench.Runtime) *cli.Command {
 	return &cli.Command{

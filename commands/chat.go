@@ -28,6 +28,7 @@ const chatExamples = `fettle chat
 fettle chat -c
 fettle chat 1
 fettle chat -w . "what does this project do?"
+fettle chat -w . --approvals changes
 fettle chat --plain -m ollama/qwen3`
 
 // chatOptions are the flags of chat, as values.

@@ -153,6 +153,7 @@ func (t *turn) askReview(c *call, shown *event.Review) (a Confirmation, err erro
 	if err := t.pose(w); err != nil {
 		return a, err
 	}
+	t.eng.pause("review:asked")
 	select {
 	case <-t.ctx.Done():
 		return a, context.Cause(t.ctx)

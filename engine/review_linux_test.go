@@ -2,11 +2,14 @@ package engine
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
@@ -17,7 +20,7 @@ import (
 // reviewing is a request of a command whose changes are reviewed.
 func reviewing(dir, line string) TurnRequest {
 	req := command(dir, line)
-	req.Policy, req.CanConfirm = permission.Policy{Approvals: permission.Changes}, true
+	req.Policy, req.CanConfirm, req.CanReview = permission.Policy{Approvals: permission.Changes}, true, true
 	return req
 }
 
@@ -62,7 +65,7 @@ func TestTheChangesOfACallAreReviewed(t *testing.T) {
 		status  event.CallStatus
 		told    []string
 	}{
-		"applied":            {Confirmation{Decision: event.Allow}, "three\n", "", "four\n", event.CallSuccess, []string{"the output"}},
+		"applied":            {Confirmation{Decision: event.Allow, All: true}, "three\n", "", "four\n", event.CallSuccess, []string{"the output"}},
 		"applied in part":    {Confirmation{Decision: event.Allow, Only: []string{"new/c"}, Reason: "keep a"}, "one\n", "two\n", "four\n", event.CallSuccess, []string{"the output", "applied only new/c", "discarded 2 files", "keep a"}},
 		"applied to nothing": {Confirmation{Decision: event.Allow, Only: []string{}}, "one\n", "two\n", "", event.CallError, []string{"the output", "discarded"}},
 		"discarded":          {Confirmation{Decision: event.Deny, Reason: "not b"}, "one\n", "two\n", "", event.CallError, []string{"the output", "discarded", "not b"}},
@@ -117,21 +120,35 @@ func TestACallWithoutChangesAsksNothing(t *testing.T) {
 	}
 }
 
-// While the question is open the folder is free: what the user changes then stays.
+// While the question is open the folder is free: what the user changes then stays, also a
+// repository, and the time of the question is not the call's.
 func TestTheUserCanWorkWhileAReviewIsOpen(t *testing.T) {
 	t.Parallel()
 	b, dir := reviewBench(t)
+	var later atomic.Int64
+	now := b.o.Now
+	b.o.Now = func() time.Time { return now().Add(time.Duration(later.Load())) }
 	id, ask := b.reviewed(dir, "echo three > a; echo four > b")
 	save(t, dir, "a", "mine\n")
+	save(t, dir, "own/.git/HEAD", "ref: refs/heads/main\n")
+	save(t, dir, "own/.git/objects/x", "")
+	save(t, dir, "own/.git/refs/x", "")
 	if end := completed(t, b.run(command(dir, "echo other > other"))); end.Status != event.CallSuccess {
 		t.Errorf("another chat's call: %s", end.Result)
 	}
-	end := b.decides(id, ask, Confirmation{Decision: event.Allow})
+	later.Store(int64(time.Hour))
+	end := b.decides(id, ask, Confirmation{Decision: event.Allow, All: true})
 	wantFile(t, dir, "a", "mine\n")
 	wantFile(t, dir, "b", "four\n")
 	wantFile(t, dir, "other", "other\n")
+	if _, err := os.Stat(filepath.Join(dir, "own", ".git", "HEAD")); err != nil {
+		t.Errorf("the user's repository: %v", err)
+	}
 	if len(end.Conflicts) != 1 || end.Conflicts[0].Path != "a" {
 		t.Errorf("the conflicts are %+v", end.Conflicts)
+	}
+	if end.DurationMS > (30 * time.Minute).Milliseconds() {
+		t.Errorf("the call took %d ms", end.DurationMS)
 	}
 }
 
@@ -147,50 +164,144 @@ func TestNothingOfAReviewLandsThatIsCancelled(t *testing.T) {
 	b.noLayersLeft(t)
 }
 
-func TestAReviewIsAnsweredWithItsOwnFiles(t *testing.T) {
+// An answer that allows names what it allows, and each change of a group is chosen with the
+// others. The question stays until an answer fits.
+func TestAReviewRefusesAnswersThatDoNotFit(t *testing.T) {
 	t.Parallel()
 	b, dir := reviewBench(t)
-	id, ask := b.reviewed(dir, "echo three > a")
-	err := b.Confirm(t.Context(), id, Confirmation{ToolUseID: ask.ToolUseID, Decision: event.Allow, Only: []string{"b"}})
-	if fault.CodeOf(err) != fault.Usage {
-		t.Errorf("another file: %v", err)
+	save(t, dir, "d/x", "x\n")
+	id, ask := b.reviewed(dir, "echo three > a; rm -r d; mkdir d; echo n > d/n")
+	for name, a := range map[string]Confirmation{
+		"a plain yes":       {Decision: event.Allow},
+		"all and some":      {Decision: event.Allow, All: true, Only: []string{"a"}},
+		"a rule":            {Decision: event.AllowAlways, All: true},
+		"another file":      {Decision: event.Allow, Only: []string{"b"}},
+		"a part of a group": {Decision: event.Allow, Only: []string{"a", "d/n"}},
+	} {
+		a.ToolUseID = ask.ToolUseID
+		if err := b.Confirm(t.Context(), id, a); fault.CodeOf(err) != fault.Usage {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
-	b.decides(id, ask, Confirmation{Decision: event.Allow, Only: []string{"a"}})
-	wantFile(t, dir, "a", "three\n")
+	wantFile(t, dir, "a", "one\n")
+	b.decides(id, ask, Confirmation{Decision: event.Allow, Only: []string{"d/n", "d/x"}})
+	wantFile(t, dir, "a", "one\n")
+	wantFile(t, dir, "d/n", "n\n")
+	wantFile(t, dir, "d/x", "")
 }
 
-// A command that reaches the network asks before it runs, and so does one that an ask rule
-// concerns; a rule that denies refuses it.
+// A review lists each removal, removals first, and leaves a removed folder where not all of
+// it was chosen. Undo brings back exactly what landed.
+func TestAReviewOfManyRemovals(t *testing.T) {
+	t.Parallel()
+	b, dir := reviewBench(t)
+	const many = maxReviewed + 50
+	for i := range many {
+		save(t, dir, fmt.Sprintf("d/sub/%04d", i), "")
+	}
+	id, ask := b.reviewed(dir, "rm -r d b; echo three > a; mkdir n; for i in $(seq 2000); do : > n/$i; done")
+	r := ask.Review
+	var only []string
+	for i, f := range r.Files {
+		if (f.Kind == "removed") != (i <= many) {
+			t.Fatalf("file %d is %s %s", i, f.Kind, f.Path)
+		}
+		if f.Kind == "removed" && f.Path != "d/sub/0007" {
+			only = append(only, f.Path)
+		}
+	}
+	if len(r.Files) != many+1+maxReviewed || r.More != 2001-maxReviewed {
+		t.Errorf("it lists %d files, and %d are not listed", len(r.Files), r.More)
+	}
+	end := b.decides(id, ask, Confirmation{Decision: event.Allow, Only: only})
+	if left, err := filepath.Glob(filepath.Join(dir, "d", "sub", "*")); err != nil || len(left) != 1 {
+		t.Errorf("%d files are left in d/sub: %v", len(left), err)
+	}
+	wantFile(t, dir, "a", "one\n")
+	wantFile(t, dir, "b", "")
+	if !strings.Contains(end.Result, "discarded 2002 files") {
+		t.Errorf("the model is told %s", end.Result)
+	}
+	if _, err := b.Undo(t.Context(), RestoreRequest{Chat: ChatRef{Last: true}}); err != nil {
+		t.Fatal(err)
+	}
+	if back, err := filepath.Glob(filepath.Join(dir, "d", "sub", "*")); err != nil || len(back) != many {
+		t.Errorf("%d files are back in d/sub: %v", len(back), err)
+	}
+	wantFile(t, dir, "b", "two\n")
+}
+
+// What has no lines to show is described: contents that are no text, permission bits, links,
+// and folders that states leave out.
+func TestAReviewDescribesWhatHasNoDiff(t *testing.T) {
+	t.Parallel()
+	b, dir := reviewBench(t)
+	save(t, dir, "package.json", "{}")
+	save(t, dir, "bin", "\x00")
+	id, ask := b.reviewed(dir, `printf '\0\0\0' > bin; chmod 600 a; ln -s a link; mkdir node_modules; echo m > node_modules/m; mkdir empty; seq 100000 > long`)
+	notes := make(map[string]string)
+	for _, f := range ask.Review.Files {
+		notes[f.Path] = f.Note
+	}
+	for path, want := range map[string]string{
+		"bin": "3 bytes, before 1 byte, not a text", "a": "mode 0644 → 0600", "link": "a link", "empty": "a folder", "long": "is not shown",
+		"node_modules": "1 file written, 2 bytes; undo does not restore them",
+	} {
+		if !strings.Contains(notes[path], want) {
+			t.Errorf("%s: %q, want %q", path, notes[path], want)
+		}
+	}
+	b.decides(id, ask, Confirmation{Decision: event.Allow, Only: []string{"node_modules", "a"}})
+	wantFile(t, dir, "node_modules/m", "m\n")
+	wantFile(t, dir, "bin", "\x00")
+	wantFile(t, dir, "long", "")
+}
+
+// What the user changed while the call ran is shown as a conflict, which no answer applies.
+func TestAReviewShowsConflicts(t *testing.T) {
+	t.Parallel()
+	b, dir := reviewBench(t)
+	b.first(t, dir)
+	save(t, dir, "go", "no")
+	id := b.start(next(reviewing("", "echo three > a; echo four > b; until grep -q yes go; do sleep 0.01; done")))
+	b.waitForCall(t)
+	save(t, dir, "a", "mine\n")
+	save(t, dir, "go", "yes")
+	ask := b.waitFor(id, event.TypeConfirmRequest).Body.(event.ConfirmRequest)
+	if c := ask.Review.Conflicts; len(c) != 1 || c[0].Path != "a" || len(ask.Review.Files) != 1 {
+		t.Errorf("the review is %+v", ask.Review)
+	}
+	b.decides(id, ask, Confirmation{Decision: event.Allow, All: true})
+	wantFile(t, dir, "a", "mine\n")
+	wantFile(t, dir, "b", "four\n")
+}
+
+// A command that can't be taken back asks before it runs, and the question has the reason. So
+// does one that an ask rule concerns; a rule that denies refuses it.
 func TestOnlyContainedCommandsRunFirst(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		policy  permission.Policy
-		network bool
-		asks    bool
+		change func(*bench, *TurnRequest)
+		asks   bool
+		why    string
 	}{
-		"an ask rule": {permission.Policy{Ask: []string{"run_command(echo *)"}}, false, true},
-		"a deny rule": {permission.Policy{Deny: []string{"run_command(echo *)"}}, false, false},
-		"the network": {permission.Policy{}, true, true},
+		"an ask rule":                    {func(_ *bench, r *TurnRequest) { r.Policy.Ask = []string{"run_command(echo *)"} }, true, "the rule ask"},
+		"a deny rule":                    {func(_ *bench, r *TurnRequest) { r.Policy.Deny = []string{"run_command(echo *)"} }, false, ""},
+		"the network":                    {func(b *bench, _ *TurnRequest) { b.opensCommands() }, true, "other systems"},
+		"repositories":                   {func(b *bench, _ *TurnRequest) { b.o.CommandsWriteGit = true }, true, "repositories"},
+		"a client without reviews":       {func(_ *bench, r *TurnRequest) { r.CanReview = false }, true, "does not review"},
+		"a turn that nothing is kept of": {func(_ *bench, r *TurnRequest) { r.Ephemeral = true }, true, "no state"},
+		"no overlays":                    {func(b *bench, _ *TurnRequest) { b.o.Layers = nil }, true, "kept apart from the folder: there are no sandboxes"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b, dir := reviewBench(t)
-			if c.network {
-				entries := slices.Collect(b.o.Tools.All())
-				for i := range entries {
-					entries[i].Tool.Annotations.OpenWorld = entries[i].Tool.Annotations.OpenWorld || entries[i].Tool.ID == commandTool
-				}
-				set, err := toolset.NewSet(entries...)
-				if err != nil {
-					t.Fatal(err)
-				}
-				b.o.Tools = set
-			}
 			req := reviewing(dir, "echo three > a")
-			req.Policy = c.policy.With(req.Policy)
+			c.change(b, &req)
 			id := b.start(req)
 			first := b.firstOf(id, event.TypeConfirmRequest, event.TypeToolStart)
-			if ask, asked := first.Body.(event.ConfirmRequest); asked != c.asks || asked && ask.Review != nil {
+			ask, asked := first.Body.(event.ConfirmRequest)
+			if asked != c.asks || asked && (ask.Review != nil || !strings.Contains(ask.Reason, c.why)) {
 				t.Errorf("it began with %+v", first.Body)
 			}
 			b.Cancel(t.Context(), id)
@@ -198,6 +309,19 @@ func TestOnlyContainedCommandsRunFirst(t *testing.T) {
 			wantFile(t, dir, "a", "one\n")
 		})
 	}
+}
+
+// opensCommands gives commands the network.
+func (b *bench) opensCommands() {
+	entries := slices.Collect(b.o.Tools.All())
+	for i := range entries {
+		entries[i].Tool.Annotations.OpenWorld = entries[i].Tool.Annotations.OpenWorld || entries[i].Tool.ID == commandTool
+	}
+	set, err := toolset.NewSet(entries...)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.o.Tools = set
 }
 
 // Where layers can't be mounted after all, a call that was to run first does not run. The
@@ -228,32 +352,4 @@ func TestACallThatGetsNoLayerDoesNotRunUnasked(t *testing.T) {
 	b.decides(id, ask, Confirmation{Decision: event.Allow})
 	wantFile(t, dir, "a", "three\n")
 	b.noLayersLeft(t)
-}
-
-// The user is told once why calls ask before they run.
-func TestWithoutLayersTheModeSaysSoOnce(t *testing.T) {
-	t.Parallel()
-	b, dir := reviewBench(t)
-	b.o.Layers = nil
-	said := 0
-	for range 2 {
-		req := reviewing(dir, "echo three > a")
-		if said > 0 {
-			req = next(req)
-		}
-		id := b.start(req)
-		ask := b.waitFor(id, event.TypeConfirmRequest).Body.(event.ConfirmRequest)
-		if ask.Review != nil {
-			t.Error("it ran before the question")
-		}
-		b.decides(id, ask, Confirmation{Decision: event.Deny})
-		for _, e := range b.follow(id) {
-			if note, ok := e.Body.(event.Footnote); ok && strings.Contains(note.Text, "approvals: changes") {
-				said++
-			}
-		}
-	}
-	if said != 1 {
-		t.Errorf("it is said %d times", said)
-	}
 }

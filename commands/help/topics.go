@@ -151,6 +151,7 @@ One question a line. Without --no-stdin the first would read them all:
 
 Work on files where nobody can be asked: name what may run, and set bounds.
   fettle ask -w . --allow 'write_file(path=notes/**)' --timeout 5m "write notes"
+  fettle ask -w . --approvals edits --timeout 5m "add missing doc comments"
 
 A question under a name, with what it is about:
   git diff --staged | fettle ask -p review --var focus=naming

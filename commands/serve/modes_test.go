@@ -107,7 +107,11 @@ func modeFlags(mode string) []string {
 func TestModesHoldAtEveryFrontEnd(t *testing.T) {
 	t.Parallel()
 	for name, run := range modeFrontEnds {
-		for _, mode := range []string{"calls", "changes", "edits", "ask-all", "plan"} {
+		modes := []string{"edits", "plan"} // one that lets more through, and one that lets less
+		if name == "ask" {
+			modes = []string{"calls", "changes", "edits", "ask-all", "plan"}
+		}
+		for _, mode := range modes {
 			t.Run(name+"/"+mode, func(t *testing.T) {
 				t.Parallel()
 				w, project := modesWorld(t)
