@@ -19,7 +19,7 @@ func childLayer(ctx context.Context, dir string, args []string) error {
 	e.sandboxed(sandbox.New(sandbox.Options{}), builtin.Commands{})
 	req := next(command("", "echo 2 > a; rm b; echo 1 > c; "+args[0]))
 	if strings.HasPrefix(args[1], "review:") {
-		req = next(reviewing("", "echo 2 > a; rm b; echo 1 > c; "+args[0]))
+		req = next(reviewedCall("", "echo 2 > a; rm b; echo 1 > c; "+args[0]))
 	}
 	id, err := e.Start(ctx, req)
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 	"github.com/fettle-cli/fettle/toolset"
 )
 
-// reviewing is a request of a command whose changes are reviewed.
-func reviewing(dir, line string) TurnRequest {
+// reviewedCall is a request of a command whose changes are reviewed.
+func reviewedCall(dir, line string) TurnRequest {
 	req := command(dir, line)
 	req.Policy, req.CanConfirm, req.CanReview = permission.Policy{Approvals: permission.Changes}, true, true
 	return req
@@ -36,7 +36,7 @@ func reviewBench(t *testing.T) (b *bench, dir string) {
 // reviewed runs a command up to the question about its changes.
 func (b *bench) reviewed(dir, line string) (TurnID, event.ConfirmRequest) {
 	b.t.Helper()
-	id := b.start(reviewing(dir, line))
+	id := b.start(reviewedCall(dir, line))
 	asked := b.firstOf(id, event.TypeConfirmRequest, event.TypeToolComplete)
 	ask, ok := asked.Body.(event.ConfirmRequest)
 	if !ok || ask.Review == nil {
@@ -110,7 +110,7 @@ func TestACallWithoutChangesAsksNothing(t *testing.T) {
 	t.Parallel()
 	b, dir := reviewBench(t)
 	for _, line := range []string{"cat a", "echo x > c; rm c"} {
-		events := b.run(reviewing(dir, line))
+		events := b.run(reviewedCall(dir, line))
 		if find[event.ConfirmRequest](events).Tool != "" {
 			t.Errorf("%s: %s", line, outline(events))
 		}
@@ -263,7 +263,7 @@ func TestAReviewShowsConflicts(t *testing.T) {
 	b, dir := reviewBench(t)
 	b.first(t, dir)
 	save(t, dir, "go", "no")
-	id := b.start(next(reviewing("", "echo three > a; echo four > b; until grep -q yes go; do sleep 0.01; done")))
+	id := b.start(next(reviewedCall("", "echo three > a; echo four > b; until grep -q yes go; do sleep 0.01; done")))
 	b.waitForCall(t)
 	save(t, dir, "a", "mine\n")
 	save(t, dir, "go", "yes")
@@ -296,7 +296,7 @@ func TestOnlyContainedCommandsRunFirst(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b, dir := reviewBench(t)
-			req := reviewing(dir, "echo three > a")
+			req := reviewedCall(dir, "echo three > a")
 			c.change(b, &req)
 			id := b.start(req)
 			first := b.firstOf(id, event.TypeConfirmRequest, event.TypeToolStart)
@@ -339,12 +339,12 @@ func TestACallThatGetsNoLayerDoesNotRunUnasked(t *testing.T) {
 			}
 		}
 	}
-	end := completed(t, b.run(next(reviewing("", "echo three > a"))))
+	end := completed(t, b.run(next(reviewedCall("", "echo three > a"))))
 	wantFile(t, dir, "a", "one\n")
 	if end.Status != event.CallError {
 		t.Errorf("the call ended with %s: %s", end.Status, end.Result)
 	}
-	id := b.start(next(reviewing("", "echo three > a")))
+	id := b.start(next(reviewedCall("", "echo three > a")))
 	ask := b.waitFor(id, event.TypeConfirmRequest).Body.(event.ConfirmRequest)
 	if ask.Review != nil {
 		t.Error("it ran before the question")

@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	// maxReviewed bounds the files that a review lists besides the removed ones, of which it
-	// lists all.
+	// maxReviewed bounds the files that a review lists besides those that are removed, or
+	// applied together with others: of these it lists all.
 	maxReviewed = 1000
 	// maxReviewedDiff bounds the diff of one file, and maxReviewedText those of all, in
 	// bytes: the event is stored, and sent to each front end.
@@ -79,6 +79,7 @@ func outputOf(end ended) string {
 func (r *reviewing) list(ctx context.Context) error {
 	filled := r.filledFolders()
 	var removed, others []cas.Change
+	alone := 0 // of others, so far
 	for _, c := range r.changes {
 		switch {
 		case c.FoldersOnly() && filled[c.Path]:
@@ -87,12 +88,15 @@ func (r *reviewing) list(ctx context.Context) error {
 			}
 		case c.New == nil:
 			removed = append(removed, c)
-		default:
+		case r.groups[c.Path] != "": // which is chosen whole, so all of it is listed
 			others = append(others, c)
+		case alone < maxReviewed:
+			others, alone = append(others, c), alone+1
+		default:
+			r.shown.More++
 		}
 	}
-	r.shown.More = max(len(others)-maxReviewed, 0)
-	files, err := r.files(ctx, others[:len(others)-r.shown.More])
+	files, err := r.files(ctx, others)
 	if err != nil {
 		return err
 	}
@@ -131,7 +135,7 @@ func (r *reviewing) file(ctx context.Context, c cas.Change) (event.ReviewedFile,
 		out.Group = cas.EscapePath(group)
 	}
 	mode := joinNotes(typeText(c), c.PermsText())
-	switch size := sizeOf(c.Old) + sizeOf(c.New); {
+	switch size := bytesOf(c.Old) + bytesOf(c.New); {
 	case c.FoldersOnly(), c.New != nil && c.New.Kind == cas.Folder:
 		out.Note = mode
 		return out, nil
@@ -216,8 +220,8 @@ func (r *reviewing) only(names []string) []string {
 	return out
 }
 
-// sizeOf is the size of a regular file; 0 for others.
-func sizeOf(e *cas.Entry) int64 {
+// bytesOf returns the size of a regular file; 0 for others.
+func bytesOf(e *cas.Entry) int64 {
 	if e == nil || e.Kind != cas.File && e.Kind != cas.Executable {
 		return 0
 	}
@@ -228,11 +232,11 @@ func sizeOf(e *cas.Entry) int64 {
 func sizesText(c cas.Change) string {
 	switch {
 	case c.Old == nil:
-		return units.Size(sizeOf(c.New))
+		return units.Size(bytesOf(c.New))
 	case c.New == nil:
-		return units.Size(sizeOf(c.Old))
+		return units.Size(bytesOf(c.Old))
 	}
-	return units.Size(sizeOf(c.New)) + ", before " + units.Size(sizeOf(c.Old))
+	return units.Size(bytesOf(c.New)) + ", before " + units.Size(bytesOf(c.Old))
 }
 
 // typeText names the type of an entry that is not a file before and after the change.

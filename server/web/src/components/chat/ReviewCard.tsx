@@ -61,6 +61,14 @@ export function ReviewCard({ approval, review }: { approval: Approval; review: A
           </li>
         ))}
       </ul>
+      {review.output && (
+        <details className="border-t border-border">
+          <summary className="min-h-8 px-3 py-1.5 text-muted">Output</summary>
+          <pre className="max-h-40 overflow-auto px-3 pb-2 font-mono text-xs whitespace-pre-wrap" tabIndex={0} aria-label="Output of the call">
+            {visible(review.output)}
+          </pre>
+        </details>
+      )}
       <div className="flex flex-wrap items-center justify-end gap-2 border-t border-border px-3 py-2">
         {problem && <p role="alert" className="basis-full text-bad">{problem}</p>}
         <input
