@@ -63,7 +63,7 @@ func askShapes() []shape {
 			{"text_delta", "a piece of the answer: text, agent"},
 			{"tool_start", "a call begins: tool, tool_id, input, tool_use_id, tool_call_id, agent, index, pre_manifest_id, extra (what only the model's provider understands)"},
 			{"confirm_request", "it needs an approval: tool, tool_id, input, tool_use_id, reason, reach (what it may do), rule; where it runs and asks for something itself, also form; where it has run and its changes wait to be applied, also review"},
-			{"review", "what it has changed: files (path, kind, diff, note, added, removed), more (how many are not listed), output"},
+			{"review", "what it has changed: files (path, kind, group (applied together or not at all), diff, note, added, removed), removals first; more (how many are not listed), conflicts (what no answer applies), output"},
 			{"form", "what it asks for: kind (form, url or sampling), server, call, message, url; fields, each with name, type, title, description, required, default, options (value, title), format, min_length, max_length, minimum, maximum, min_items, max_items; sampling (model, system, messages with role and text, max_tokens)"},
 			{"confirm_result", "and got it or not: tool_use_id, decision (allow, allow_chat, allow_always, deny), reason, content (what a form was filled in with), only (the files of a review that were applied)"},
 			{"prompted", "a model answered it while it ran: tool_use_id, server (which asked), model, usage"},
