@@ -13,10 +13,12 @@ import (
 type builder struct {
 	old   *index
 	found map[string]*folderScan
+	edits bool // found has only what differs from old, and nil for what is removed
 	now   int64
 	given map[string]Digest // trees that are known before, and in the store; it may be nil
 
 	ix      *index
+	made    map[string]*dirRec
 	news    map[string]map[string]Entry // folder → name → what its child has become
 	byDepth [][]string
 	marked  map[string]bool
@@ -35,16 +37,17 @@ func vanished(name string) Entry { return Entry{Name: name} }
 // build gives the new index; the trees that the old one doesn't have are in
 // b.trees.
 func (b *builder) build() *index {
-	b.ix = &index{dirs: make(map[string]*dirRec, len(b.found)), epoch: b.old.epoch, root: b.old.root}
+	b.made = make(map[string]*dirRec, len(b.found))
 	b.news = make(map[string]map[string]Entry)
 	b.marked = make(map[string]bool)
 	for path, f := range b.found {
-		old := b.old.dirs[path]
-		if f.rec != nil && f.rec == old {
-			b.ix.dirs[path] = old
-			continue
+		if f == nil {
+			b.made[path] = nil
+		} else if f.rec != nil && f.rec == b.old.dirs.get(path) {
+			b.made[path] = f.rec
+		} else {
+			b.mark(path)
 		}
-		b.mark(path)
 	}
 	for depth := len(b.byDepth) - 1; depth >= 0; depth-- {
 		paths := b.byDepth[depth]
@@ -52,7 +55,21 @@ func (b *builder) build() *index {
 			b.finish(paths[i], c)
 		}
 	}
+	b.ix = &index{epoch: b.old.epoch, root: b.old.root}
+	if b.edits {
+		b.ix.dirs = b.old.dirs.with(b.made)
+	} else {
+		b.ix.dirs = foldersOf(b.made)
+	}
 	return b.ix
+}
+
+// scan returns what was found of a folder.
+func (b *builder) scan(path string) *folderScan {
+	if f := b.found[path]; f != nil || !b.edits {
+		return f
+	}
+	return &folderScan{rec: b.old.dirs.get(path)}
 }
 
 // completed is a folder's record, and its tree where the old index has another.
@@ -69,7 +86,7 @@ func (b *builder) completeAll(paths []string) []completed {
 	var next atomic.Int64
 	work := func() {
 		for i := next.Add(1) - 1; i < int64(len(paths)); i = next.Add(1) - 1 {
-			if f := b.found[paths[i]]; f.rec != nil {
+			if f := b.scan(paths[i]); f.rec != nil {
 				out[i] = b.complete(paths[i], f.rec)
 			}
 		}
@@ -104,12 +121,12 @@ func (b *builder) mark(path string) {
 
 // finish takes a folder's record in, and tells the folder above.
 func (b *builder) finish(path string, c completed) {
-	f := b.found[path]
+	f := b.scan(path)
 	up, name := split(path)
 	self := Entry{Name: name, Kind: Folder}
 	switch {
 	case f.rec != nil:
-		b.ix.dirs[path] = c.rec
+		b.made[path] = c.rec
 		self.Digest, self.Perm = c.rec.tree, f.perm
 		if c.enc != nil {
 			b.trees = append(b.trees, newTree{path, c.rec.tree, c.enc})
@@ -134,7 +151,7 @@ func (b *builder) finish(path string, c completed) {
 // complete gives a folder's record with its children and its tree. It changes
 // nothing of b.
 func (b *builder) complete(path string, rec *dirRec) completed {
-	old := b.old.dirs[path]
+	old := b.old.dirs.get(path)
 	if news := b.news[path]; len(news) > 0 {
 		rec = rec.with(news, old != nil && sameArray(rec.ents, old.ents))
 	}
@@ -178,7 +195,11 @@ func (b *builder) adopt(path string, rec *dirRec) {
 	for i := range rec.ents {
 		e := &rec.ents[i]
 		if e.Kind == Folder && e.Digest.IsZero() {
-			if below := b.ix.dirs[join(path, e.Name)]; below != nil {
+			below, ok := b.made[join(path, e.Name)]
+			if !ok && b.edits {
+				below = b.old.dirs.get(join(path, e.Name))
+			}
+			if below != nil {
 				e.Digest = below.tree
 			}
 		}
@@ -208,14 +229,4 @@ func (r *dirRec) with(news map[string]Entry, shared bool) *dirRec {
 		r.dropEmpty()
 	}
 	return r
-}
-
-// totals sums up an index.
-func (ix *index) totals() (files int, bytes int64, failed int) {
-	for _, r := range ix.dirs {
-		files += r.files
-		bytes += r.bytes
-		failed += r.failed
-	}
-	return files, bytes, failed
 }

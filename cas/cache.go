@@ -232,8 +232,7 @@ func (r *dirRec) decodePatch(b []byte) error {
 // loadIndex reads a workspace's stat cache. If any of it can't be read, all of
 // it is dropped: files are read anew then.
 func (s *Store) loadIndex(ctx context.Context, ws string) (*index, error) {
-	ix := &index{dirs: make(map[string]*dirRec)}
-	bad := false
+	ix, recs, bad := new(index), make(map[string]*dirRec), false
 	err := s.kv.View(ctx, func(tx *kv.Tx) error {
 		for item, err := range s.cache.Scan(tx, kv.Range{Prefix: kv.Str(ws)}) {
 			var corrupt *kv.CorruptError
@@ -244,24 +243,26 @@ func (s *Store) loadIndex(ctx context.Context, ws string) (*index, error) {
 			if err != nil {
 				return err
 			}
-			bad = bad || !ix.add(item)
+			bad = bad || !ix.add(item, recs)
 		}
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	if bad || !ix.whole() {
-		return &index{dirs: make(map[string]*dirRec)}, s.dropCache(ctx, ws)
+	if bad || !whole(recs) {
+		return new(index), s.dropCache(ctx, ws)
 	}
-	for _, r := range ix.dirs {
+	for _, r := range recs {
 		r.count()
 	}
+	ix.dirs = foldersOf(recs)
 	return ix, nil
 }
 
-// add takes a stored record in, and tells whether it could be read.
-func (ix *index) add(item kv.RawItem) bool {
+// add reads a stored record into the index's head or into recs, and reports whether it could
+// be read.
+func (ix *index) add(item kv.RawItem, recs map[string]*dirRec) bool {
 	parts, err := item.Key.Parts()
 	if err != nil || len(parts) != 3 {
 		return false
@@ -272,10 +273,10 @@ func (ix *index) add(item kv.RawItem) bool {
 		ix.readHead(item.Value)
 		return true
 	}
-	r := ix.dirs[dir]
+	r := recs[dir]
 	if r == nil {
 		r = new(dirRec)
-		ix.dirs[dir] = r
+		recs[dir] = r
 	}
 	if piece == patchPiece {
 		return r.decodePatch(item.Value) == nil
@@ -283,11 +284,11 @@ func (ix *index) add(item kv.RawItem) bool {
 	return int(piece) == r.pieces && r.decode(item.Value) == nil
 }
 
-// whole tells whether the folders' records are of one moment: what a folder has
+// whole reports whether the folders' records are of one moment: what a folder has
 // of those in it is what they are. They are mostly written in one step; where
 // they are too many for that a crash may come in between.
-func (ix *index) whole() bool {
-	for path, r := range ix.dirs {
+func whole(recs map[string]*dirRec) bool {
+	for path, r := range recs {
 		if len(r.ents) != r.base.entries {
 			return false // a piece is missing
 		}
@@ -296,7 +297,7 @@ func (ix *index) whole() bool {
 			if e.Kind != Folder {
 				continue
 			}
-			if below := ix.dirs[join(path, e.Name)]; below != nil && below.tree != e.Digest {
+			if below := recs[join(path, e.Name)]; below != nil && below.tree != e.Digest {
 				return false
 			}
 		}
@@ -343,16 +344,13 @@ func (ix *index) changes(old *index) []cacheWrite {
 	if ix.epoch != old.epoch || ix.root.ino != old.root.ino || ix.root.dev != old.root.dev {
 		out = append(out, cacheWrite{dir: headDir, pieces: [][]byte{ix.head()}})
 	}
-	for dir, r := range ix.dirs {
-		was := old.dirs[dir]
-		if was == r || len(dir) > maxCachedPath {
-			continue
-		}
-		out = append(out, r.replacing(dir, was))
-	}
-	for dir, was := range old.dirs {
-		if ix.dirs[dir] == nil && was.pieces > 0 {
+	for _, dir := range ix.dirs.differing(&old.dirs) {
+		r, was := ix.dirs.get(dir), old.dirs.get(dir)
+		switch {
+		case r == nil && was.pieces > 0:
 			out = append(out, cacheWrite{dir: dir, had: was.pieces, hadPatch: was.patch != nil})
+		case r != nil && len(dir) <= maxCachedPath:
+			out = append(out, r.replacing(dir, was))
 		}
 	}
 	return out

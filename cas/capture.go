@@ -175,7 +175,7 @@ func (c *capturer) folder(ctx context.Context, path string, f *folderScan) error
 	defer d.close()
 	lost := false
 	first := int64(0)
-	if old := c.scan.old.dirs[path]; old != nil {
+	if old := c.scan.old.dirs.get(path); old != nil {
 		first = old.scanned
 	}
 	for _, i := range f.todo {

@@ -134,7 +134,7 @@ func (d *differ) knownAs(path string, a Digest) *dirRec {
 	if d.known == nil || a.IsZero() {
 		return nil
 	}
-	if r := d.known.dirs[path]; r != nil && r.tree == a {
+	if r := d.known.dirs.get(path); r != nil && r.tree == a {
 		return r
 	}
 	return nil

@@ -3,9 +3,10 @@ package cas
 import "slices"
 
 // editor changes an index entry by entry, without touching the records that it
-// shares.
+// shares. It holds only what is edited.
 type editor struct {
-	found map[string]*folderScan
+	ix    *index
+	found map[string]*folderScan // the edited folders; nil for one that is removed
 	open  map[string]*openRec
 }
 
@@ -42,24 +43,32 @@ func (o *openRec) find(name string) (int, bool) {
 }
 
 func newEditor(ix *index) *editor {
-	e := &editor{found: make(map[string]*folderScan, len(ix.dirs)), open: make(map[string]*openRec)}
-	for path, r := range ix.dirs {
-		e.found[path] = &folderScan{rec: r}
-	}
-	return e
+	return &editor{ix: ix, found: make(map[string]*folderScan), open: make(map[string]*openRec)}
 }
 
-// edit gives the record of a folder for changing; a folder that isn't there is
+// folder returns the record of a folder as it is now, or nil.
+func (e *editor) folder(path string) *dirRec {
+	f, ok := e.found[path]
+	switch {
+	case !ok:
+		return e.ix.dirs.get(path)
+	case f == nil:
+		return nil
+	}
+	return f.rec
+}
+
+// edit returns the record of a folder for changing; a folder that does not exist is
 // made.
 func (e *editor) edit(path string) *openRec {
 	if o := e.open[path]; o != nil {
 		return o
 	}
 	o := &openRec{rec: new(dirRec), made: true}
-	if f := e.found[path]; f != nil {
+	if was := e.folder(path); was != nil {
 		o.made = false
-		o.rec.ents = slices.Clone(f.rec.ents)
-		o.rec.listed.ino = f.rec.listed.ino // that of the folder; its names are read again
+		o.rec.ents = slices.Clone(was.ents)
+		o.rec.listed.ino = was.listed.ino // that of the folder; its names are read again
 	}
 	e.found[path] = &folderScan{rec: o.rec}
 	e.open[path] = o
@@ -69,9 +78,8 @@ func (e *editor) edit(path string) *openRec {
 // remove takes a path out.
 func (e *editor) remove(path string) {
 	dir, name := split(path)
-	delete(e.found, path)
-	delete(e.open, path)
-	if e.found[dir] == nil {
+	e.removeFolder(path)
+	if e.folder(dir) == nil {
 		return // it went with its folder
 	}
 	o := e.edit(dir)
@@ -102,23 +110,32 @@ func (e *editor) set(path string, c cached) {
 		e.edit(path)
 		return
 	}
-	delete(e.found, path)
-	delete(e.open, path)
+	e.removeFolder(path)
 }
 
-// drop takes a path out, with every folder below it that an index has.
-func (e *editor) drop(ix *index, path string) {
-	if rec := ix.dirs[path]; rec != nil {
+// removeFolder removes the record of a folder, if there is one.
+func (e *editor) removeFolder(path string) {
+	delete(e.open, path)
+	if e.ix.dirs.get(path) != nil {
+		e.found[path] = nil
+	} else {
+		delete(e.found, path)
+	}
+}
+
+// drop takes a path out, with every folder below it that the index has.
+func (e *editor) drop(path string) {
+	if rec := e.ix.dirs.get(path); rec != nil {
 		for i := range rec.ents {
 			if rec.ents[i].Kind == Folder {
-				e.drop(ix, join(path, rec.ents[i].Name))
+				e.drop(join(path, rec.ents[i].Name))
 			}
 		}
 	}
 	e.remove(path)
 }
 
-// finish gives the folders in the form that a builder takes.
+// finish returns the edited folders in the form that a builder takes.
 func (e *editor) finish() map[string]*folderScan {
 	for _, o := range e.open {
 		if o.lost {

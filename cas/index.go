@@ -10,7 +10,7 @@ import (
 type index struct {
 	epoch string // of the store, when all its digests were known to be there
 	root  stat   // the folder that it was taken of; only ino and dev count
-	dirs  map[string]*dirRec
+	dirs  folders
 	// stale is the index that the store has where this one isn't made of it by
 	// a scan; it tells what must be removed there.
 	stale *index
@@ -29,10 +29,7 @@ type dirRec struct {
 	patch  []int32 // places in ents that the patch beside those has, in order; nil without one
 	base   baseOf  // what the pieces are of
 
-	files  int
-	bytes  int64
-	failed int
-	others int // entries that can't be brought back: failed and left out
+	sums // of its own entries
 }
 
 // listing is the stat of a folder itself when its names were read, or zero where
@@ -133,7 +130,7 @@ func (r *dirRec) names() []string {
 
 // count sums up the folder's own entries.
 func (r *dirRec) count() {
-	r.files, r.bytes, r.failed, r.others = 0, 0, 0, 0
+	r.sums = sums{}
 	for i := range r.ents {
 		e := &r.ents[i].Entry
 		switch e.Kind {
@@ -152,7 +149,7 @@ func (r *dirRec) count() {
 // lookup finds what is known under a path.
 func (ix *index) lookup(path string) (cached, bool) {
 	dir, name := split(path)
-	if r := ix.dirs[dir]; r != nil {
+	if r := ix.dirs.get(dir); r != nil {
 		for i := range r.ents {
 			if r.ents[i].Name == name {
 				return r.ents[i], true

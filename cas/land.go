@@ -166,7 +166,7 @@ func (l *landing) only() []string {
 func (l *landing) edited(old *index, edit func(*editor)) *index {
 	e := newEditor(old)
 	edit(e)
-	b := &builder{old: old, found: e.finish(), now: l.s.now().UnixNano()}
+	b := &builder{old: old, found: e.finish(), edits: true, now: l.s.now().UnixNano()}
 	ix := b.build()
 	l.enc = append(l.enc, b.trees...)
 	return ix
@@ -196,7 +196,7 @@ func (l *landing) findings() {
 		l.found = l.edited(known, func(e *editor) {
 			for _, n := range differ {
 				if was, ok := r.known(n.path); !ok || was.Kind != Folder || n.low.Kind != Folder {
-					e.drop(known, n.path)
+					e.drop(n.path)
 				}
 				if n.low.there {
 					e.set(n.path, n.low.cached)
@@ -205,7 +205,7 @@ func (l *landing) findings() {
 		})
 		l.found.stale = l.f.stored(known)
 	}
-	l.before = l.found.dirs[""].tree
+	l.before = l.found.dirs.get("").tree
 	if l.out.Before == nil || l.out.Before.Root != l.before {
 		about := About{ID: l.o.FoundID, ChatID: l.o.ChatID, Source: External, SourceRef: l.o.SourceRef}
 		l.out.Before = l.s.newManifest(l.found, about, l.o.Parent)
@@ -225,9 +225,9 @@ func (l *landing) callVersion(target *index) {
 				return
 			}
 			if n.gone || n.opaque || n.Kind != Folder {
-				e.drop(l.found, n.path)
+				e.drop(n.path)
 			}
-			if !n.gone && (n.Kind != Folder || n.opaque || e.found[n.path] == nil || !n.Perm.agrees(n.low.Perm)) {
+			if !n.gone && (n.Kind != Folder || n.opaque || e.folder(n.path) == nil || !n.Perm.agrees(n.low.Perm)) {
 				e.set(n.path, cached{Entry: n.entry()})
 			}
 		})
@@ -266,14 +266,14 @@ func (l *landing) carryOut(ctx context.Context, target *index) error {
 	}
 	l.s.pause("kept")
 	now := l.s.now().UTC()
-	l.whole, l.target = target, target.dirs[""].tree
+	l.whole, l.target = target, target.dirs.get("").tree
 	about := l.o.About
 	about.ParentID = l.out.Before.ID
 	rec := &recording{r: &l.restore, about: &about, man: l.s.newManifest(target, about, nil)}
 	rec.man.Added = l.p.added
 	l.trees = make(map[string]Digest, len(l.enc))
-	for path, rec := range target.dirs {
-		if rec != l.found.dirs[path] {
+	for _, path := range target.dirs.differing(&l.found.dirs) {
+		if rec := target.dirs.get(path); rec != nil {
 			l.trees[path] = rec.tree
 		}
 	}

@@ -88,7 +88,7 @@ func (d *decider) older(st *stat) bool {
 // base returns what a path was when the call started, as far as the index shows that.
 func (d *decider) base(path string) (cached, bool) {
 	dir, _ := split(path)
-	if rec := d.ix.dirs[dir]; rec == nil || rec.scanned < d.noted {
+	if rec := d.ix.dirs.get(dir); rec == nil || rec.scanned < d.noted {
 		return d.r.known(path)
 	}
 	e, ok := d.start.lookup(path)
@@ -173,12 +173,27 @@ func (d *decider) mayAdd(n *node, at around) bool {
 // node decides about one path and those below it.
 func (d *decider) node(n *node, at around) {
 	switch {
+	case n.unkept == omitGit && n.low.there:
+		d.repository(n, at)
 	case n.gone:
 		d.removal(n, at)
 	case n.Kind == Folder:
 		d.folder(n, at)
 	default:
 		d.file(n, at)
+	}
+}
+
+// repository decides about a repository of the user's that the call changed or removed, since
+// its sandbox did not know of it. It stays: no state has a copy, and git runs what is in it.
+func (d *decider) repository(n *node, at around) {
+	switch {
+	case n.gone:
+		d.clash(n, at, DeleteEdit)
+	case n.isFolder() && !n.opaque && len(n.kids) == 0:
+		// the call opened it, and left it as it was
+	default:
+		d.clash(n, at, EditEdit)
 	}
 }
 
@@ -310,7 +325,7 @@ func (d *decider) kids(n *node, at around) {
 // sameFolder reports whether the workspace has the folder that the index has noted, and
 // not another one that was moved there: that would not show in the times of what is in it.
 func (d *decider) sameFolder(n *node) bool {
-	rec := d.ix.dirs[n.path]
+	rec := d.ix.dirs.get(n.path)
 	return rec != nil && rec.listed.ino != 0 && rec.listed.ino == n.low.st.ino && n.low.st.dev == d.ix.root.dev
 }
 

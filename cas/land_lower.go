@@ -22,7 +22,7 @@ func (r *lowerReader) known(path string) (cached, bool) {
 	dir, name := split(path)
 	o := r.open[dir]
 	if o == nil {
-		rec := r.ix.dirs[dir]
+		rec := r.ix.dirs.get(dir)
 		if rec == nil {
 			return cached{}, false
 		}
@@ -160,7 +160,7 @@ func (r *lowerReader) omitted(up, n *node, lowDir *dir) string {
 	}
 	folder := n.isFolder() || n.gone && n.low.isFolder()
 	why, kept := r.rules.omitName(up.path, n.Name, folder, r.siblings(up, lowDir))
-	was := r.ix.dirs[n.path]
+	was := r.ix.dirs.get(n.path)
 	content := was != nil && len(was.ents) > 0
 	switch {
 	case why == omitNode || why == omitTarget:

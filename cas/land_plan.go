@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 )
@@ -59,6 +60,24 @@ type LeftOut struct {
 
 // Empty reports whether there is nothing to land and no conflict.
 func (p *LandingPlan) Empty() bool { return len(p.items) == 0 && len(p.Conflicts) == 0 }
+
+// Folders yields each folder that the layer has, with the names in it that the call wrote or
+// removed, or whose content it did. The root is "".
+func (p *LandingPlan) Folders() iter.Seq2[string, []string] {
+	return func(yield func(string, []string) bool) {
+		more := true
+		p.top.each(func(n *node) {
+			if !more || !n.isFolder() {
+				return
+			}
+			names := make([]string, len(n.kids))
+			for i, k := range n.kids {
+				names[i] = k.Name
+			}
+			more = yield(n.path, names)
+		})
+	}
+}
 
 // Close releases the layer. The plan can't land after that.
 func (p *LandingPlan) Close() {
@@ -153,7 +172,7 @@ func (p *LandingPlan) index(ctx context.Context, f *folderState, t *tree) (*inde
 		p.epoch = epoch
 	}
 	ix, err := p.s.known(ctx, p.ws, f, t)
-	if err == nil && ix.dirs[""] == nil {
+	if err == nil && ix.dirs.get("") == nil {
 		_, err = p.s.snapshot(ctx, p.ws, f, SnapshotOptions{
 			About: About{ChatID: p.options.ChatID, Source: External}, Parent: p.options.Parent, Limits: p.options.Limits,
 		})

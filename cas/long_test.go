@@ -221,7 +221,7 @@ func TestACacheOfTwoMoments(t *testing.T) {
 		if err := b.s.dropCache(t.Context(), b.ws.key()); err != nil {
 			t.Fatal(err)
 		}
-		whole := before.changes(&index{dirs: map[string]*dirRec{}})
+		whole := before.changes(new(index))
 		some := changes[:1+half%(len(changes)-1)]
 		if err := b.kv.Update(t.Context(), func(tx *kv.Tx) error {
 			return errors.Join(b.s.writeCache(tx, b.ws.key(), whole), b.s.writeCache(tx, b.ws.key(), some))

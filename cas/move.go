@@ -352,8 +352,8 @@ func (m *mover) stamp(ix, old *index) {
 		dir, name := split(m.ops[i].Path)
 		o := open[dir]
 		if o == nil {
-			rec := ix.dirs[dir]
-			if rec == nil || rec == old.dirs[dir] {
+			rec := ix.dirs.get(dir)
+			if rec == nil || rec == old.dirs.get(dir) {
 				continue
 			}
 			if len(open) == most {

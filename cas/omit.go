@@ -36,7 +36,7 @@ func (h *held) takes(path, why string) (take, only bool, err error) {
 		return false, false, nil
 	}
 	if why != omitIgnore {
-		if old := h.old.dirs[path]; old != nil && len(old.ents) > 0 {
+		if old := h.old.dirs.get(path); old != nil && len(old.ents) > 0 {
 			return true, false, nil
 		}
 	}
@@ -60,7 +60,7 @@ func (h *held) takes(path, why string) (take, only bool, err error) {
 
 // is reports whether the index is of a state.
 func (ix *index) is(root Digest) bool {
-	top := ix.dirs[""]
+	top := ix.dirs.get("")
 	return top != nil && top.tree == root
 }
 

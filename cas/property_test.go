@@ -154,7 +154,7 @@ func (b *bench) treesMustHold(rt *rapid.T) {
 	f, release, err := b.s.folder(b.t.Context(), b.ws.key())
 	must(rt, err)
 	defer release()
-	for path, r := range f.index.dirs {
+	for path, r := range f.index.dirs.all() {
 		if tree := Sum(encodeTree(r.sorted())); tree != r.tree {
 			rt.Fatalf("the tree of %q is %s, and noted as %s", path, tree, r.tree)
 		}

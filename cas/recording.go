@@ -67,7 +67,7 @@ func (r *restore) build(m *mover, done []bool) *builder {
 		}
 		m.ops[i].enter(e, m.made[i])
 	}
-	b := &builder{old: r.f.index, found: e.finish(), now: r.s.now().UnixNano()}
+	b := &builder{old: r.f.index, found: e.finish(), edits: true, now: r.s.now().UnixNano()}
 	if done == nil && m.asPlanned() {
 		b.given = r.trees
 	}
@@ -105,9 +105,9 @@ func (rec *recording) true() bool {
 	if rec.man == nil {
 		return true
 	}
-	files, bytes, failed := rec.built.ix.totals()
-	return rec.man.Root == rec.built.ix.dirs[""].tree &&
-		rec.man.Files == files && rec.man.Bytes == bytes && rec.man.Failed == failed
+	sum := &rec.built.ix.dirs.sum
+	return rec.man.Root == rec.built.ix.dirs.get("").tree &&
+		rec.man.Files == sum.files && rec.man.Bytes == sum.bytes && rec.man.Failed == sum.failed
 }
 
 // keepTrees brings the trees that the store doesn't have to the disk.

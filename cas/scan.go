@@ -71,7 +71,7 @@ type folderScan struct {
 // walk reads all folders, with several workers.
 func (s *scanner) walk(ctx context.Context) (map[string]*folderScan, error) {
 	s.ready.L = &s.mu
-	s.done = make(map[string]*folderScan, len(s.old.dirs)+16)
+	s.done = make(map[string]*folderScan, s.old.dirs.n+16)
 	s.queue = []folderJob{{}}
 	stop := context.AfterFunc(ctx, func() { s.stop(ctx.Err()) })
 	defer stop()
@@ -169,7 +169,7 @@ func (s *scanner) folder(job folderJob, buf []byte) (*folderScan, []folderJob, e
 			}
 		}
 	}
-	f := &folderReader{s: s, d: d, job: job, names: names, old: s.old.dirs[job.path]}
+	f := &folderReader{s: s, d: d, job: job, names: names, old: s.old.dirs.get(job.path)}
 	f.read()
 	if f.err != nil {
 		return &folderScan{}, nil, f.err
@@ -202,7 +202,7 @@ func (s *scanner) list(path string, d *dir) (names []string, listed listing, kno
 		return nil, listing{}, false
 	}
 	listed = listing{mtime: st.mtime, ctime: st.ctime, ino: st.ino}
-	if old := s.old.dirs[path]; old != nil && old.listed == listed {
+	if old := s.old.dirs.get(path); old != nil && old.listed == listed {
 		return old.names(), listed, true
 	}
 	return nil, listed, false

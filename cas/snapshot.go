@@ -131,17 +131,12 @@ func (s *Store) Look(ctx context.Context, ws *Workspace, o SnapshotOptions) (*Ma
 		return nil, err
 	}
 	e := newEditor(ix)
-	for i := range ix.dirs[""].ents {
-		if name := ix.dirs[""].ents[i].Name; strings.HasPrefix(name, stagePrefix) {
-			e.remove(name)
+	for _, name := range ix.dirs.get("").names() {
+		if strings.HasPrefix(name, stagePrefix) {
+			e.drop(name)
 		}
 	}
-	for path := range ix.dirs {
-		if strings.HasPrefix(path, stagePrefix) {
-			delete(e.found, path)
-		}
-	}
-	b := &builder{old: ix, found: e.finish(), now: s.now().UnixNano()}
+	b := &builder{old: ix, found: e.finish(), edits: true, now: s.now().UnixNano()}
 	ix = b.build()
 	if err := s.keepObjects(ctx, func(batch *kv.Batch) error { return s.writeTrees(ctx, batch, b.trees) }); err != nil {
 		return nil, fmt.Errorf("snapshot %s: %w", ws.Path, err)
@@ -244,7 +239,7 @@ func (s *Store) known(ctx context.Context, ws *Workspace, f *folderState, t *tre
 	case ix.root.ino != top.ino || ix.root.dev != top.dev:
 		// Another folder has the name now; inodes of another file system may
 		// be the same by chance.
-		ix = &index{epoch: epoch, root: top, dirs: map[string]*dirRec{}, stale: ix}
+		ix = &index{epoch: epoch, root: top, stale: ix}
 	case ix.epoch != epoch:
 		if ix, err = s.stillThere(ctx, ix, epoch); err != nil {
 			return nil, err
@@ -264,21 +259,22 @@ func (f *folderState) stored(ix *index) *index {
 // stillThere makes an index of another epoch one of this epoch, without the
 // folders whose content was collected since.
 func (s *Store) stillThere(ctx context.Context, ix *index, epoch string) (*index, error) {
-	out := &index{epoch: epoch, root: ix.root, dirs: make(map[string]*dirRec, len(ix.dirs)), stale: ix}
-	paths := make([]string, 0, len(ix.dirs))
-	for path := range ix.dirs {
+	kept := make(map[string]*dirRec, ix.dirs.n)
+	paths := make([]string, 0, ix.dirs.n)
+	for path := range ix.dirs.all() {
 		paths = append(paths, path)
 	}
 	const atOnce = 100 // some ten milliseconds
 	for chunk := range slices.Chunk(paths, atOnce) {
 		err := s.kv.View(ctx, func(tx *kv.Tx) error {
 			for _, path := range chunk {
-				ok, err := s.hasAll(tx, ix.dirs[path])
+				r := ix.dirs.get(path)
+				ok, err := s.hasAll(tx, r)
 				if err != nil {
 					return err
 				}
 				if ok {
-					out.dirs[path] = ix.dirs[path]
+					kept[path] = r
 				}
 			}
 			return nil
@@ -287,7 +283,7 @@ func (s *Store) stillThere(ctx context.Context, ix *index, epoch string) (*index
 			return nil, err
 		}
 	}
-	return out, nil
+	return &index{epoch: epoch, root: ix.root, dirs: foldersOf(kept), stale: ix}, nil
 }
 
 // hasAll tells whether the store has a folder's tree and all its contents.
@@ -378,7 +374,7 @@ func (s *Store) accounts(ctx context.Context, c *capturer, chatID string) error 
 }
 
 func estimate(scan *scanner, found map[string]*folderScan) Estimate {
-	e := Estimate{First: len(scan.old.dirs) == 0}
+	e := Estimate{First: scan.old.dirs.n == 0}
 	for _, f := range found {
 		e.Files += len(f.todo)
 		e.Bytes += f.todoBytes
@@ -417,7 +413,7 @@ func (s *Store) writeTrees(ctx context.Context, b *kv.Batch, trees []newTree) er
 // record makes the manifest, unless the parent is the same state. cache writes
 // what has changed in the stat cache; it goes with the manifest if it fits.
 func (s *Store) record(ctx context.Context, ix *index, out *Snapshot, o SnapshotOptions, cache func(kv.Writer) error) error {
-	top := ix.dirs[""]
+	top := ix.dirs.get("")
 	if top == nil {
 		return errors.New("the folder is gone")
 	}
@@ -441,8 +437,8 @@ func (s *Store) record(ctx context.Context, ix *index, out *Snapshot, o Snapshot
 
 // newManifest makes the record of an index.
 func (s *Store) newManifest(ix *index, about About, parent *Manifest) *Manifest {
-	state := Manifest{Root: ix.dirs[""].tree}
-	state.Files, state.Bytes, state.Failed = ix.totals()
+	sum := &ix.dirs.sum
+	state := Manifest{Root: ix.dirs.get("").tree, Files: sum.files, Bytes: sum.bytes, Failed: sum.failed}
 	m := s.manifestAs(&state, &about)
 	if m.ParentID == "" && parent != nil {
 		m.ParentID = parent.ID
@@ -467,8 +463,11 @@ func (s *Store) manifestAs(state *Manifest, about *About) *Manifest {
 
 // left lists what isn't in the index as content.
 func (ix *index) left() []Left {
+	if ix.dirs.sum.others == 0 {
+		return nil
+	}
 	var out []Left
-	for path, r := range ix.dirs {
+	for path, r := range ix.dirs.all() {
 		if r.others == 0 {
 			continue
 		}

@@ -208,7 +208,7 @@ func (t *turn) runGroup(calls []*call) error {
 	if runs, err = t.refuseMoved(runs, ws); err != nil || len(runs) == 0 {
 		return err
 	}
-	if err := t.guardRepositories(runs, ws); err != nil {
+	if err := t.guardRepositories(runs, ws, layered); err != nil {
 		return t.refuseUnkept(runs, err)
 	}
 	defer t.unguard()

@@ -55,8 +55,9 @@
 //
 // A call of an entry with OwnProcess is a transaction where the machine has overlays
 // (layer.go): what its process writes is collected in a layer and lands when the process has
-// ended, with conflicts where another program changed the same. The state after it is the
-// last known one with the layer's changes; the user's folder is only searched for
+// ended, with conflicts where another program changed the same. The file tools write to a
+// layer on each Linux (OwnLayer), unless an editor writes for them. The state after the call
+// is the last known one with the layer's changes; the user's folder is only searched for
 // repositories. Nothing of a cancelled call lands. A layer that a killed process left waits
 // for ApplyCut or DiscardCut. Calls of one response that may change something run one after
 // the other, each with a layer of its own. A call that fails by EXDEV or EOVERFLOW, which an

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 
@@ -29,7 +30,9 @@ type guard struct {
 	// calls and processes are the users.
 	calls, processes int
 	before           *gitguard.Found // as of the last call's begin, without what was set aside
+	known            *gitguard.Found // of the last search in this process
 	rules            *ignoreRules    // of the calls that run; nil if none may change them
+	unsealed         bool            // a call was not kept from all repositories that exist
 	end              func()          // removes the record
 	record           string          // its name
 	// found are the warnings since the last call, which the next one shows.
@@ -68,7 +71,7 @@ func (g *guard) enter(ctx context.Context, ws *toolset.Workspace) (warnings []st
 	if err != nil {
 		return warnings, err
 	}
-	g.before, g.rules = found, rules
+	g.before, g.known, g.rules = found, found, rules
 	g.calls++
 	if err := g.note(ctx); err != nil {
 		g.leaveNow(&g.calls)
@@ -96,7 +99,14 @@ func (g *guard) checkNow(ctx context.Context, root *os.Root) (warnings []string,
 // restores reports whether changes of existing repositories are reverted: those of a call
 // where no sandbox prevents them. Between calls they may be the user's.
 func (g *guard) restores(ctx context.Context) bool {
-	return g.calls > 0 && (g.e.o.SealsRepositories == nil || !g.e.o.SealsRepositories(ctx))
+	return g.calls > 0 && (g.unsealed || g.e.o.SealsRepositories == nil || !g.e.o.SealsRepositories(ctx))
+}
+
+// unseal notes that the call which enters next could write to repositories that exist.
+func (g *guard) unseal() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.unsealed = true
 }
 
 // checkWith is check with the options that hold for the processes that ran.
@@ -132,8 +142,27 @@ func (g *guard) accept(ctx context.Context, root *os.Root) error {
 	if err != nil {
 		return err
 	}
-	g.before = found
+	g.before, g.known = found, found
 	return g.note(ctx)
+}
+
+// seal sets the repositories that a call with a layer can't write to: those of the last
+// search, as far as they exist. It reports false if there was none, or while a process runs
+// that outlived its call. What such a call writes is checked before it lands, so no search is
+// needed for a repository that the user has made since then.
+func (g *guard) seal(ws *toolset.Workspace) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.known == nil || g.calls+g.processes > 0 {
+		return false
+	}
+	gone := func(name string) bool {
+		_, err := ws.Root.Lstat(filepath.FromSlash(name))
+		return err != nil
+	}
+	ws.Repositories = slices.DeleteFunc(g.known.Repositories(), gone)
+	ws.BareParts = slices.DeleteFunc(g.known.BareParts(), gone)
+	return true
 }
 
 // leave removes a call as a user. With the last user the record is removed.
@@ -146,7 +175,7 @@ func (g *guard) leave() {
 func (g *guard) leaveNow(users *int) {
 	*users--
 	if g.calls == 0 {
-		g.rules = nil // the user may change them
+		g.rules, g.unsealed = nil, false // the user may change the rules
 	}
 	if g.calls+g.processes > 0 {
 		if err := g.note(context.Background()); err != nil { // the one from before serves, too
@@ -262,18 +291,31 @@ func unchecked(path string, err error) string {
 // guardRepositories finds the repositories of the user's folder before calls that may
 // write to it: sandboxes seal these, and what is added to them is set aside after the
 // call. Calls that only read add none, and run at the same time.
-func (t *turn) guardRepositories(calls []*call, ws *toolset.Workspace) error {
+func (t *turn) guardRepositories(calls []*call, ws *toolset.Workspace, layered bool) error {
 	if !ws.Bound || !slices.ContainsFunc(calls, func(c *call) bool { return !c.readOnly() }) {
 		return nil
 	}
 	g := t.eng.guardOf(ws.Path)
 	t.showWarnings(g.take())
+	if layered && !t.commandsWriteGit(calls[0]) && g.seal(ws) {
+		return nil
+	}
+	return t.enterGuard(g, ws)
+}
+
+// enterGuard searches the user's folder for repositories, and has it checked after the call.
+func (t *turn) enterGuard(g *guard, ws *toolset.Workspace) error {
 	warnings, err := g.enter(t.ctx, ws)
 	t.warn(warnings)
 	if err == nil {
 		t.guard = g
 	}
 	return err
+}
+
+// commandsWriteGit reports whether a call may write to repositories.
+func (t *turn) commandsWriteGit(c *call) bool {
+	return t.eng.o.CommandsWriteGit && c.entry.Tool.ID == commandTool
 }
 
 // checked checks the folder after a call, and adds what was done to the call's end, for
@@ -284,7 +326,7 @@ func (t *turn) checked(end ended, ws *toolset.Workspace) ended {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.ctx), guardTime)
 	defer cancel()
-	if t.eng.o.CommandsWriteGit && end.call.entry.Tool.ID == commandTool {
+	if t.commandsWriteGit(end.call) {
 		if err := t.guard.accept(ctx, ws.Root); err != nil {
 			t.warn([]string{unchecked(ws.Path, err)})
 		}

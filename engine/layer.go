@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
 	"sync"
 
@@ -18,10 +20,11 @@ import (
 
 // A call whose process ends with it, and that runs in the full sandbox, is a transaction:
 // the process sees the folder through an overlay, and what it writes is collected in a layer.
-// After the end the layer lands in the folder. The state after the call is the last known
-// one with the changes of the layer, so no call reads the folder, and what somebody else
-// changes meanwhile is not taken for the call's. Where no overlay can be had, the state is
-// taken before and after the call instead.
+// After the end the layer lands in the folder. The file tools write to such a layer
+// themselves, and need no overlay. The state after the call is the last known one with the
+// changes of the layer, so no call reads the folder, and what another program changes
+// meanwhile is not taken for the call's. Where no layer can be had, the state is taken
+// before and after the call instead.
 
 // layersDir is the folder of layers in the data directory, each named after its call. It has
 // those of the user's folders, too: nothing of fettle's is put next to them.
@@ -54,26 +57,41 @@ func layerLock(call string) string { return "layer-" + call }
 
 // layered reports whether a group of calls is one that gets a layer in the folder.
 func (t *turn) layered(calls []*call, ws *toolset.Workspace) bool {
-	return len(calls) == 1 && calls[0].entry.OwnProcess && !calls[0].readOnly() && !t.inTerminal(calls[0]) &&
-		t.keepsStates() && t.states.at != nil && !t.states.suspect &&
-		t.eng.noLayers(t.ctx, ws) == "" && !t.eng.runsDirectly(t.accept.Chat.ID, calls[0])
+	if len(calls) != 1 || calls[0].readOnly() || !t.keepsStates() || t.states.at == nil || t.states.suspect {
+		return false
+	}
+	c := calls[0]
+	switch {
+	case c.entry.OwnLayer:
+		return ws.Editor == nil && t.eng.noLanding(t.ctx, ws) == ""
+	case c.entry.OwnProcess:
+		return !t.inTerminal(c) && t.eng.noLayers(t.ctx, ws) == "" && !t.eng.runsDirectly(t.accept.Chat.ID, c)
+	}
+	return false
 }
 
-// noLayers returns why calls in a folder get no layers; "" means that they do.
+// noLayers returns why processes of calls in a folder get no layers; "" means that they do.
 func (e *Engine) noLayers(ctx context.Context, ws *toolset.Workspace) string {
 	if e.o.Layers == nil {
 		return "there are no sandboxes here"
 	}
-	dir := e.layersDir()
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return firstLine(err)
+	if why := e.noLanding(ctx, ws); why != "" {
+		return why
 	}
-	why, err := e.o.Layers(ctx, ws.Path, dir)
+	why, err := e.o.Layers(ctx, ws.Path, e.layersDir())
 	if err != nil {
 		return firstLine(err)
 	}
-	if why != "" {
-		return why
+	return why
+}
+
+// noLanding returns why no layer can land in a folder; "" means that it can.
+func (e *Engine) noLanding(ctx context.Context, ws *toolset.Workspace) string {
+	if runtime.GOOS != "linux" {
+		return "layers need Linux"
+	}
+	if err := os.MkdirAll(e.layersDir(), 0o700); err != nil {
+		return firstLine(err)
 	}
 	other, err := e.states.Foreign(ctx, casWorkspace(ws))
 	switch {
@@ -91,7 +109,7 @@ func (t *turn) giveLayer(c *call, ws *toolset.Workspace) error {
 	l, err := t.eng.newLayer(t.ctx, c.id, t.accept.Chat.ID, ws)
 	if err != nil {
 		t.eng.o.Notice(cleanLine(err.Error()))
-		return t.stateBefore(ws)
+		return t.beforeDirect(ws)
 	}
 	c.layer = l
 	t.eng.pause("layer:made")
@@ -127,9 +145,17 @@ func (q *caller) withoutLayer(ws *toolset.Workspace) error {
 			err = errors.Join(toolset.Errorf("%s", unlayered), l.drop())
 			return
 		}
-		err = errors.Join(l.drop(), t.stateBefore(ws))
+		err = errors.Join(l.drop(), t.beforeDirect(ws))
 	})
 	return err
+}
+
+// beforeDirect prepares the folder for a call that was to have a layer, and has none.
+func (t *turn) beforeDirect(ws *toolset.Workspace) error {
+	if err := t.stateBefore(ws); err != nil || !ws.Bound || t.guard != nil {
+		return err
+	}
+	return t.enterGuard(t.eng.guardOf(ws.Path), ws)
 }
 
 // endLayered is the end of a call that has a layer: what that has lands, unless the call was
@@ -140,7 +166,7 @@ func (t *turn) endLayered(end ended, ws *toolset.Workspace) event.ToolComplete {
 		return t.endCancelled(end)
 	}
 	ctx, cancel := t.afterCall()
-	aside, err := t.asideInLayer(ctx, c)
+	aside, err := t.asideInLayer(ctx, c, ws)
 	cancel()
 	var choice reviewed
 	if err == nil && c.after != "" {
@@ -253,6 +279,7 @@ func (t *turn) land(ctx context.Context, c *call, ws *toolset.Workspace, only []
 	done, err := t.eng.landLayer(ctx, landing{
 		dir: c.layer.dir, ws: ws, at: t.states.at, only: only,
 		about: cas.About{ChatID: t.accept.Chat.ID, Source: cas.ToolRun, SourceRef: c.id},
+		check: func(p *cas.LandingPlan) error { return t.guardLanding(p, ws) },
 	})
 	if err != nil {
 		return nil, err
@@ -268,6 +295,7 @@ type landing struct {
 	at    *cas.Manifest
 	only  []string // the paths that land; nil is all
 	about cas.About
+	check func(*cas.LandingPlan) error // is called before anything lands; it may be nil
 }
 
 // doingLanding names the operation in the report of one that was cut short.
@@ -282,6 +310,11 @@ func (e *Engine) landLayer(ctx context.Context, l landing) (*landed, error) {
 	}
 	defer plan.Close()
 	e.pause("layer:read")
+	if l.check != nil {
+		if err := l.check(plan); err != nil {
+			return nil, err
+		}
+	}
 	done, err := e.states.Land(ctx, ws, plan, cas.LandOptions{About: l.about, Parent: l.at, Only: l.only, Doing: doingLanding})
 	if err == nil {
 		err = cas.DisownLayer(l.dir) // it is not to be offered if we are killed now
@@ -331,24 +364,43 @@ func (l *landed) notes() (notes []string) {
 	return notes
 }
 
+// guardLanding searches the user's folder if what is going to land could make a repository,
+// change one, or change the exclusion rules: then the folder is checked after the landing as
+// it is after a call without a layer.
+func (t *turn) guardLanding(p *cas.LandingPlan, ws *toolset.Workspace) error {
+	if !ws.Bound || t.guard != nil {
+		return nil
+	}
+	rules := false
+	for folder, names := range p.Folders() {
+		rules = rules || folder == "" && slices.Contains(names, ignoreFile)
+	}
+	if !rules && !gitguard.ReachesBare(ws.Root, p.Folders()) {
+		return nil
+	}
+	g := t.eng.guardOf(ws.Path)
+	g.unseal()
+	return t.enterGuard(g, ws)
+}
+
 // asideInLayer gives other names to the repositories that a call has added, before they land:
 // git never finds them in the user's folder.
-func (t *turn) asideInLayer(ctx context.Context, c *call) ([]string, error) {
-	if t.guard == nil || t.eng.o.CommandsWriteGit && c.entry.Tool.ID == commandTool {
+func (t *turn) asideInLayer(ctx context.Context, c *call, ws *toolset.Workspace) ([]string, error) {
+	if !ws.Bound || t.commandsWriteGit(c) {
 		return nil, nil
 	}
-	return asideIn(ctx, c.layer.dir)
+	return asideIn(ctx, c.layer.dir, ws)
 }
 
 // asideIn gives other names to the repositories in a layer, and removes the empty folder that
 // keeps a call from making one, which a killed sandbox leaves.
-func asideIn(ctx context.Context, layer string) ([]string, error) {
+func asideIn(ctx context.Context, layer string, ws *toolset.Workspace) ([]string, error) {
 	upper, err := os.OpenRoot(filepath.Join(layer, "upper"))
 	if err != nil {
 		return nil, fmt.Errorf("look for repositories in what the call wrote: %w", err)
 	}
 	defer upper.Close()
-	moved, err := new(gitguard.Found).SetAside(ctx, upper, gitguard.Options{})
+	moved, err := new(gitguard.Found).SetAside(ctx, upper, gitguard.Options{Under: ws.Root})
 	if info, lstatErr := upper.Lstat(".git"); lstatErr == nil && info.IsDir() {
 		_ = upper.Remove(".git") // one with something in it was moved
 	}

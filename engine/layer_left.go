@@ -136,11 +136,13 @@ func (e *Engine) ApplyCut(ctx context.Context, call string, onWait func(string))
 		dir := filepath.Join(e.layersDir(), w.CallID)
 		var aside []string
 		if ws.Bound && !e.o.CommandsWriteGit {
-			if aside, err = asideIn(ctx, dir); err != nil {
+			if aside, err = asideIn(ctx, dir, ws); err != nil {
 				return nil, stateFault("apply what the call wrote", err)
 			}
 		}
-		done, err := e.landLayer(ctx, landing{dir: dir, ws: ws, at: at, about: cas.About{ChatID: chat.ID, Source: cas.ToolRun, SourceRef: w.CallID}})
+		done, err := e.landLayer(ctx, landing{
+			dir: dir, ws: ws, at: at, about: cas.About{ChatID: chat.ID, Source: cas.ToolRun, SourceRef: w.CallID},
+		})
 		if err != nil {
 			return nil, stateFault("apply what the call wrote", err)
 		}

@@ -50,7 +50,10 @@ func (e *Engine) sandboxed(launcher *sandbox.Launcher, o builtin.Commands) {
 	if err != nil {
 		panic(err)
 	}
-	e.o.Tools, e.o.Layers, e.o.CommandsWriteGit = set, launcher.Layers, o.WriteGit
+	e.o.Tools, e.o.CommandsWriteGit = set, o.WriteGit
+	if launcher != nil {
+		e.o.Layers = launcher.Layers
+	}
 	e.o.SealsRepositories = func(context.Context) bool { return true }
 }
 

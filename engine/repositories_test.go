@@ -142,7 +142,7 @@ func TestCommandsMayWriteRepositoriesWhereAllowed(t *testing.T) {
 	defer ws.Close()
 	run := &turn{eng: b.Engine, ctx: t.Context()}
 	end := ended{call: &call{known: true, entry: toolset.Entry{Tool: toolset.Tool{ID: "run_command"}}}}
-	if err := run.guardRepositories([]*call{end.call}, ws); err != nil {
+	if err := run.guardRepositories([]*call{end.call}, ws, false); err != nil {
 		t.Fatal(err)
 	}
 	defer run.unguard()

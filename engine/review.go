@@ -169,7 +169,7 @@ func (t *turn) resumeCall(c *call, ws *toolset.Workspace) error {
 	if err := t.enterFolder(ws); err != nil {
 		return err
 	}
-	return t.guardRepositories([]*call{c}, ws)
+	return t.guardRepositories([]*call{c}, ws, true)
 }
 
 // fitReview checks an answer against the review that it answers. An answer that allows has to

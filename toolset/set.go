@@ -29,6 +29,9 @@ type Entry struct {
 	// OwnProcess reports that each call runs in a process of its own, which has ended when
 	// Run returns, and changes the workspace in no other way. Such calls can have a layer.
 	OwnProcess bool
+	// OwnLayer reports that Runner writes to [Workspace.Layer] if the workspace has one, and
+	// changes the workspace in no other way. It is not given one together with an editor.
+	OwnLayer bool
 }
 
 // Set is an immutable collection of entries with distinct ids, in the order

@@ -44,8 +44,8 @@ type Workspace struct {
 	// slashes and without links; fold compares without case. It is nil where no rule
 	// concerns the tool's paths. The engine sets it in a copy that it makes for the call.
 	Denied func(name string, fold bool) (rule string, denied bool)
-	// Layer collects what the call's process writes; nil has it written to the folder. The
-	// engine sets it in the copy for a call of an [Entry] with OwnProcess. If the process
+	// Layer collects what the call writes; nil has it written to the folder. The engine sets
+	// it in the copy for a call of an [Entry] with OwnProcess or OwnLayer. If a process
 	// can't have it, Run returns a [*LayerError] and has done nothing.
 	Layer *Layer
 }

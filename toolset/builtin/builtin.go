@@ -138,6 +138,7 @@ func guarded(p toolset.Policy, e toolset.Entry) toolset.Entry {
 		}
 		return nil
 	}
+	e.OwnLayer = true // all of them write by writeContent
 	inner, prepare := e.Runner, e.Prepare
 	e.Runner = toolset.RunnerFunc(func(ctx context.Context, call toolset.Call) (toolset.Result, error) {
 		if err := check(call); err != nil {

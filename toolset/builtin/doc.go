@@ -25,8 +25,9 @@
 //   - In a bound workspace, `.git` is neither read nor written, by any of its
 //     names.
 //   - Named pipes, sockets and devices are never opened.
-//   - A file is written to a temporary name beside it, synced and renamed, so
-//     that a reader and a crash see the old content or the new. The mode of an
+//   - A file is written to a temporary name next to it, synced and renamed, so
+//     that a reader and a crash see the old content or the new; or to the layer of the
+//     workspace, which the engine lands in the same way (layer.go). The mode of an
 //     existing file stays; a link is followed, so that it stays a link. Other
 //     hard links of the file keep the old content.
 //   - edit_file changes no byte outside of what it replaces: line endings,

@@ -39,8 +39,12 @@ func findWritable(ws *toolset.Workspace, given string) (place, error) {
 // writeAtomic replaces the content of the place at once: it writes a file next to it,
 // syncs that and renames it. An existing file's mode stays, and so does its owner if
 // the system allows it. at.Info is what the caller saw; if the file has changed since
-// then, writeAtomic returns an error and writes nothing.
+// then, writeAtomic returns an error and writes nothing. A workspace with a layer has the
+// content written there.
 func writeAtomic(ctx context.Context, ws *toolset.Workspace, at place, content []byte) (err error) {
+	if ws.Layer != nil {
+		return writeLayer(ctx, ws, at, content)
+	}
 	dir := path.Dir(at.Name)
 	if err := ws.Root.MkdirAll(dir, 0o777); err != nil {
 		return wspath.Explain("make the folder", dir, err)

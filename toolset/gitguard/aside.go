@@ -31,6 +31,18 @@ type Options struct {
 	Restore bool
 	// Index makes the search for what was added faster; nil reads every folder.
 	Index *Index
+	// Under is the folder of which the searched one is a layer; nil if it is not one. A .git
+	// that Under has as well is not renamed: package cas lands nothing in it.
+	Under *os.Root
+}
+
+// keeps reports whether Under has a .git of its own under the path of one.
+func (o *Options) keeps(r repo) bool {
+	if o.Under == nil || r.bare || !strings.EqualFold(path.Base(r.path), ".git") {
+		return false
+	}
+	_, err := o.Under.Lstat(native(r.path))
+	return err == nil
 }
 
 // SetAside renames the repositories that were added to the folder since f, so that git
@@ -67,7 +79,7 @@ func (f *Found) setAside(ctx context.Context, root *os.Root, o Options) ([]Moved
 		var m []Moved
 		var err error
 		switch was := f.known(now); {
-		case now.empty:
+		case now.empty, o.keeps(now):
 		case was == nil || was.empty:
 			m, err = setAside(root, now)
 		case o.Restore:

@@ -80,7 +80,7 @@ func (ix *Index) time() time.Time {
 
 // listingOf reduces the entries of a folder to what a search needs.
 func listingOf(entries []fs.DirEntry) listing {
-	l := listing{bare: looksBare(entries)}
+	l := listing{bare: looksBare(among(entries))}
 	for _, e := range entries {
 		if git := isGit(e.Name()); git || e.IsDir() {
 			l.names = append(l.names, name{e.Name(), git})

@@ -58,7 +58,7 @@ func nested(dir *os.Root, at string, depth int, out map[string]part) {
 	if err != nil {
 		return
 	}
-	if looksBare(entries) {
+	if looksBare(among(entries)) {
 		for name, p := range partsOf(inner, entries) {
 			out[path.Join(at, name)] = p
 		}

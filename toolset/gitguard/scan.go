@@ -280,23 +280,17 @@ func list(dir *os.Root) ([]fs.DirEntry, error) {
 	return f.ReadDir(-1)
 }
 
-// looksBare reports whether git accepts a folder with these names as a repository. On
-// systems that ignore case it does so in any case.
-func looksBare(entries []fs.DirEntry) bool {
-	var head, objects, refs, common bool
-	for _, e := range entries {
-		switch strings.ToLower(e.Name()) {
-		case "head":
-			head = true
-		case "objects":
-			objects = true
-		case "refs":
-			refs = true
-		case "commondir":
-			common = true
-		}
+// looksBare reports whether git accepts a folder as a repository. has reports whether the
+// folder has a name; on systems that ignore case git finds it in any case.
+func looksBare(has func(name string) bool) bool {
+	return has("HEAD") && (has("objects") && has("refs") || has("commondir"))
+}
+
+// among returns a function for looksBare about the entries of a folder, in any case.
+func among(entries []fs.DirEntry) func(string) bool {
+	return func(name string) bool {
+		return slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return strings.EqualFold(e.Name(), name) })
 	}
-	return head && (objects && refs || common)
 }
 
 // isGit reports whether a name is .git to git on some system: Windows ignores dots and

@@ -1,5 +1,5 @@
-// A large file goes up: how far it is shows within the file, and it can be stopped, after
-// which nothing of it is there.
+// A large file is uploaded with its progress, and can be stopped, after which nothing of it
+// remains. A document is stored, and its passages are found.
 import { chat } from "../kit.mjs";
 import { script } from "../models.mjs";
 
@@ -35,4 +35,26 @@ export default async function upload(t) {
   await within();
   await page.getByText("Uploaded whole.bin").waitFor();
   t.equal(await files(), ["whole.bin"], "files after an upload");
+  await documents(t, page);
+}
+
+/** documents stores a document and searches in it: only when Enter is pressed. */
+async function documents(t, page) {
+  await page.getByRole("button", { name: "Show tools and settings" }).click();
+  await page.getByRole("tab", { name: "Assets", exact: true }).click();
+  await page.getByLabel("Files to store").setInputFiles({
+    name: "garage.md", mimeType: "text/markdown", buffer: Buffer.from("# Garage\n\nThe quokka sleeps in the garage.\n\n# Roof\n\nThe roof is red.\n"),
+  });
+  const field = page.getByRole("searchbox", { name: "Search in documents" });
+  await field.fill("quokka");
+  const found = page.getByRole("search").getByRole("listitem");
+  t.equal(await found.count(), 0, "passages before Enter");
+  await field.press("Enter");
+  await found.first().waitFor();
+  t.ok(/garage\.md/.test(await found.first().innerText()), "the passage names its document");
+  t.equal(await found.first().locator("mark").allInnerTexts(), ["quokka"], "marked words");
+  await t.shot(page, "documents");
+  await field.fill("nothing of this");
+  await field.press("Enter");
+  await page.getByText("Nothing was found.").waitFor();
 }

@@ -11,6 +11,7 @@ import { saveBlob } from "@/lib/download";
 import { byteText } from "./bytes";
 import { ChatFiles } from "./ChatFiles";
 import { documentName } from "./documentName";
+import { DocumentSearch } from "./DocumentSearch";
 import { useDocuments, type Document } from "./queries";
 
 /** AssetsTab has the stored documents, which any chat can name, and what this chat's questions brought. */
@@ -55,6 +56,7 @@ export function AssetsTab() {
         </Button>
       </div>
       <div className="scroll-y min-h-0 flex-1 pb-3">
+        {documents.data && documents.data.length > 0 && <DocumentSearch />}
         {documents.isPending && <Skeleton lines={6} />}
         {documents.isError && <Failed error={documents.error} what="The documents can't be listed" onRetry={() => void documents.refetch()} />}
         {documents.data?.length === 0 && (
