@@ -163,7 +163,7 @@ func TestAReviewByAFormOfMCP(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w, project := reviewWorld(t)
-			_, say, hear := w.speak("mcp", "serve", "-m", "script/"+filepath.Join(w.Dir, "m.yaml"), "-w", project, "--tool", "run_command")
+			_, say, hear := w.speak("mcp", "serve", "-m", "script/"+filepath.Join(w.Dir, "m.yaml"), "-w", project, "--toolset", "builtin")
 			say(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":` + c.capabilities + `,"clientInfo":{"name":"tester","version":"1"}}}`)
 			hear(`"id":1`)
 			say(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)

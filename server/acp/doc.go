@@ -17,6 +17,8 @@
 //     that the chat enters by is an option (settings.go).
 //   - Command: a prompt that begins with a slash and is carried out here, such as
 //     /undo, or that one of the user's prompts stands for (commands.go).
+//   - Review: the changes of a call that has run, as diffs in a permission request, which
+//     applies or discards them as a whole (review.go).
 //   - Form: what a running tool asks the person. It is elicitation/create where the
 //     editor has that; a yes or a no is a permission elsewhere (forms.go).
 //
