@@ -64,6 +64,7 @@ export function ReviewCard({ approval, review }: { approval: Approval; review: A
       {review.output && (
         <details className="border-t border-border">
           <summary className="min-h-8 px-3 py-1.5 text-muted">Output</summary>
+          {/* eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls */}
           <pre className="max-h-40 overflow-auto px-3 pb-2 font-mono text-xs whitespace-pre-wrap" tabIndex={0} aria-label="Output of the call">
             {visible(review.output)}
           </pre>
@@ -102,6 +103,7 @@ function File({ file, open, checked, onToggle }: { file: ReviewedFile; open: boo
         </summary>
         {file.note && <p className="px-2 pb-1 text-muted">{visible(file.note)}</p>}
         {file.diff && (
+          // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls
           <pre className="overflow-x-auto px-2 pb-2 font-mono text-xs" tabIndex={0} aria-label={`Changes of ${file.path}`}>
             {file.diff.split("\n").map((line, i) => (
               <span key={i} className={cn("block", line.startsWith("+") && "text-good", line.startsWith("-") && "text-bad", line.startsWith("@@") && "text-muted")}>

@@ -190,7 +190,7 @@ export interface paths {
         delete: operations["delete_chat"];
         options?: never;
         head?: never;
-        /** Give a chat another title */
+        /** Change a chat's title, or its mode of approvals */
         patch: operations["rename_chat"];
         trace?: never;
     };
@@ -2205,6 +2205,7 @@ export interface components {
             active_manifest_id?: string;
             agent?: string;
             agent_mode?: boolean;
+            approvals?: string;
             /** Format: date-time */
             created_at: string;
             cut_short?: boolean;
@@ -2214,8 +2215,11 @@ export interface components {
             id: string;
             last_turn: number;
             messages: number;
+            /** Format: date-time */
+            mode_chosen_at?: string;
             model: string;
             number: number;
+            plan?: boolean;
             system?: string;
             title: string;
             /** Format: date-time */
@@ -2355,6 +2359,7 @@ export interface components {
             parent_id?: string;
             parts: components["schemas"]["Part"][];
             pieces?: number;
+            plan?: boolean;
             role: string;
             state_unknown?: boolean;
             status: string;
@@ -2546,6 +2551,21 @@ export interface components {
             tool_history?: components["schemas"]["ToolHistory"][];
             usage?: components["schemas"]["Usage"];
             workspace_payload?: unknown;
+        };
+        Review: {
+            conflicts?: components["schemas"]["Conflict"][];
+            files: components["schemas"]["ReviewedFile"][];
+            more?: number;
+            output?: string;
+        };
+        ReviewedFile: {
+            added?: number;
+            diff?: string;
+            group?: string;
+            kind: string;
+            note?: string;
+            path: string;
+            removed?: number;
         };
         Service: {
             calls: components["schemas"]["ServiceCall"][];
@@ -2755,11 +2775,13 @@ export interface components {
             allow?: string[];
             confirm?: boolean;
             model?: string;
+            reviews?: boolean;
         };
         again: {
             agent?: string;
             agent_mode?: boolean;
             allow?: string[];
+            approvals?: string;
             confirm?: boolean;
             docs?: string[];
             effort?: string;
@@ -2767,10 +2789,13 @@ export interface components {
             files?: components["schemas"]["turnFile"][];
             forms?: boolean;
             images?: components["schemas"]["turnFile"][];
+            keep_mode?: boolean;
             max_tokens?: number;
             message?: string;
             message_id: string;
             model?: string;
+            plan?: boolean;
+            reviews?: boolean;
             schema?: unknown;
             system?: string;
             temperature?: number;
@@ -2816,8 +2841,10 @@ export interface components {
             trigger?: string;
         };
         answer: {
+            all?: boolean;
             content?: unknown;
             decision: string;
+            only?: string[];
             reason?: string;
             tool_use_id: string;
         };
@@ -2880,6 +2907,7 @@ export interface components {
             nonce: string;
             reach?: string;
             reason: string;
+            review?: components["schemas"]["Review"];
             rule?: string;
             rule_text?: string;
             tool: string;
@@ -2910,6 +2938,11 @@ export interface components {
             branches: components["schemas"]["Branch"][];
             chat: components["schemas"]["Chat"];
         };
+        changeChat: {
+            approvals?: string;
+            plan?: boolean;
+            title?: string;
+        };
         chat: {
             chat: components["schemas"]["Chat"];
             pending?: string;
@@ -2939,9 +2972,11 @@ export interface components {
             }[];
         };
         confirm: {
+            all?: boolean;
             content?: unknown;
             decision: string;
             nonce: string;
+            only?: string[];
             reason?: string;
             tool_use_id: string;
         };
@@ -3053,6 +3088,7 @@ export interface components {
             input: unknown;
             reach?: string;
             reason: string;
+            review?: components["schemas"]["Review"];
             rule?: string;
             seq: number;
             /** Format: date-time */
@@ -3070,6 +3106,7 @@ export interface components {
         event_confirm_result: {
             content?: unknown;
             decision: string;
+            only?: string[];
             reason?: string;
             seq: number;
             /** Format: date-time */
@@ -3477,6 +3514,7 @@ export interface components {
             active_manifest_id?: string;
             agent?: string;
             agent_mode?: boolean;
+            approvals?: string;
             /** Format: date-time */
             created_at: string;
             cut_short?: boolean;
@@ -3486,8 +3524,11 @@ export interface components {
             id: string;
             last_turn: number;
             messages: number;
+            /** Format: date-time */
+            mode_chosen_at?: string;
             model: string;
             number: number;
+            plan?: boolean;
             preview?: string;
             system?: string;
             title: string;
@@ -3609,6 +3650,7 @@ export interface components {
         };
         page: {
             agent: string;
+            approvals: string;
             artifact_origin: string;
             demo: boolean;
             limits: components["schemas"]["limits"];
@@ -3844,6 +3886,7 @@ export interface components {
             agent?: string;
             agent_mode?: boolean;
             allow?: string[];
+            approvals?: string;
             chat_id?: string;
             confirm?: boolean;
             context?: components["schemas"]["turnContext"];
@@ -3857,10 +3900,13 @@ export interface components {
             forms?: boolean;
             images?: components["schemas"]["turnFile"][];
             interaction_type?: string;
+            keep_mode?: boolean;
             max_tokens?: number;
             message?: string;
             model?: string;
             parent_id?: string;
+            plan?: boolean;
+            reviews?: boolean;
             schema?: unknown;
             system?: string;
             temperature?: number;
@@ -3887,6 +3933,7 @@ export interface components {
             conversation_id?: number;
             input?: unknown;
             model?: string;
+            reviews?: boolean;
         };
         workflows: {
             workflows: components["schemas"]["Workflow_"][];
@@ -4418,7 +4465,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["title"];
+                "application/json": components["schemas"]["changeChat"];
             };
         };
         responses: {

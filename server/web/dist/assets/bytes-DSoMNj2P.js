@@ -1,1 +1,0 @@
-import{Y as e}from"./index-BeA5wRwj.js";function t(t){return t<1e3?t===1?`1 byte`:`${t} bytes`:e(t)}export{t};
