@@ -157,6 +157,7 @@ func TestAskKeepsSecretsToItself(t *testing.T) {
 			t.Parallel()
 			other := listen(t, nil)
 			w := newWorld(t, "responses: [{text: x}]")
+			w.Plain()
 			w.Env = append(w.Env, "FETTLE_RETRIES=0")
 			ways := echoes(other.URL)
 			for i, name := range slices.Sorted(maps.Keys(ways)) {

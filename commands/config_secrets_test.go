@@ -89,6 +89,7 @@ func TestNoCommandShowsASecretOfAFile(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, "responses: [{text: x}]")
+			w.Plain()
 			commandtest.Put(t, filepath.Join(w.Dir, "config", "config.yaml"), text)
 			if right := []string{"keys", "commands", "keys in profiles"}; slices.Contains(right, name) {
 				if out, _ := w.Run(0, "config", "list"); strings.Count(out, "\nproviders.x") < len(all) && name != "keys in profiles" {
@@ -203,6 +204,7 @@ func TestNoCommandShowsASecretThatItIsGiven(t *testing.T) {
 		t.Run(strconv.Itoa(i), func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, "responses: [{text: x}]")
+			w.Plain()
 			for _, args := range [][]string{
 				{"keys", "set", "openai"}, {"keys", "set", "openai", "-o", "json"}, {"config", "set", "providers.openai.key", "-"},
 				{"config", "set", "providers.openai.headers.X-Api-Key", "-"}, {"config", "set", "retries", "-"},

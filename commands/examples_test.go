@@ -315,6 +315,7 @@ func exampleWorld(t *testing.T) *world {
 	ollama := commandtest.NewOllama(t, "qwen3", "llama3.2", "nomic-embed-text")
 	ollama.Plays(commandtest.Says(commandtest.PullBegins + commandtest.Layer("a", 1, 1) + commandtest.PullEnds))
 	w := newWorld(t, "responses: [{text: Yes.}]")
+	w.Plain()
 	w.Env = append(w.Env, ollama.Settings()...)
 	w.Env = append(w.Env, "FETTLE_MODEL=script/m.yaml", "FETTLE_EMBEDDING=ollama/nomic-embed-text", "FETTLE_KEYRING=off")
 	if err := os.WriteFile(filepath.Join(w.Dir, "m.yaml"), []byte(exampleScript), 0o600); err != nil {
@@ -330,7 +331,7 @@ func exampleWorld(t *testing.T) *world {
 func (w *world) shell() {
 	w.T.Helper()
 	bin := filepath.Join(w.Dir, "bin")
-	wrapper := fmt.Sprintf("#!/bin/sh\nexec '%s' \"$@\"\n", os.Args[0])
+	wrapper := fmt.Sprintf("#!/bin/sh\nexec '%s' \"$@\"\n", w.Program)
 	for path, content := range map[string]string{
 		filepath.Join(bin, "fettle"): wrapper, "report.md": "# Report\n", "chart.png": onePixel,
 		"m.yaml": exampleScript, "questions.txt": "why?\nhow?\n", "diff.patch": "-a\n+b\n",

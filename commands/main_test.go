@@ -54,6 +54,13 @@ func setUp(env *testscript.Env) error {
 	} {
 		env.Setenv(k, v)
 	}
+	plain, err := commandtest.PlainPath()
+	if err != nil {
+		return err
+	}
+	if plain != "" {
+		env.Setenv("PATH", plain+string(os.PathListSeparator)+env.Getenv("PATH"))
+	}
 	// MCP servers of example toolsets would be fetched at their import.
 	bin := filepath.Join(env.WorkDir, "no-packages")
 	env.Setenv("PATH", bin+string(os.PathListSeparator)+env.Getenv("PATH"))

@@ -62,15 +62,16 @@ func RaceOptions() string { return strings.TrimSpace(os.Getenv("GORACE") + " ate
 
 // World is a data directory with a scripted model, for tests in Go.
 type World struct {
-	T   *testing.T
-	Dir string
-	Env []string
+	T       *testing.T
+	Dir     string
+	Env     []string
+	Program string // fettle: the test binary, or what Plain sets
 }
 
 // New makes a world whose model plays the script.
 func New(t *testing.T, script string) *World {
 	t.Helper()
-	w := &World{T: t, Dir: t.TempDir()}
+	w := &World{T: t, Dir: t.TempDir(), Program: os.Args[0]}
 	if err := os.WriteFile(filepath.Join(w.Dir, "m.yaml"), []byte(script), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +91,7 @@ func (w *World) Copy() *World {
 
 // Command is fettle as a process of its own.
 func (w *World) Command(args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(w.T.Context(), os.Args[0], args...)
+	cmd := exec.CommandContext(w.T.Context(), w.Program, args...)
 	cmd.Env, cmd.Dir = w.Env, w.Dir
 	cmd.WaitDelay = 5 * time.Second
 	return cmd

@@ -1,0 +1,5 @@
+//go:build race
+
+package commandtest
+
+const raceDetector = true
