@@ -90,7 +90,7 @@ type About struct {
 	ParentID  string // empty takes the parent that the operation knows
 	Source    Source
 	SourceRef string
-	Shared    bool // see [Manifest.Shared]
+	Shared    bool   // see [Manifest.Shared]
 	Steps     int    // Manifest.Steps
 	SinceID   string // Manifest.SinceID
 }

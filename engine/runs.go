@@ -346,7 +346,7 @@ func (t *turn) endOf(end ended) event.ToolComplete {
 	c := end.call
 	e := event.ToolComplete{
 		Tool: bareID(c.toolID()), ToolID: c.toolID(), Index: c.index, ToolUseID: c.use.ID, CallID: c.id,
-		Status: event.CallSuccess, DurationMS: t.eng.o.Now().Sub(c.started).Milliseconds(), Outside: t.broughtBy(c),
+		Status: event.CallSuccess, DurationMS: (t.eng.o.Now().Sub(c.started) - c.waited).Milliseconds(), Outside: t.broughtBy(c),
 	}
 	if end.err == nil {
 		e.Result = clean(clip(end.result.Text, maxResult))
