@@ -418,7 +418,7 @@ func (m *importer) publish() error {
 		n := &Manifest{
 			ID: m.out.IDs[old.ID], ChatID: m.o.ChatID, ParentID: m.out.IDs[old.ParentID], Root: old.Root,
 			GroundID: m.out.IDs[old.GroundID], CreatedAt: old.CreatedAt.UTC(), Source: old.Source, SourceRef: old.SourceRef,
-			Steps: old.Steps, SinceID: m.out.IDs[old.SinceID], Foreign: true,
+			Steps: old.Steps, SinceID: m.out.IDs[old.SinceID], Shared: old.Shared, Foreign: true,
 		}
 		if n.Source == Restored {
 			n.SourceRef = m.renamed(n.SourceRef)

@@ -59,6 +59,9 @@ type Manifest struct {
 	// Maker is, of an imported state after a tool call, what ran there: the record of
 	// the call stayed where it was.
 	Maker string `json:"maker,omitempty"`
+	// Shared reports that the folder was read after a call: what differs from the parent may
+	// have been changed by another program that wrote to it meanwhile.
+	Shared bool `json:"shared,omitempty"`
 	// Foreign reports that the state came with an import. A restore gives none of its
 	// files setuid or setgid.
 	Foreign bool `json:"foreign,omitempty"`
@@ -87,6 +90,7 @@ type About struct {
 	ParentID  string // empty takes the parent that the operation knows
 	Source    Source
 	SourceRef string
+	Shared    bool   // see [Manifest.Shared]
 	Steps     int    // Manifest.Steps
 	SinceID   string // Manifest.SinceID
 }

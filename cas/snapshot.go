@@ -454,7 +454,7 @@ func (s *Store) manifestAs(state *Manifest, about *About) *Manifest {
 		ID: about.ID, ChatID: about.ChatID, ParentID: about.ParentID, Root: state.Root,
 		CreatedAt: now, Source: about.Source, SourceRef: about.SourceRef, Steps: about.Steps, SinceID: about.SinceID,
 		Files: state.Files, Bytes: state.Bytes, Failed: state.Failed, Complete: state.Failed == 0,
-		Foreign: state.Foreign,
+		Foreign: state.Foreign, Shared: about.Shared,
 	}
 	if m.ID == "" {
 		m.ID = s.newID(now)

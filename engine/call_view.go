@@ -38,6 +38,8 @@ type CallView struct {
 	DurationMS  *int64         `json:"duration_ms,omitempty"`
 	Changes     []event.Change `json:"changes"`
 	Changed     int            `json:"changed"` // how many, also where not all are listed; 10,000 stands for more
+	// SharedChanges is that of [event.ToolComplete].
+	SharedChanges bool `json:"shared_changes,omitempty"`
 	// AppCalls is how many calls the page of this one has made, of which a list has
 	// the last ones behind this one.
 	AppCalls int `json:"app_calls,omitempty"`
@@ -196,6 +198,7 @@ func (e *Engine) view1(ctx context.Context, c ToolCall) (*CallView, error) {
 		return v, err // of states that are collected, nothing is known
 	}
 	v.Changes, v.Changed, err = e.changesBetween(ctx, pre, post, viewedChanges)
+	v.SharedChanges = post.Shared
 	return v, err
 }
 

@@ -22,6 +22,9 @@ type ClientTool struct {
 	Schema      json.RawMessage // a JSON Schema of type object; nil takes nothing
 	// Strict asks the provider to hold the arguments to the schema.
 	Strict bool
+	// Form is kept with the calls of the tool: how the client knows it, if not by Name. It is
+	// a JSON object in the client's terms.
+	Form json.RawMessage
 }
 
 // ClientToolset is the toolset of the tools that clients run. No other may have
@@ -42,7 +45,7 @@ func clientEntries(tools []ClientTool) ([]toolset.Entry, error) {
 	}
 	out := make([]toolset.Entry, 0, len(tools))
 	for _, c := range tools {
-		if len(c.Description)+len(c.Schema) > maxClientTool {
+		if len(c.Description)+len(c.Schema)+len(c.Form) > maxClientTool {
 			return nil, fault.New(fault.Usage, "the tool "+cutRunes(cleanLine(c.Name), titleLength)+" is described by more than 256 KB")
 		}
 		schema := c.Schema
@@ -80,6 +83,21 @@ func strictTools(tools []ClientTool) map[string]bool {
 	return out
 }
 
+// clientForms returns the Form of each tool that has one, by the ids of the tools; nil if there
+// are none.
+func clientForms(tools []ClientTool) map[string]json.RawMessage {
+	var out map[string]json.RawMessage
+	for _, c := range tools {
+		if len(c.Form) > 0 {
+			if out == nil {
+				out = map[string]json.RawMessage{}
+			}
+			out[ClientToolset+":"+c.Name] = c.Form
+		}
+	}
+	return out
+}
+
 // withClients adds the client's tools to those of a set.
 func (t *turn) withClients(set *toolset.Set) *toolset.Set {
 	if len(t.clients) == 0 {
@@ -95,9 +113,10 @@ func (t *turn) withClients(set *toolset.Set) *toolset.Set {
 func isClientTool(id string) bool { return strings.HasPrefix(id, ClientToolset+":") }
 
 // splitClients takes the calls that the client runs out of those of a response.
-// One whose arguments are no object stays: the model is told so.
+// One whose arguments are no object stays: the model is told so. So do all in plan mode,
+// which refuses them.
 func (t *turn) splitClients(calls []provider.ToolCall) (ours, clients []provider.ToolCall) {
-	if len(t.clients) == 0 {
+	if len(t.clients) == 0 || t.plan {
 		return calls, nil
 	}
 	for _, c := range calls {

@@ -31,7 +31,7 @@ func (t *turn) chooseTools() error {
 		if t.clients, err = clientEntries(t.req.ClientTools); err != nil {
 			return err
 		}
-		t.strict = strictTools(t.req.ClientTools)
+		t.strict, t.forms = strictTools(t.req.ClientTools), clientForms(t.req.ClientTools)
 		t.req.ClientTools = nil
 	}
 	t.chosen = t.offer

@@ -40,7 +40,7 @@ func newReducer(a *acceptance) *reducer {
 		answer: Message{
 			ChatID: a.Chat.ID, ID: a.MessageID, ParentID: a.UserMessageID, TurnID: a.TurnID,
 			Role: provider.Assistant, Status: Unfinished, Model: a.Model, CreatedAt: a.Time,
-			ManifestID: a.ManifestID,
+			ManifestID: a.ManifestID, Plan: a.Plan,
 		},
 	}
 }
@@ -181,7 +181,7 @@ func (r *reducer) startCall(at time.Time, b event.ToolStart) {
 	}
 	p := provider.Part{
 		Kind: provider.ToolCallPart, Step: r.callStep(), Agent: b.Agent,
-		Call: &provider.ToolCall{ID: b.ToolUseID, Name: b.ToolID, Args: b.Input, Extra: b.Extra},
+		Call: &provider.ToolCall{ID: b.ToolUseID, Name: b.ToolID, Args: b.Input, Extra: b.Extra, ClientForm: b.ClientForm},
 	}
 	if len(b.Extra) > 0 {
 		p.Model = r.answer.Model

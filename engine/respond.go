@@ -230,7 +230,7 @@ func (t *turn) otherModel(err error) (bool, string) {
 		next, rest := t.model.fallback[0], t.model.fallback[1:]
 		t.model.fallback = rest
 		c, chooseErr := t.eng.choose(t.ctx, next, rest)
-		if chooseErr != nil {
+		if chooseErr != nil || t.prefill.text != "" && !t.takesPrefill(c) {
 			continue
 		}
 		note := t.model.ref + " can't answer (" + firstLine(err) + "); " + c.ref + " takes over"
@@ -270,6 +270,9 @@ func (t *turn) stream(extra []provider.Message) (*reply, error) {
 		}
 	}
 	held := t.heldBack()
+	if r.meta != nil { // a response may add nothing to the beginning of the answer
+		held = append(held, t.given()...)
+	}
 	switch err := context.Cause(t.ctx); {
 	case err != nil:
 		return r, errors.Join(err, t.emit(held...)) // a provider may end its sequence when it is cancelled
@@ -310,7 +313,7 @@ func (t *turn) assembly(extra []provider.Message) assembly {
 		fit:   &t.fit,
 		tools: append(t.toolSpecs(), t.handoffSpecs()...), name: t.nameFor, without: t.model.without, since: t.model.since,
 		sounds: t.model.model.Audio == provider.Yes,
-		agent:  t.agent, cards: t.cards.told(),
+		agent:  t.agent, cards: t.cards.told(), plan: t.plan,
 	}
 	if !t.agentMode() {
 		a.tools = nil
@@ -320,6 +323,7 @@ func (t *turn) assembly(extra []provider.Message) assembly {
 		a.answer = &m
 	}
 	a.join(append(path, t.accept.question()), t.speaker())
+	extra = append(t.beginning(), extra...)
 	a.extra, a.sampling, a.hints, a.thoughtEnd = extra, t.req.Sampling, t.req.Hints, t.model.learnt.ThoughtEnd
 	a.params, a.think = t.params()
 	if a.mustCall = t.req.MustCall; t.red.step > 0 || len(a.tools) == 0 {
@@ -367,6 +371,9 @@ func (t *turn) convert(batch []provider.Delta, r *reply) []event.Body {
 	var bodies []event.Body
 	for i := 0; i < len(batch); i++ {
 		d, had := batch[i], len(bodies)
+		if d.Kind == provider.Content || d.Kind == provider.CallDelta {
+			bodies = append(bodies, t.given()...)
+		}
 		switch d.Kind {
 		case provider.Content:
 			piece, n := joined(batch[i:])

@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"runtime"
@@ -43,6 +44,7 @@ type turn struct {
 	schema *schema.Schema
 	log    eventLog
 	policy permission.Policy
+	plan   bool // plan mode: calls can only read the workspace
 	// verdicts decides by policy, and ownVerdicts without what was allowed before
 	// this turn; see compileRules.
 	verdicts, ownVerdicts *permission.Rules
@@ -73,7 +75,9 @@ type turn struct {
 	// clients are the tools that the client runs, chosen those of ours that the
 	// request offers.
 	clients []toolset.Entry
-	strict  map[string]bool // ids of those that [ClientTool.Strict] is set for
+	prefill prefill
+	strict  map[string]bool            // ids of those that [ClientTool.Strict] is set for
+	forms   map[string]json.RawMessage // [ClientTool.Form] by their ids
 	chosen  *toolset.Set
 	unlock  func() // the chat's lock
 
@@ -100,7 +104,9 @@ type turn struct {
 	nextIndex int // of the next call in tool_history
 	useIDs    map[string]bool
 	ws        *toolset.Workspace
-	states    states
+	// leave releases the lock of the folder; nil while the turn does not hold it.
+	leave  func()
+	states states
 	// guard checks the user's folder after the calls that run; nil where none can write to
 	// it.
 	guard      *guard

@@ -33,8 +33,13 @@ const clientsTake = 3 * time.Minute
 const clientsScript = `
 responses:
   - {when: think, reasoning: The user greets me., text: Hello there., usage: {input_tokens: 12, output_tokens: 5}}
+  - {when: too busy, error: {kind: overloaded, status: 529, message: overloaded}}
   - {when: busy, error: {kind: rate_limited, status: 429, message: slow down}}
+  - {when: limited for long, error: {kind: rate_limited, status: 429, message: slow down, retry_after: 10m}}
+  - {when: limited, error: {kind: rate_limited, status: 429, message: slow down, retry_after: 20ms}}
   - {when: fails inside, error: {kind: overloaded, status: 500, message: internal error}}
+  - {when: break before, error: {kind: broken, message: the connection was lost}}
+  - {when: uncounted, text: Hello., usage: {input_tokens: 0, output_tokens: 0}}
   - {when: refused, error: {kind: rejected, status: 400, message: not like this}}
   - {when: moderated, error: {kind: rejected, status: 403, message: your input was flagged}}
   - {when: wrong key, error: {kind: unauthorised, status: 401, message: the key is unknown}}
@@ -66,11 +71,24 @@ responses:
 // formats' published schemas.
 func TestClients(t *testing.T) {
 	t.Parallel()
-	modules, node := nodetest.Find(t, nodetest.Clients())
+	runClients(t, nodetest.Clients(), "openai", "aisdk", "agui", "ollama", "anthropic", "eventsource")
+}
+
+// TestFrameworks has frameworks, and clients at older versions that are in use, do the same, at
+// the versions of testdata/frameworks.
+func TestFrameworks(t *testing.T) {
+	t.Parallel()
+	runClients(t, nodetest.Frameworks(), "ai_versions", "langchain", "llamaindex", "eventsource", "continue", "genai")
+}
+
+// runClients runs the scripts of clients with the packages of a set.
+func runClients(t *testing.T, set nodetest.Set, scripts ...string) {
+	t.Helper()
+	modules, node := nodetest.Find(t, set)
 	dir := t.TempDir()
 	must(t, errors.Join(os.CopyFS(dir, os.DirFS(filepath.Join("testdata", "clients"))),
 		os.Symlink(modules, filepath.Join(dir, "node_modules"))))
-	for _, client := range []string{"openai", "aisdk", "agui", "ollama", "anthropic", "eventsource"} {
+	for _, client := range scripts {
 		t.Run(client, func(t *testing.T) {
 			t.Parallel()
 			h := open(t, plan{script: clientsScript, tools: noteTool(), agents: []engine.Agent{

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
@@ -49,7 +48,7 @@ func countTokens(s *Server, w http.ResponseWriter, r *http.Request) error {
 	}
 	n, exact, err := s.turns.CountTokens(r.Context(), req)
 	if err != nil {
-		return unknownModel(in.Model, err)
+		return refusedBy(in, err)
 	}
 	if !exact {
 		w.Header().Set(estimateHeader, "true")
@@ -132,7 +131,7 @@ func (s *Server) prepareCompat(req *engine.TurnRequest) {
 func (s *Server) answerTurn(w http.ResponseWriter, r *http.Request, in *dialect.Request, req engine.TurnRequest) error {
 	id, chat, err := s.start(r.Context(), req)
 	if err != nil {
-		return unknownModel(in.Model, err)
+		return refusedBy(in, err)
 	}
 	s.log.Info("turn begun", "turn", string(id), "dialect", string(in.Dialect), "request_id", requestID(r))
 	defer s.cancelUnread(r.Context(), id)
@@ -145,6 +144,23 @@ func (s *Server) answerTurn(w http.ResponseWriter, r *http.Request, in *dialect.
 	}
 	setIgnored(w, in, ignored)
 	return s.stream(w, r, wireStream(id, chat.ID, in))
+}
+
+// anthropicPrefill is the refusal of Anthropic's API, which its clients look for.
+const anthropicPrefill = "This model does not support assistant message prefill. The conversation must end with a user message."
+
+// refusedBy returns the error of a turn that did not begin, as the dialect has it: a model
+// that does not take a last message of the assistant's or that does not exist is a mistake of
+// the request.
+func refusedBy(in *dialect.Request, err error) error {
+	if !errors.Is(err, engine.ErrPrefill) {
+		return unknownModel(in.Model, err)
+	}
+	problem := err.Error()
+	if in.Dialect == dialect.Anthropic {
+		problem = anthropicPrefill + " (" + problem + ")"
+	}
+	return fieldFault(fault.Usage, "messages", problem)
 }
 
 // unknownModel makes a failure because no model or agent has the name of a request what
@@ -229,117 +245,6 @@ func (s *Server) answerWhole(w http.ResponseWriter, r *http.Request, id engine.T
 	return nil
 }
 
-// systemOf are the instructions that a conversation begins with.
-func systemOf(in *dialect.Request) string {
-	var all []string
-	for _, m := range in.Messages[:leading(in.Messages)] {
-		if text := textOf(m); text != "" {
-			all = append(all, text)
-		}
-	}
-	return strings.ToValidUTF8(strings.Join(all, "\n\n"), "\ufffd")
-}
-
-// historyOf is what was said before the messages that are new.
-func historyOf(in *dialect.Request) []provider.Message {
-	var out []provider.Message
-	known := map[string]bool{}
-	said := spoken(in.Messages)
-	for _, m := range said[:len(said)-len(newest(said))] {
-		msg := provider.Message{Role: provider.Role(m.Role)}
-		for _, p := range m.Parts {
-			part, ok := partOf(p)
-			switch {
-			case !ok:
-				continue
-			case part.Call != nil:
-				known[part.Call.ID] = true
-			case part.Result != nil && in.Dialect == dialect.Ollama && !known[part.Result.ID]:
-				continue // its clients cut old messages off, calls too
-			}
-			msg.Parts = append(msg.Parts, part)
-		}
-		if len(msg.Parts) > 0 {
-			out = append(out, msg)
-		}
-	}
-	return out
-}
-
-// leading is how many messages of instructions a conversation begins with. The last message
-// is never one of them: a conversation of instructions alone asks the last of them.
-func leading(all []dialect.Message) int {
-	n := 0
-	for n < len(all)-1 && all[n].Role == dialect.System {
-		n++
-	}
-	return n
-}
-
-// spoken are the messages without the instructions at the beginning. Later instructions keep
-// their place: they are marked text of the user's message or of the tool's result before
-// them, so that they begin no other question; after an answer they are a message of the
-// user's.
-func spoken(all []dialect.Message) []dialect.Message {
-	all = all[leading(all):]
-	out := make([]dialect.Message, 0, len(all))
-	for _, m := range all {
-		if m.Role != dialect.System {
-			out = append(out, m)
-			continue
-		}
-		text := textOf(m)
-		if len(all) > 1 {
-			text = "<system>\n" + text + "\n</system>"
-		}
-		out = instruct(out, text)
-	}
-	return out
-}
-
-// instruct adds late instructions to the messages before them.
-func instruct(said []dialect.Message, text string) []dialect.Message {
-	part := dialect.Part{Kind: dialect.Text, Text: text}
-	n := len(said) - 1
-	if n < 0 || said[n].Role == dialect.Assistant || len(said[n].Parts) == 0 {
-		return append(said, dialect.Message{Role: dialect.User, Parts: []dialect.Part{part}})
-	}
-	parts := slices.Clone(said[n].Parts)
-	if last := &parts[len(parts)-1]; last.Result != nil {
-		result := *last.Result
-		result.Text = strings.TrimLeft(result.Text+"\n\n"+text, "\n")
-		last.Result = &result
-	} else {
-		parts = append(parts, part)
-	}
-	said[n].Parts = parts
-	return said
-}
-
-// textOf are the texts of a message.
-func textOf(m dialect.Message) string {
-	var all []string
-	for _, p := range m.Parts {
-		if p.Text != "" {
-			all = append(all, p.Text)
-		}
-	}
-	return strings.Join(all, "\n\n")
-}
-
-// newest are the messages at the end that ask for an answer: results of tools, or
-// what the user said last.
-func newest(said []dialect.Message) []dialect.Message {
-	n := len(said)
-	for n > 0 && said[n-1].Role == dialect.ToolRole {
-		n--
-	}
-	if n == len(said) {
-		n = max(0, n-1)
-	}
-	return said[n:]
-}
-
 // partOf is a part as the engine has it; ok is false for one that says nothing,
 // or that only an address tells of.
 func partOf(p dialect.Part) (provider.Part, bool) {
@@ -390,7 +295,9 @@ func clientTools(in *dialect.Request) []engine.ClientTool {
 		if in.Choice.Mode == "none" || in.Choice.Mode == "tool" && in.Choice.Name != t.Name {
 			continue
 		}
-		out = append(out, engine.ClientTool{Name: t.Name, Description: t.Description, Schema: t.Schema, Strict: t.Strict})
+		out = append(out, engine.ClientTool{
+			Name: t.Name, Description: t.Description, Schema: t.Schema, Strict: t.Strict, Form: in.CallForms[t.Name].JSON(),
+		})
 	}
 	return out
 }

@@ -42,7 +42,7 @@ func TestCompatibleRefusals(t *testing.T) {
 		"a provider that isn't there":   {"/v1/chat/completions", asked("nobody/gpt", "hi", nil), 404, "model", "nobody"},
 		"an agent that isn't there":     {"/v1/responses", doc{"model": "fettle/nobody", "input": "hi"}, 404, "model", "no agent nobody"},
 		"an address of an image":        {"/v1/chat/completions", doc{"model": m, "messages": []doc{{"role": "user", "content": []doc{{"type": "image_url", "image_url": doc{"url": "http://127.0.0.1/x.png"}}}}}}, 400, "messages", "no address is fetched"},
-		"the assistant's word last":     {"/v1/chat/completions", doc{"model": m, "messages": []doc{{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}}}, 400, "messages", "the user's"},
+		"a call without its result":     {"/v1/chat/completions", doc{"model": m, "messages": []doc{{"role": "user", "content": "a"}, {"role": "assistant", "tool_calls": []doc{{"id": "1", "type": "function", "function": doc{"name": "f", "arguments": "{}"}}}}}}, 400, "messages", "the user's"},
 		"a result that nobody wants":    {"/v1/chat/completions", doc{"model": m, "messages": []doc{{"role": "tool", "tool_call_id": "x", "content": "b"}, {"role": "user", "content": "a"}}}, 400, "", "no call before it"},
 		"a name that no tool can have":  {"/v1/chat/completions", asked(m, "hi", doc{"tools": tool("a b")}), 400, "", "letters"},
 		"two answers":                   {"/v1/chat/completions", asked(m, "hi", doc{"n": 2}), 400, "n", "one answer"},

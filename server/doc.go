@@ -105,11 +105,20 @@
 //     X-Fettle-Ignored, and in a footnote of the answer. Tools of namespaces and custom tools reach the model as
 //     functions, and their calls return in the client's form. More than one answer, work in the background,
 //     files by address or by id and OpenAI's conversations are refused.
-//   - A stored response can be asked for, also as the stream that it was, with its
-//     input; not with its metadata and the tools of its request. Deleting one deletes
-//     its chat, where it is alone in it, and is refused elsewhere.
+//   - A last message of the assistant's is the beginning of the answer, and the response is
+//     what follows it. The package comment of server/dialect lists the models that do so, and
+//     what clients get from other models.
+//   - A stored response can be read again, also as the stream that it was, with its
+//     input; not with its metadata and the tools of its request. The calls of custom tools and
+//     of tools in namespaces keep their form. Deleting a response deletes its chat if it is alone
+//     in it, and is refused otherwise.
+//   - item_reference stands for an item of the input or the output of a stored response. A
+//     request whose input repeats a stored conversation, by references say, becomes the next
+//     turn of its chat, so that its own items can be referred to.
 //   - Instructions of a stored response stay those of its chat until others come.
-//     One that tells earlier messages itself is not stored, whatever store says.
+//     A request with other earlier messages is not stored, whatever store says.
+//   - functions and function_call of chat completions, which preceded tools, are answered in
+//     their own form. It has no place for a second call, so that the model is asked for one.
 //
 // # Concurrency
 //

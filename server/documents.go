@@ -56,7 +56,7 @@ type passageJSON struct {
 	Start    int             `json:"start"`
 	End      int             `json:"end"`
 	Text     string          `json:"text"`
-	At       [][2]int        `json:"at"`
+	At       [][2]int        `json:"offsets"`
 	Score    float64         `json:"score"`
 	Words    int             `json:"words_rank,omitempty"`
 	Meaning  int             `json:"meaning_rank,omitempty"`

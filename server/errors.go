@@ -98,7 +98,7 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if method := (*methodError)(nil); errors.As(err, &method) {
 		h.Set("Allow", method.allow)
 	}
-	retryHeaders(h, status, body)
+	retryHeaders(h, status, body, err)
 	for _, name := range []string{"Content-Length", "Content-Disposition", "ETag", "Accept-Ranges", "Last-Modified"} {
 		h.Del(name) // of the answer that it was going to be
 	}
@@ -140,7 +140,7 @@ const longestRepeat = time.Minute
 // with status 408, 409, 429 or 5xx by themselves, the official ones of OpenAI and Anthropic
 // unless X-Should-Retry is false. It is false where the engine has repeated the request to
 // the provider already, and where a repetition ends in the same way.
-func retryHeaders(h http.Header, status int, body errorBody) {
+func retryHeaders(h http.Header, status int, body errorBody, err error) {
 	if body.wait > 0 {
 		h.Set("Retry-After", strconv.FormatInt(int64((body.wait+time.Second-1)/time.Second), 10))
 		h.Set("Retry-After-Ms", strconv.FormatInt(body.wait.Milliseconds(), 10))
@@ -148,11 +148,15 @@ func retryHeaders(h http.Header, status int, body errorBody) {
 	final := body.wait > longestRepeat
 	if status >= http.StatusInternalServerError {
 		switch fault.Code(body.Code) {
-		case fault.Overloaded, fault.InvalidReply, fault.NoAnswer, fault.Timeout, fault.Config:
+		case fault.Overloaded, fault.InvalidReply, fault.NoAnswer, fault.Timeout, fault.Config, fault.Unauthorised:
 			final = true
 		case fault.Unavailable:
 			final = final || status == http.StatusGatewayTimeout
 		}
+	}
+	var field *dialect.FieldError
+	if status == http.StatusConflict && errors.As(err, &field) {
+		final = true // the request itself can't be met; one that is only too early names no field
 	}
 	if final {
 		h.Set("X-Should-Retry", "false")

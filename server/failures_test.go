@@ -1,10 +1,15 @@
 package server_test
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/provider/openai"
 )
 
 // failuresScript has one answer for each way in which a provider fails.
@@ -208,4 +213,36 @@ func TestFaultsOfRequestsInEachAPIsWords(t *testing.T) {
 	token.holds(t, "/v1/messages by models", h.call("GET", "/v1/models", nil, "Authorization", "", "Anthropic-Version", "2023-06-01"), "")
 	unknown.holds(t, "/v1/messages by models", h.call("GET", "/v1/models/none", nil, "Anthropic-Version", "2023-06-01"), "none")
 	unknown.holds(t, "/v1/chat/completions by models", h.call("GET", "/v1/models/none", nil), "none")
+}
+
+// A provider without a key fails every request in the same way, so that the official clients
+// are told not to repeat it, over each API.
+func TestAMissingKeyIsNotAskedAgain(t *testing.T) {
+	t.Parallel()
+	h := open(t, plan{providers: map[string]func() (provider.Provider, error){"keyless": func() (provider.Provider, error) {
+		return openai.New(openai.Options{Name: "keyless", BaseURL: "http://127.0.0.1:1/v1", Key: func(context.Context) (string, error) {
+			return "", fault.New(fault.Unauthorised, "no key for keyless")
+		}})
+	}}})
+	const m = "keyless/m"
+	for path, body := range map[string]doc{
+		"/v1/chat/completions": asked(m, "hi", nil),
+		"/v1/completions":      {"model": m, "prompt": "hi"},
+		"/v1/embeddings":       {"model": m, "input": "hi"},
+		"/v1/responses":        {"model": m, "input": "hi"},
+		"/v1/messages":         asked(m, "hi", doc{"max_tokens": 9}),
+		"/api/chat":            asked(m, "hi", nil),
+		"/api/generate":        {"model": m, "prompt": "hi"},
+		"/api/embed":           {"model": m, "input": "hi"},
+	} {
+		for _, stream := range []bool{false, true} {
+			if body["stream"] = stream; stream && strings.Contains(path, "embed") {
+				continue
+			}
+			got := h.call("POST", path, body)
+			if got.status < 400 || got.status >= 500 && got.header.Get("X-Should-Retry") != "false" || !strings.Contains(string(got.body), "no key for keyless") {
+				t.Errorf("%s, stream %v: status %d, X-Should-Retry %q: %s", path, stream, got.status, got.header.Get("X-Should-Retry"), got.body)
+			}
+		}
+	}
 }

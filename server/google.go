@@ -32,7 +32,7 @@ func googleRoutes() []route {
 	const summary = "Google's Gemini API is not available; the error names what to use"
 	return []route{
 		{op: "google_models", method: http.MethodGet, path: "/v1beta/models", do: noGoogle, public: true, status: http.StatusNotImplemented, gives: googleJSON{}, summary: summary},
-		{op: "google_model", method: http.MethodGet, path: "/v1beta/models/{model}", do: noGoogle, public: true, status: http.StatusNotImplemented, gives: googleJSON{}, summary: summary},
-		{op: "google_call", method: http.MethodPost, path: "/v1beta/models/{call}", do: noGoogle, public: true, takes: jsonBody(), max: maxTurn, status: http.StatusNotImplemented, gives: googleJSON{}, summary: summary},
+		{op: "google_model", method: http.MethodGet, path: "/v1beta/models/{model...}", do: noGoogle, public: true, status: http.StatusNotImplemented, gives: googleJSON{}, summary: summary},
+		{op: "google_call", method: http.MethodPost, path: "/v1beta/models/{call...}", do: noGoogle, public: true, takes: jsonBody(), max: maxTurn, status: http.StatusNotImplemented, gives: googleJSON{}, summary: summary},
 	}
 }

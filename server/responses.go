@@ -24,16 +24,26 @@ func createResponse(s *Server, w http.ResponseWriter, r *http.Request) error {
 	if in.ThreadID != "" {
 		return fieldFault(fault.Usage, "conversation", "conversations have no ids here; previous_response_id goes on from a response")
 	}
+	last, err := s.resolve(r, in)
+	if err != nil {
+		return err
+	}
 	req, err := compatRequest(r, in)
 	if err != nil {
 		return err
+	}
+	stores := in.Store == nil || *in.Store
+	if in.PreviousID == "" && last != "" && stores {
+		if err := s.follows(r.Context(), last, &req); err != nil {
+			return err
+		}
 	}
 	if in.PreviousID != "" {
 		if err := s.goOn(r, in, &req); err != nil {
 			return err
 		}
 	} else {
-		req.Ephemeral = in.Store != nil && !*in.Store || len(req.History) > 0
+		req.Ephemeral = !stores || len(req.History) > 0
 	}
 	s.prepareCompat(&req)
 	return s.answerTurn(w, r, in, req)

@@ -1,7 +1,9 @@
 package server
 
 import (
+	"context"
 	"encoding/base64"
+	"encoding/json"
 	"net/http"
 	"slices"
 	"strconv"
@@ -34,12 +36,26 @@ func noResponse(name string) error {
 // optionsOf are what is known of the request that made a response: not its
 // metadata, and not the tools that came with it.
 func optionsOf(p engine.AnsweredTurn) dialect.Options {
-	o := dialect.Options{Model: p.Answer.Model, Stored: true}
+	o := dialect.Options{Model: p.Answer.Model, Stored: true, CallForms: formsOf(p.Answer)}
 	o.Echo.Instructions = p.Chat.System
 	if p.Before != "" {
 		o.Echo.PreviousID = responseID + string(p.Before)
 	}
 	return o
+}
+
+// formsOf returns how the client knows the tools that an answer calls, by the names that the
+// model has for them.
+func formsOf(m engine.Message) map[string]dialect.CallForm {
+	out := map[string]dialect.CallForm{}
+	for _, p := range m.Parts {
+		var form dialect.CallForm
+		if p.Call == nil || len(p.Call.ClientForm) == 0 || json.Unmarshal(p.Call.ClientForm, &form) != nil {
+			continue
+		}
+		out[strings.TrimPrefix(p.Call.Name, engine.ClientToolset+":")] = form
+	}
+	return out
 }
 
 // getResponse gives a response that was stored, as it was or as the stream that it
@@ -62,17 +78,11 @@ func getResponse(s *Server, w http.ResponseWriter, r *http.Request) error {
 			turn: turn, enc: dialect.NewEncoder(dialect.Responses, o), header: headerOf(dialect.Responses),
 		})
 	}
-	out := dialect.NewObject(dialect.Responses, o)
-	for e, err := range s.turns.Follow(r.Context(), turn, 0) {
-		if err != nil {
-			return err
-		}
-		if out.Add(e) != nil {
-			break // its body says why
-		}
+	body, err := s.storedBody(r.Context(), turn, p)
+	if err != nil {
+		return err
 	}
-	status, body := out.Body()
-	writeRaw(w, status, dialect.Responses.Form().ObjectType, body)
+	writeRaw(w, http.StatusOK, dialect.Responses.Form().ObjectType, body)
 	return nil
 }
 
@@ -112,7 +122,7 @@ type inputItems struct {
 
 type inputItem struct {
 	ID      string         `json:"id"`
-	Type    string         `json:"type"` // message or function_call_output
+	Type    string         `json:"type"` // message, function_call_output or custom_tool_call_output
 	Status  string         `json:"status"`
 	Role    string         `json:"role,omitempty"`
 	Content []inputContent `json:"content,omitempty"`
@@ -131,14 +141,15 @@ type inputContent struct {
 
 // listInputItems gives all of them at once: a question has few.
 func listInputItems(s *Server, w http.ResponseWriter, r *http.Request) error {
-	_, p, err := s.stored(r)
+	turn, p, err := s.stored(r)
 	if err != nil {
 		return err
 	}
-	out := inputItems{Object: "list", Data: []inputItem{}}
-	for _, m := range p.Asked {
-		out.Data = append(out.Data, itemsOf(m)...)
+	items, err := s.inputOf(r.Context(), turn, p)
+	if err != nil {
+		return err
 	}
+	out := inputItems{Object: "list", Data: items}
 	if r.URL.Query().Get("order") != "asc" {
 		slices.Reverse(out.Data)
 	}
@@ -149,9 +160,41 @@ func listInputItems(s *Server, w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// itemsOf are the items that became a message.
-func itemsOf(m engine.Message) (items []inputItem) {
-	said := inputItem{ID: "msg_" + m.ID, Type: "message", Status: "completed", Role: "user"}
+// inputOf returns the items that a response was asked with. Their ids name its turn and their
+// place, so that they are found again; see storedItems.
+func (s *Server) inputOf(ctx context.Context, turn engine.TurnID, p engine.AnsweredTurn) ([]inputItem, error) {
+	custom := map[string]bool{}
+	if p.Before != "" && slices.ContainsFunc(p.Asked, engine.Message.AnswersCalls) {
+		before, err := s.threads.AnsweredTurn(ctx, p.Before)
+		if err != nil {
+			return nil, err
+		}
+		custom = customCalls(before.Answer)
+	}
+	items := []inputItem{}
+	for _, m := range p.Asked {
+		items = append(items, itemsOf(m, custom)...)
+	}
+	for i := range items {
+		items[i].ID += "_" + string(turn) + "_" + inputPlace + strconv.Itoa(i)
+	}
+	return items, nil
+}
+
+// customCalls returns the ids of an answer's calls of custom tools.
+func customCalls(m engine.Message) map[string]bool {
+	forms, out := formsOf(m), map[string]bool{}
+	for _, p := range m.Parts {
+		if p.Call != nil && forms[strings.TrimPrefix(p.Call.Name, engine.ClientToolset+":")].Custom {
+			out[p.Call.ID] = true
+		}
+	}
+	return out
+}
+
+// itemsOf returns the items that became a message. Their ids are the prefixes of the kinds.
+func itemsOf(m engine.Message, custom map[string]bool) (items []inputItem) {
+	said := inputItem{ID: "msg", Type: "message", Status: "completed", Role: "user"}
 	for _, part := range m.Parts {
 		switch {
 		case part.Kind == provider.TextPart:
@@ -161,9 +204,11 @@ func itemsOf(m engine.Message) (items []inputItem) {
 		case part.Kind == provider.FilePart:
 			said.Content = append(said.Content, inputContent{Type: "input_file", Filename: part.Name, FileData: dataURL("text/plain", []byte(part.Text))})
 		case part.Result != nil:
-			items = append(items, inputItem{
-				ID: "fco_" + part.Result.ID, Type: "function_call_output", Status: "completed", CallID: part.Result.ID, Output: &part.Result.Text,
-			})
+			result := inputItem{ID: "fco", Type: "function_call_output", Status: "completed", CallID: part.Result.ID, Output: &part.Result.Text}
+			if custom[part.Result.ID] {
+				result.ID, result.Type = "ctco", "custom_tool_call_output"
+			}
+			items = append(items, result)
 		}
 	}
 	if len(said.Content) > 0 {

@@ -93,7 +93,7 @@ func chatRoutes() []route {
 			gives:   eventJSON{}, media: mediaSSE, maybe: []int{http.StatusNoContent}, hidden: true,
 			query: []param{{"after", "the id of the last event that the client has, where it can't send Last-Event-ID", ""}},
 		},
-		{op: "rename_chat", method: http.MethodPatch, path: "/api/chats/{chat}", tag: tag, do: inChat(renameChat), body: titleBody{}, takes: jsonBody(), gives: chatJSON{}, summary: "Give a chat another title"},
+		{op: "rename_chat", method: http.MethodPatch, path: "/api/chats/{chat}", tag: tag, do: inChat(changeChat), body: changeChatBody{}, takes: jsonBody(), gives: chatJSON{}, summary: "Change a chat's title, or its mode of approvals"},
 		{op: "delete_chat", method: http.MethodDelete, path: "/api/chats/{chat}", tag: tag, do: inChat(deleteChat), status: http.StatusNoContent, summary: "Delete a chat; it can be brought back for 30 days"},
 		{op: "restore_chat", method: http.MethodPost, path: "/api/chats/{chat}/restore", tag: tag, do: inChat(restoreChat), gives: chatJSON{}, summary: "Bring a deleted chat back, by its number"},
 		{op: "fork_chat", method: http.MethodPost, path: "/api/chats/{chat}/fork", tag: tag, do: inChat(forkChat), body: forkBody{}, takes: jsonBody(), status: http.StatusCreated, gives: chatJSON{}, summary: "Make a chat that begins with the messages of another"},

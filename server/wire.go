@@ -154,7 +154,12 @@ func wireRequest(in *dialect.Request) (engine.TurnRequest, error) {
 		Sampling: samplingOf(in.TopP, in.Seed, in.Stop, in.Settings), Hints: hintsOf(in), Ignored: in.Ignored,
 		Schema: schemaOf(in), ClientTools: clientTools(in), MustCall: mustCall(in),
 	}
-	for _, m := range newest(spoken(in.Messages)) {
+	said := talkOf(in)
+	req.Prefill = prefillOf(in, said.begun)
+	if len(said.asked) == 0 && len(said.begun) > 0 {
+		return req, fieldFault(fault.Usage, "messages", "an answer can't be continued without the message that it answers")
+	}
+	for _, m := range said.asked {
 		if m.Role != dialect.User && m.Role != dialect.ToolRole {
 			return req, fieldFault(fault.Usage, "messages", "the last message has to be the user's, or a tool's result")
 		}

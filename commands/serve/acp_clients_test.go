@@ -31,15 +31,28 @@ responses:
 // load in another process, undo, cancels.
 func TestSDKDrivesACP(t *testing.T) {
 	t.Parallel()
+	drivesACP(t, "sdk.mjs")
+}
+
+// Zed's SDK of an earlier protocol drives a turn with a permission and a diff, and one in
+// another mode.
+func TestZedsSDKDrivesACP(t *testing.T) {
+	t.Parallel()
+	drivesACP(t, "zed.mjs")
+}
+
+// drivesACP runs the script of an editor's side, which has three scenarios.
+func drivesACP(t *testing.T, name string) {
+	t.Helper()
 	modules, node := nodetest.Find(t, nodetest.Editors())
 	w := newWorld(t, editorScript)
 	dir, project := t.TempDir(), realDir(t)
-	script, err := os.ReadFile(filepath.Join(needtest.Root(t), "server", "acp", "testdata", "clients", "sdk.mjs"))
-	if err := errors.Join(err, os.WriteFile(filepath.Join(dir, "sdk.mjs"), script, 0o600), os.Symlink(modules, filepath.Join(dir, "node_modules"))); err != nil {
+	script, err := os.ReadFile(filepath.Join(needtest.Root(t), "server", "acp", "testdata", "clients", name))
+	if err := errors.Join(err, os.WriteFile(filepath.Join(dir, name), script, 0o600), os.Symlink(modules, filepath.Join(dir, "node_modules"))); err != nil {
 		t.Fatal(err)
 	}
 	cmd := w.Command()
-	cmd.Path, cmd.Args = node, []string{node, filepath.Join(dir, "sdk.mjs"), project, os.Args[0], "acp", "--log", "off"}
+	cmd.Path, cmd.Args = node, []string{node, filepath.Join(dir, name), project, os.Args[0], "acp", "--log", "off"}
 	cmd.Env = append(w.Env, "FETTLE_MODEL=script/"+filepath.Join(w.Dir, "m.yaml"))
 	out := timed(t, cmd)
 	if strings.Count(out, "ok ") != 3 || strings.Contains(out, "not ok") {

@@ -184,3 +184,36 @@ func quote(t *testing.T, v any) string {
 	}
 	return string(raw)
 }
+
+// opencode does the same through /v1/chat/completions.
+func TestOpenCodeDoesATask(t *testing.T) {
+	t.Parallel()
+	program := codingAgent(t, "opencode-%s/bin/opencode")
+	k := openTask(t, func(file string) []call {
+		return []call{
+			{"read", map[string]any{"filePath": file}},
+			{"edit", map[string]any{"filePath": file, "oldString": "wrld", "newString": "world"}},
+			{"bash", map[string]any{"command": "cat a.txt", "description": "show the file"}},
+			{"fettle_list_files", map[string]any{}},
+		}
+	})
+	config, err := json.Marshal(map[string]any{
+		"model": "local/script/m.yaml", "small_model": "local/script/m.yaml", "autoupdate": false, "share": "disabled",
+		"permission": map[string]any{"bash": "allow", "edit": "allow"},
+		"provider": map[string]any{"local": map[string]any{
+			"npm": "@ai-sdk/openai-compatible", "name": "fettle", "options": map[string]any{"baseURL": k.url + "/v1", "apiKey": k.token},
+			"models": map[string]any{"script/m.yaml": map[string]any{"name": "a script", "tool_call": true}},
+		}},
+		"mcp": map[string]any{"fettle": map[string]any{
+			"type": "local", "command": append([]string{k.mcp.Command}, k.mcp.Args...), "environment": k.mcp.Env, "enabled": true,
+		}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := runAgent(t, k.project, []string{
+		"OPENCODE_CONFIG_CONTENT=" + string(config), "OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1",
+		"OPENCODE_DISABLE_DEFAULT_PLUGINS=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1",
+	}, program, "run", "mend the typo in a.txt")
+	k.done(t, said)
+}

@@ -198,6 +198,14 @@ func byPage(tool string) string {
 	return "  by the page of " + tool
 }
 
+// alsoOthers notes that other programs may have made some of a call's changes.
+func alsoOthers(s engine.StateInfo) string {
+	if !s.Shared {
+		return ""
+	}
+	return "  · other programs may have changed files, too"
+}
+
 // madeBy says what made a state, for a person.
 func madeBy(s engine.StateInfo) string {
 	switch s.Source {
@@ -205,7 +213,7 @@ func madeBy(s engine.StateInfo) string {
 		if s.Tool == "" {
 			return "a tool" // of a turn that still runs
 		}
-		return strings.TrimRight(s.Tool+"  "+show.ArgLine(s.Args), " ") + byPage(s.By)
+		return strings.TrimRight(s.Tool+"  "+show.ArgLine(s.Args), " ") + byPage(s.By) + alsoOthers(s)
 	case cas.UserUpload:
 		return "files that came with a message"
 	case cas.Branch:

@@ -236,6 +236,12 @@ func TellLeft(rt *workbench.Runtime, done *engine.Restored) {
 	if done.Untold != nil {
 		rt.Notice("it is done, but not all can be told: " + done.Untold.Error())
 	}
+	for _, s := range done.Steps {
+		if s.Shared {
+			rt.Notice("what other programs changed while " + s.Tool + " ran counts as its change")
+			break
+		}
+	}
 	var lost, left []cas.Left
 	for _, l := range done.Left {
 		if l.Lost {

@@ -70,6 +70,22 @@ func WithRenewal(ctx context.Context, p Provider, do func() error) error {
 	return do()
 }
 
+// Prefill is what becomes of a request whose last message is the assistant's.
+type Prefill int
+
+const (
+	PrefillRefused   Prefill = iota // the server refuses the request
+	PrefillAnswered                 // the response is another message, as if a user's message were the last
+	PrefillContinued                // the response is what follows the message, without its text
+)
+
+// Continuer is a Provider that takes requests whose last message is the assistant's. Of other
+// providers it is not known, and they are sent none.
+type Continuer interface {
+	// Prefills returns what a model makes of such a message. It asks no server.
+	Prefills(model string) Prefill
+}
+
 // Learner is a Provider that learns from refusals which shape the requests to a model must
 // have.
 type Learner interface {
@@ -309,6 +325,8 @@ type ToolCall struct {
 	// members that are known. It is sent back in the same place, to the model that made
 	// it alone.
 	Extra json.RawMessage `json:"extra,omitempty"`
+	// ClientForm is how the client that runs the tool knows it; no provider is sent it.
+	ClientForm json.RawMessage `json:"client_form,omitempty"`
 }
 
 // ToolResult answers a ToolCall.

@@ -69,6 +69,7 @@ const (
 	NameParam              = "messages.name"
 	ThinkTokensParam       = "thinking.budget_tokens"
 	ToolChoiceParam        = "tool_choice"
+	PrefillParam           = "prefill" // the last message, where it is the assistant's
 )
 
 // Note says what of a request a provider left out or changed.

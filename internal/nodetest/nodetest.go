@@ -24,6 +24,12 @@ func Clients() Set {
 	return Set{"FETTLE_CLIENTS", "server/dialect/testdata/clients", "openai", 22}
 }
 
+// Frameworks are programs' frameworks, and older versions of clients, that talk with the
+// compatible routes of fettle serve.
+func Frameworks() Set {
+	return Set{"FETTLE_FRAMEWORKS", "server/testdata/frameworks", "@langchain/openai", 22}
+}
+
 // Peers are the suites, servers and clients of MCP.
 func Peers() Set {
 	return Set{"FETTLE_MCP_PEERS", "toolset/mcp/testdata/peers", "conformance-modern", 22}

@@ -13,6 +13,7 @@ import (
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/models"
+	"github.com/fettle-cli/fettle/engine/permission"
 )
 
 // turnsAPI is what prompts need.
@@ -33,6 +34,7 @@ type chatsAPI interface {
 	Chat(context.Context, engine.ChatRef) (engine.Conversation, error)
 	FindChat(context.Context, engine.ChatRef) (engine.Chat, error)
 	DeleteChats(context.Context, ...engine.Chat) error
+	Mode(engine.Chat) permission.Mode
 	CompactChat(context.Context, engine.CompactRequest) (*engine.Compacted, error)
 }
 

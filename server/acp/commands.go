@@ -29,6 +29,8 @@ func (a *agent) own() []ownCommand {
 		{"compact", "sum up the conversation for the model; nothing is lost", "", a.compactChat},
 		{"model", "show or choose the model", "provider/name, or auto", a.modelCommand},
 		{"agent", "show or choose the agent", "an agent, or none", a.agentCommand},
+		{"approvals", "show or choose which calls need an approval, or plan mode", "calls, edits, plan, changes or ask-all", a.modeCommand},
+		{"accept", "leave plan mode and carry the plan out", "what to change in the plan", a.acceptCommand},
 		{"workflow", "show the workflows of toolsets, run one, or go on with it", "name, then its input as JSON; or continue, retry, cancel", a.workflowCommand},
 	}
 }
@@ -185,17 +187,16 @@ func (a *agent) agentCommand(r *request, s *session, args string) (string, error
 		if err := a.chooseAgent(r.ctx, s, args); err != nil {
 			return a.reply(r, s, err.Error()+".")
 		}
-		a.update(s, update{Kind: "current_mode_update", ModeID: args})
 		a.sayOptions(s)
 	}
-	modes, err := a.modes(r.ctx, s)
+	agents, err := a.agents(r.ctx, s)
 	if err != nil {
 		return "", err
 	}
-	text := "The agent is " + modes.Current + "."
+	text := "The agent is " + agents.Current + "."
 	if args == "" {
-		for _, m := range modes.Available {
-			text += "\n- `/agent " + m.ID + "`  " + m.Description
+		for _, o := range agents.Options {
+			text += "\n- `/agent " + o.Value + "`  " + o.Description
 		}
 	}
 	return a.reply(r, s, text)

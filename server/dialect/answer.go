@@ -44,7 +44,7 @@ func (a *answer) Add(e event.Event) error {
 	a.clock.see(e)
 	switch b := e.Body.(type) {
 	case event.TextDelta:
-		return a.write(&a.content, a.text.join(b.Text))
+		return a.write(&a.content, a.text.join(b.Added()))
 	case event.Reasoning:
 		return a.write(&a.reasoning, b.Text)
 	case event.AgentStart:
@@ -112,7 +112,7 @@ func (a *answer) completion() []byte {
 		int("created", unix(a.first.at)).str("model", model)
 	o.key("choices")
 	choice := open(append(o.b, '[')).int("index", 0).obj("message", a.message).lit("logprobs", "null").
-		str("finish_reason", a.facts.finish())
+		str("finish_reason", a.facts.finish(&a.o))
 	o.b = append(choice.close(), ']')
 	if a.facts.usage != nil {
 		o.key("usage")
@@ -132,7 +132,11 @@ func (a *answer) message(o *object) {
 	if notes := openAICitations(a.notes); len(notes) > 0 {
 		o.val("annotations", notes)
 	}
-	if len(a.calls) == 0 {
+	switch {
+	case len(a.calls) == 0:
+		return
+	case a.o.Functions:
+		o.functionCall(a.calls[0].Tool, a.calls[0].Input)
 		return
 	}
 	o.key("tool_calls")

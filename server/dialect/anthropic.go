@@ -63,7 +63,7 @@ type blocks struct {
 func (b *blocks) see(e event.Event, to blockSink) (calls int) {
 	switch body := e.Body.(type) {
 	case event.TextDelta:
-		b.say(blockText, b.text.join(body.Text), to)
+		b.say(blockText, b.text.join(body.Added()), to)
 	case event.Reasoning:
 		b.say(blockThinking, body.Text, to)
 		b.details(body.Details, to)

@@ -219,7 +219,7 @@ func (c *Completion) End(dst []byte, m event.Meta, now time.Time) []byte {
 		ollamaEnd(o, &facts{usage: m.Usage, stop: m.StopReason}, &clock{begun: c.Begun, last: now})
 		return o.line()
 	}
-	reason := `"` + (&facts{stop: m.StopReason}).finish() + `"`
+	reason := `"` + (&facts{stop: m.StopReason}).finish(&Options{}) + `"`
 	if !r.Stream {
 		text := c.text.String()
 		if r.Echo {

@@ -383,7 +383,7 @@ func (b *anthropicBlock) parts(field string) ([]Part, *FieldError) {
 	case "tool_result":
 		return b.result(field)
 	case "server_tool_use", "web_search_tool_result", "web_fetch_tool_result", "code_execution_tool_result":
-		return nil, nil // a call of Anthropic's server and its result, which other models don't know
+		return []Part{{unread: []string{b.Type}}}, nil // a call of Anthropic's server and its result, which other models don't know
 	}
 	return nil, wrong(field, "blocks of type "+clean(b.Type)+" can't be taken")
 }

@@ -10,7 +10,8 @@ type chatRequest struct {
 	Model          string          `json:"model"`
 	Messages       []openAIMessage `json:"messages"`
 	Tools          []openAITool    `json:"tools"`
-	Functions      []openAIFunc    `json:"functions"` // before tools
+	Functions      []openAIFunc    `json:"functions"`     // the form that preceded tools
+	FunctionCall   json.RawMessage `json:"function_call"` // and tool_choice
 	ToolChoice     json.RawMessage `json:"tool_choice"`
 	Parallel       *bool           `json:"parallel_tool_calls"`
 	MaxTokens      *int            `json:"max_tokens"`
@@ -20,6 +21,10 @@ type chatRequest struct {
 	Stream         *bool           `json:"stream"`
 	StreamOptions  *streamOptions  `json:"stream_options"`
 	settingsBody
+
+	// These have the last message continued; see [Request.Prefix].
+	Final *bool `json:"continue_final_message"`
+	Begin *bool `json:"add_generation_prompt"`
 
 	// These change nothing in some values, and are reported in others.
 	N           *int     `json:"n"`
@@ -43,6 +48,12 @@ type openAIMessage struct {
 	Name      string          `json:"name"`
 	CallID    string          `json:"tool_call_id"`
 	ToolCalls []wireCall      `json:"tool_calls"`
+	// Function is the call of a function, in the form that preceded tool_calls.
+	Function *legacyCall `json:"function_call"`
+
+	// Prefix (Mistral, DeepSeek) and Partial (Moonshot, Qwen) have the last message continued.
+	Prefix  bool `json:"prefix"`
+	Partial bool `json:"partial"`
 
 	unread []string // members that change nothing here
 }
@@ -139,6 +150,9 @@ func decodeOpenAI(r *Request, body []byte) *FieldError {
 	}
 	in.ignore(r, body)
 	openAITools(r, in)
+	if err := in.legacy(r); err != nil {
+		return err
+	}
 	for i, m := range in.Messages {
 		msg, err := m.message(item("messages", i))
 		if err != nil {
@@ -152,7 +166,34 @@ func decodeOpenAI(r *Request, body []byte) *FieldError {
 			r.ignoreOnce("messages[].name")
 		}
 	}
+	in.prefix(r)
 	return nonEmpty(r)
+}
+
+// prefix reads the members that have the last message continued. They are reported where they
+// do not do that.
+func (in *chatRequest) prefix(r *Request) {
+	last := len(in.Messages) - 1
+	begun := last >= 0 && r.Messages[last].Role == Assistant
+	for i, m := range in.Messages {
+		marked := m.Prefix || m.Partial
+		r.Prefix = r.Prefix || marked && begun && i == last
+		if marked && !(begun && i == last) {
+			r.ignoreOnce("messages[]." + markOf(m))
+		}
+	}
+	final := in.Final != nil && *in.Final
+	r.Prefix = r.Prefix || final && begun
+	r.ignore("continue_final_message", in.Final != nil && *in.Final != begun)
+	r.ignore("add_generation_prompt", in.Begin != nil && *in.Begin != !(final && begun))
+}
+
+// markOf returns the member by which a message is marked as the beginning of an answer.
+func markOf(m openAIMessage) string {
+	if m.Partial {
+		return "partial"
+	}
+	return "prefix"
 }
 
 // ignore reports what of a chat completion changes nothing here.
@@ -192,9 +233,6 @@ func openAITools(r *Request, in chatRequest) {
 			continue
 		}
 		r.Tools = append(r.Tools, t.Function.tool())
-	}
-	for _, f := range in.Functions {
-		r.Tools = append(r.Tools, f.tool())
 	}
 }
 

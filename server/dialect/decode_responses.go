@@ -2,6 +2,9 @@ package dialect
 
 import (
 	"encoding/json"
+	"slices"
+
+	"github.com/fettle-cli/fettle/engine/fault"
 )
 
 // responsesRequest is CreateResponse, as far as it means something here.
@@ -84,6 +87,9 @@ func decodeResponses(r *Request, body []byte) *FieldError {
 	if r.Choice.Mode != "" {
 		r.Echo.ToolChoice = in.ToolChoice
 	}
+	if len(r.items) > 0 {
+		return nil // Resolve adds them
+	}
 	return nonEmpty(r)
 }
 
@@ -164,12 +170,77 @@ func responsesInput(r *Request, in responsesRequest) *FieldError {
 	if err := read("input", in.Input, &items); err != nil {
 		return err
 	}
+	if slices.ContainsFunc(items, responsesItem.refers) {
+		r.items = items
+		return nil
+	}
+	return r.addItems(items)
+}
+
+func (r *Request) addItems(items []responsesItem) *FieldError {
 	for i, it := range items {
 		if err := it.add(r, item("input", i)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// refers reports whether an item stands for a stored one.
+func (it responsesItem) refers() bool {
+	return it.Type == "item_reference" || it.Type == "" && it.Role == "" && it.ID != "" && null(it.Content)
+}
+
+// References returns the ids of the stored items that the input of a response refers to, in
+// order. While there are any, Messages lacks the input: see Resolve.
+func (r *Request) References() []string {
+	var ids []string
+	for _, it := range r.items {
+		if it.refers() {
+			ids = append(ids, it.ID)
+		}
+	}
+	return ids
+}
+
+// Resolve puts the stored items, by their ids, in the place of the references, and decodes the
+// input.
+func (r *Request) Resolve(stored map[string]json.RawMessage) *fault.Fault {
+	items := slices.Clone(r.items)
+	for i, it := range items {
+		if !it.refers() {
+			continue
+		}
+		raw, ok := stored[it.ID]
+		if !ok {
+			return NoItem(it.ID)
+		}
+		var found responsesItem
+		if err := read(item("input", i), raw, &found); err != nil {
+			return refusal(err)
+		}
+		items[i] = found
+	}
+	r.items = nil
+	err := r.addItems(items)
+	if err == nil {
+		err = nonEmpty(r)
+	}
+	if err == nil {
+		err = check(r)
+	}
+	if err != nil {
+		return refusal(err)
+	}
+	return nil
+}
+
+// NoItem returns the error for an item that is not stored, in the words of OpenAI's API.
+func NoItem(id string) *fault.Fault {
+	f := fault.New(fault.NotFound, "Item with id '"+clean(id)+"' not found. Items are not persisted when `store` is set to false. "+
+		"Try again with `store` set to true, or remove this item from your input.")
+	f.Err = &FieldError{Field: "input", Problem: f.Msg}
+	return f
 }
 
 func instructionsText(r *Request, raw json.RawMessage) string {
@@ -220,6 +291,10 @@ func (it responsesItem) add(r *Request, field string) *FieldError {
 		if err != nil {
 			return err
 		}
+		if n := len(r.Messages) - 1; role == Assistant && n >= 0 && r.Messages[n].thinks() {
+			r.Messages[n].Parts = append(r.Messages[n].Parts, parts...)
+			return nil
+		}
 		r.Messages = append(r.Messages, Message{ID: it.ID, Role: role, Parts: parts})
 	case "function_call", "mcp_call":
 		return it.call(r, field)
@@ -242,6 +317,11 @@ func (it responsesItem) add(r *Request, field string) *FieldError {
 		r.ignore(field+" of type "+clean(it.Type), true)
 	}
 	return nil
+}
+
+// thinks reports whether a message is reasoning alone, which belongs to the answer after it.
+func (m Message) thinks() bool {
+	return m.Role == Assistant && !slices.ContainsFunc(m.Parts, func(p Part) bool { return p.Kind != Reasoning })
 }
 
 func (it responsesItem) call(r *Request, field string) *FieldError {

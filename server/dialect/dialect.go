@@ -81,6 +81,8 @@ type Options struct {
 	// ThreadID and RunID are AG-UI's; empty ones are the turn's id.
 	ThreadID string `json:"thread_id,omitempty"`
 	RunID    string `json:"run_id,omitempty"`
+	// Functions is [Request.Functions].
+	Functions bool `json:"functions,omitempty"`
 	// Generate is for a request of Ollama's /api/generate; see [Request.Generate].
 	Generate bool `json:"generate,omitempty"`
 	// AskByPause has aisdk and agui ask for approvals by ending the stream. It

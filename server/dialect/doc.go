@@ -87,12 +87,53 @@
 //	name of a message                    yes     no         no         no      no
 //	levels of reasoning                  as they are; the nearest that the model has
 //	budget of thinking in tokens         a level            yes (1)    a level a level
+//	last message of the assistant's      (6)     (6)        (7)        yes     yes
 //	logprobs, metadata, audio, num_ctx, keep_alive, n above 1: no provider
 //
 // (1) As the model takes it: newer models of Anthropic's refuse some, and while a model thinks
 // it takes less. (2) Not by OpenAI's own addresses and Azure. (3) auto and standard_only.
-// (4) Where no user is given. (5) Where the schema obeys the rules of strict mode. A parameter that a server refuses by name is left out from
-// then on, and reported. n above 1 is an error.
+// (4) Where no user is given. (5) Where the schema obeys the rules of strict mode. (6) See
+// Prefill. (7) Up to version 4.5 of Claude. A parameter that a server refuses by name is left
+// out from then on, and reported. n above 1 is an error.
+//
+// # Messages
+//
+// The messages of a request reach the provider with all of their pieces, in their order, with
+// these exceptions:
+//
+//	                                     OpenAI  Responses  Anthropic  Ollama  Mistral
+//	order of texts and images            yes     yes        yes        no (1)  yes
+//	images of a result                   yes (2) yes        yes        yes     yes
+//	is_error of a result                 no      no         yes        no      no
+//	reasoning of the model               (3)     (4)        (4)        (5)     (4)
+//
+// (1) The API has images apart from the text of a message. (2) As a message of the user's after
+// the results. (3) In the field in which the server itself has sent or requires it. (4) With the
+// signature or the encrypted form that the provider has made, which clients of Anthropic's API
+// send back. (5) That since the last question: like other providers, Ollama's templates leave
+// out earlier reasoning.
+//
+// Instructions at the beginning are the system prompt. Later ones are a marked text of the
+// message before them: a user's message or a result; after an answer they are a message of the
+// user's. Messages and pieces without content are left out, and so is an answer that has neither
+// text nor calls. A result keeps its place after the call that it answers.
+//
+// # Prefill
+//
+// A last message of the assistant's begins the answer, and the response is what follows it.
+// Several such messages are one, with a blank line between their texts. A provider is asked in
+// the form that it documents: the member prefix of the message (Mistral, DeepSeek's beta
+// address), partial (Kimi, Qwen), continue_final_message and add_generation_prompt of the
+// request (other addresses, as vLLM, SGLang, llama.cpp and TGI have them), or the message alone
+// (Anthropic, Ollama, OpenRouter, Groq). Anthropic's API refuses blanks at the end of the text,
+// so they are removed for it. Reasoning is not asked for where a model can't do both.
+//
+// OpenAI's own addresses, Azure, Google, xAI, and every address over the Responses API answer
+// such a message with another one. Clients of chat completions and of Responses expect that:
+// they get it, and X-Fettle-Ignored names prefill. A client that sets prefix, partial or
+// continue_final_message, and every client of Anthropic's or Ollama's API, expects a
+// continuation: it gets status 400, as all clients do from models that refuse such a message
+// (Claude from version 4.6 on), from agents, and together with a schema of the answer.
 //
 // # Concurrency and memory
 //

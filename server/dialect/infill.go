@@ -103,7 +103,7 @@ func (c *Completion) infillEnd(dst []byte, m event.Meta, now time.Time) []byte {
 	}
 	o = o.str("content", c.text.String()).bool("stop", true).str("model", r.Model)
 	kind := "eos"
-	if (&facts{stop: m.StopReason}).finish() == "length" {
+	if (&facts{stop: m.StopReason}).finish(&Options{}) == "length" {
 		kind = "limit"
 	}
 	o = o.str("stop_type", kind).bool("truncated", false)

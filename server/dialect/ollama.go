@@ -46,8 +46,8 @@ func (l *ollamaEncoder) Append(dst []byte, e event.Event) ([]byte, error) {
 	l.clock.see(e)
 	switch b := e.Body.(type) {
 	case event.TextDelta:
-		if b.Text != "" {
-			dst = l.piece(dst, l.text.join(b.Text), "")
+		if text := b.Added(); text != "" {
+			dst = l.piece(dst, l.text.join(text), "")
 		}
 	case event.Reasoning:
 		if b.Text != "" {

@@ -43,10 +43,12 @@ func counted(u *event.Usage) *event.Usage {
 	return u
 }
 
-// finish is OpenAI's finish_reason. A model that stopped to call fettle's tools
-// has stopped, for the client.
-func (f *facts) finish() string {
+// finish returns OpenAI's finish_reason. A model that stopped to call fettle's tools has
+// stopped, for the client.
+func (f *facts) finish(o *Options) string {
 	switch {
+	case f.calls > 0 && o.Functions:
+		return "function_call"
 	case f.calls > 0:
 		return "tool_calls"
 	case f.stop == "length":
@@ -85,8 +87,8 @@ func (c *openAIEncoder) Append(dst []byte, e event.Event) ([]byte, error) {
 	}
 	switch b := e.Body.(type) {
 	case event.TextDelta:
-		if b.Text != "" {
-			dst = c.textDelta(dst, "content", c.text.join(b.Text))
+		if text := b.Added(); text != "" {
+			dst = c.textDelta(dst, "content", c.text.join(text))
 		}
 	case event.Reasoning:
 		if b.Text != "" {
@@ -163,6 +165,12 @@ func (c *openAIEncoder) textDelta(dst []byte, field, text string) []byte {
 func (c *openAIEncoder) call(dst []byte, b event.ToolStart) []byte {
 	index := c.facts.calls
 	c.facts.calls++
+	if c.o.Functions {
+		if index > 0 {
+			return dst
+		}
+		return c.delta(dst, func(o *object) { o.functionCall(b.Tool, b.Input) })
+	}
 	return c.delta(dst, func(o *object) {
 		o.key("tool_calls")
 		inner := open(append(o.b, '[')).int("index", int64(index)).str("id", b.ToolUseID).called(c.o.CallForms, b)
@@ -172,7 +180,7 @@ func (c *openAIEncoder) call(dst []byte, b event.ToolStart) []byte {
 
 func (c *openAIEncoder) finish(dst []byte) []byte {
 	c.stage = ended
-	o := open(c.chunk(dst)).int("index", 0).lit("delta", "{}").str("finish_reason", c.facts.finish())
+	o := open(c.chunk(dst)).int("index", 0).lit("delta", "{}").str("finish_reason", c.facts.finish(&c.o))
 	dst = append(append(o.close(), "]}"...), frameEnd...)
 	if c.o.IncludeUsage && c.facts.usage != nil {
 		dst = append(c.chunk(dst), `],"usage":`...)

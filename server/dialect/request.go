@@ -34,6 +34,12 @@ type Request struct {
 
 	Stream       bool
 	IncludeUsage bool
+	// Prefix reports that the client has marked the last message of a chat completion as the
+	// beginning of the answer.
+	Prefix bool
+	// Functions reports that the tools of a chat completion are in the form that preceded
+	// tools, in which it is answered; see legacyCall.
+	Functions bool
 	// Generate is a request of Ollama's /api/generate, whose answer has the text in a field
 	// of its own rather than in a message.
 	Generate bool
@@ -69,6 +75,9 @@ type Request struct {
 	// CallForms are how the client knows the tools that the model gets under another name
 	// or in another form, by the names in Tools.
 	CallForms map[string]CallForm
+
+	// items are the input of a response that refers to stored items; see Resolve.
+	items []responsesItem
 
 	// Ignored are fields that were given and change nothing here, for a footnote.
 	Ignored []string
@@ -192,12 +201,19 @@ type Note struct{ Name, Text string }
 func (r *Request) Options() Options {
 	o := Options{
 		Model: r.Model, IncludeUsage: r.IncludeUsage, ThreadID: r.ThreadID, RunID: r.RunID, Echo: r.Echo,
-		AskByPause: r.Confirm, Generate: r.Generate, CallForms: r.CallForms,
+		AskByPause: r.Confirm, Generate: r.Generate, CallForms: r.CallForms, Functions: r.Functions,
 	}
 	for _, t := range r.Tools {
 		o.ClientTools = append(o.ClientTools, t.Name)
 	}
 	return o
+}
+
+// MustContinue reports whether the client expects a last message of the assistant's to be
+// continued. Anthropic's and Ollama's APIs do that. OpenAI's answer it with another message,
+// unless the client has set the member that other servers have for it.
+func (r *Request) MustContinue() bool {
+	return r.Dialect == Anthropic || r.Dialect == Ollama || r.Prefix
 }
 
 // FieldError is what is wrong with a request, and where.

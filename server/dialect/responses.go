@@ -60,7 +60,7 @@ func (r *responsesEncoder) append(dst []byte, e event.Event) []byte {
 	}
 	switch b := e.Body.(type) {
 	case event.TextDelta:
-		dst = r.say(dst, "message", b.Text)
+		dst = r.say(dst, "message", b.Added())
 	case event.Reasoning:
 		dst = r.say(dst, "reasoning", b.Text)
 	case event.AgentStart, event.Handoff:

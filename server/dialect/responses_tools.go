@@ -19,6 +19,14 @@ type CallForm struct {
 	Custom    bool   `json:"custom,omitempty"`
 }
 
+// JSON returns the form as it is kept with calls; nil for the zero value.
+func (f CallForm) JSON() json.RawMessage {
+	if f == (CallForm{}) {
+		return nil
+	}
+	return appendValue(nil, f)
+}
+
 // customSchema is the schema of a custom tool as a function.
 const customSchema = `{"type":"object","properties":{"input":{"type":"string","description":"the whole input of the tool, as plain text"}},"required":["input"],"additionalProperties":false}`
 

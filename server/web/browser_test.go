@@ -24,8 +24,9 @@ const (
 	alone = "demo"
 	// measures is the scenario that holds times against each other.
 	measures = "weight"
-	// withPeer is the scenario with a server of others.
-	withPeer = "app"
+	// withPeer is the scenario with a server of others, withClients the one with the official
+	// clients of OpenAI, Anthropic and MCP.
+	withPeer, withClients = "app", "clients"
 	// scenariosEnv names those that are wanted, by commas; without it all are.
 	scenariosEnv = "FETTLE_TEST_SCENARIOS"
 )
@@ -57,6 +58,11 @@ func TestThePageInABrowser(t *testing.T) {
 				peers, newer := nodetest.Find(t, nodetest.Peers())
 				cmd.Path = newer // which runs the server, too
 				cmd.Env = append(cmd.Env, "FETTLE_MCP_PEERS="+filepath.Dir(peers))
+			}
+			if name == withClients {
+				peers, _ := nodetest.Find(t, nodetest.Peers())
+				clients, _ := nodetest.Find(t, nodetest.Clients())
+				cmd.Env = append(cmd.Env, "FETTLE_MCP_PEERS="+filepath.Dir(peers), "FETTLE_CLIENTS="+filepath.Dir(clients))
 			}
 			var out bytes.Buffer
 			cmd.Stdout, cmd.Stderr = &out, &out

@@ -1,11 +1,16 @@
 package anthropic
 
 import (
+	"strings"
+
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/provider/wire"
 )
 
-var _ provider.Announcer = (*Provider)(nil)
+var (
+	_ provider.Announcer = (*Provider)(nil)
+	_ provider.Continuer = (*Provider)(nil)
+)
 
 // keep leaves out the parameters that the API or the model does not take.
 func (e *encoder) keep() {
@@ -63,6 +68,29 @@ func onWire(param string) string {
 		return "strict"
 	}
 	return param
+}
+
+// Prefills returns what a model makes of a last message of the assistant. Anthropic's own
+// models continue it up to version 4.5; later ones refuse it.
+func (p *Provider) Prefills(model string) provider.Prefill {
+	_, version, ok := parseName(model)
+	if !ok || version != noVersion && version < 406 {
+		return provider.PrefillContinued
+	}
+	return provider.PrefillRefused
+}
+
+// prefilled reports whether the request ends with an answer to continue, which no model does
+// while it thinks. The API refuses blanks at the end of such an answer, so they are removed.
+func (e *encoder) prefilled() bool {
+	n := len(e.out.Messages) - 1
+	if n < 0 || e.out.Messages[n].Role != roleAssistant {
+		return false
+	}
+	content := e.out.Messages[n].Content
+	last := &content[len(content)-1]
+	last.Text = strings.TrimRight(last.Text, " \t\r\n")
+	return last.Type == typeText
 }
 
 // Notes returns the footnotes about the parameters of a request; see [provider.Announcer].

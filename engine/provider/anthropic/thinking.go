@@ -22,13 +22,17 @@ const (
 
 // thinking asks for thinking, or for none, as the model takes it.
 func (e *encoder) thinking() {
-	want := e.req.Think
+	want, prefilled := e.req.Think, e.prefilled()
 	defer func() {
 		t := e.out.Thinking
 		e.built.used.mayThink = e.f.think == thinkAlways || t != nil && (t.Type == "adaptive" || t.Type == "enabled")
 	}()
 	switch {
 	case e.now.noThinking:
+	case prefilled:
+		if want != nil && *want {
+			e.noteParam(provider.EffortParam, "reasoning was not asked for: %s can't think and continue an answer", e.req.Model)
+		}
 	case want == nil && e.f.think >= thinkDefault:
 		e.think("adaptive") // as it does anyway, but shown
 	case want == nil:

@@ -171,7 +171,7 @@ func (p *Provider) try(ctx context.Context, req *provider.Request, b *built, pas
 	if err != nil {
 		return err
 	}
-	notes, pass := wire.Announce(b.notes, pass)
+	notes, pass := wire.Announce(b.notes, wire.Unprefixed(wire.Begun(req), pass))
 	x := wire.Exchange{
 		Client: p.client, Request: hr, Source: src,
 		Limits: wire.Limits{First: p.o.FirstByte, Between: p.o.Between},

@@ -5,7 +5,13 @@ import (
 	"github.com/fettle-cli/fettle/engine/provider/wire"
 )
 
-var _ provider.Announcer = (*Provider)(nil)
+var (
+	_ provider.Announcer = (*Provider)(nil)
+	_ provider.Continuer = (*Provider)(nil)
+)
+
+// Prefills returns that models continue an answer: the API has the member prefix for that.
+func (p *Provider) Prefills(string) provider.Prefill { return provider.PrefillContinued }
 
 // takes returns the names of the parameters that chat completions take, without those that
 // the model has refused.

@@ -45,7 +45,14 @@ func takes() []string {
 	}
 }
 
-var _ provider.Announcer = (*Provider)(nil)
+var (
+	_ provider.Announcer = (*Provider)(nil)
+	_ provider.Continuer = (*Provider)(nil)
+)
+
+// Prefills returns that models continue an answer: Ollama leaves the last message of a prompt
+// open if it is the assistant's.
+func (p *Provider) Prefills(string) provider.Prefill { return provider.PrefillContinued }
 
 // Notes returns the footnotes about the parameters of a request; see [provider.Announcer].
 func (p *Provider) Notes(req *provider.Request) []provider.Note {

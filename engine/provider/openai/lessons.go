@@ -26,6 +26,7 @@ const (
 	lessonNoStream    = "no-stream"
 	lessonItemIDs     = "item-ids"
 	lessonMediaApart  = "media-beside-results"
+	lessonNoPrefill   = "no-continuation"
 )
 
 // Lessons returns what refusals have taught about the shape of a model's history.
@@ -41,6 +42,7 @@ func (p *Provider) Lessons(model string) []string {
 		{q.api != "" && !q.onlyAPI, lessonAPI + q.api}, {q.api != "" && q.onlyAPI, lessonOnlyAPI + q.api},
 		{q.noEncrypted, lessonNoEncrypted}, {q.noSummary, lessonNoSummary}, {q.noStore, lessonNoStore}, {q.itemIDs, lessonItemIDs},
 		{q.mediaApart, lessonMediaApart}, {q.noStream, lessonNoStream},
+		{q.prefill == prefillNone && prefillOf(p.base) != prefillNone, lessonNoPrefill},
 	} {
 		if l.holds {
 			out = append(out, l.name)
@@ -71,6 +73,8 @@ func (p *Provider) Recall(model string, lessons []string) {
 			q.noSystem = true
 		case l == lessonMediaInTool:
 			q.mediaInTool = true
+		case l == lessonNoPrefill:
+			q.prefill = prefillNone
 		default:
 			q.recallAPI(l)
 		}

@@ -22,6 +22,8 @@ type message struct {
 	Details          []json.RawMessage `json:"reasoning_details,omitempty"`
 	ToolCalls        []call            `json:"tool_calls,omitempty"`
 	ToolCallID       string            `json:"tool_call_id,omitempty"`
+	Prefix           bool              `json:"prefix,omitempty"`  // see prefillPrefix
+	Partial          bool              `json:"partial,omitempty"` // see prefillPartial
 
 	extra json.RawMessage // further members
 }
@@ -99,6 +101,7 @@ type sent struct {
 	encrypted  bool     // encrypted reasoning is asked for
 	summary    bool     // a summary of the reasoning is asked for
 	store      bool     // the field store
+	final      bool     // the members that continue the last message
 }
 
 // add adds the messages that one message becomes: a tool message is one for

@@ -186,6 +186,9 @@ func (p *Provider) try(ctx context.Context, req *provider.Request, b *built, pas
 	if err != nil {
 		return err
 	}
+	if b.api == APIChat && p.quirks(req.Model).prefill == prefillRepeated {
+		pass = wire.Unprefixed(wire.Begun(req), pass)
+	}
 	notes, pass := wire.Announce(b.notes, pass)
 	x := wire.Exchange{
 		Client: p.client, Request: hr, Source: src, Limits: p.limits(b.api),

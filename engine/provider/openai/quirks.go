@@ -39,6 +39,8 @@ type quirks struct {
 	noEffort bool            // reasoning_effort is refused
 	nineID   bool            // ids of calls are nine letters or digits
 
+	prefill prefill // how the address is asked to continue an answer
+
 	// api is the API that a refusal has named, and onlyAPI reports that the address has no
 	// other one for the model.
 	api         string
@@ -67,6 +69,7 @@ type adaption struct {
 	otherTokens   bool // max_tokens was sent by its other name
 	dummies       bool // the model's own signatures are refused
 	noItems       bool // reasoning and opaque items of the history are refused
+	unthinking    bool // the last message is continued without reasoning
 	moved         bool // a refusal has moved the request to the other API
 }
 
@@ -81,6 +84,7 @@ func (p *Provider) quirks(model string) quirks {
 			signed:  strings.HasSuffix(host, ".googleapis.com") && signs().MatchString(model),
 			itemIDs: host == "openrouter.ai", // as its documentation says
 			vendor:  azure(p.base),
+			prefill: prefillOf(p.base),
 		}
 	}
 	q := quirks{completionTokens: true, vendor: true}
@@ -153,6 +157,11 @@ func learn(err error, req *provider.Request, b *built, q *quirks, now *adaption)
 		return ofThis
 	}
 	switch {
+	case b.sent.final && !now.unthinking && says("prefill is incompatible with enable_thinking"):
+		now.unthinking = true
+		return ofThis
+	case b.sent.final && q.prefill == prefillFinal && says("continue_final_message", "add_generation_prompt"):
+		q.prefill = prefillNone
 	case !q.noStream && says("verified to stream", "streaming is not supported", "stream is not supported"):
 		q.noStream = true
 	case b.forced && says("tool_choice", "tool choice"): // first: it isn't tools that are refused

@@ -25,6 +25,11 @@ type chatRequest struct {
 	Parallel  *bool  `json:"parallel_tool_calls,omitempty"`
 	Verbosity string `json:"verbosity,omitempty"`
 	endUser
+	// Final and Begin have the model continue the last message; see prefillFinal.
+	Final *bool `json:"continue_final_message,omitempty"`
+	Begin *bool `json:"add_generation_prompt,omitempty"`
+	// Template are arguments of the model's template, as llama.cpp and vLLM have them.
+	Template *templateArgs `json:"chat_template_kwargs,omitempty"`
 }
 
 // sampling are the members of [provider.Sampling], as chats and completions have them.
@@ -136,6 +141,10 @@ func (b *built) chat(req *provider.Request, q quirks, now adaption) error {
 	}
 	out.Messages = c.finish(system)
 	b.sent = c.sent
+	b.continueLast(&out, req, q.prefill)
+	if now.unthinking {
+		b.unthinking(&out, req)
+	}
 	for _, fn := range b.offer(req, now) {
 		out.Tools = append(out.Tools, tool{Type: "function", Function: fn})
 	}

@@ -69,6 +69,7 @@ func (b *built) responses(req *provider.Request, q quirks, now adaption) error {
 		h.add(m)
 	}
 	out.Input, b.sent = h.items, h.sent
+	b.noteAnswered(req)
 	for _, note := range h.notes {
 		b.notes = append(b.notes, wire.Notef(note))
 	}

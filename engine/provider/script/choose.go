@@ -1,9 +1,12 @@
 package script
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -149,6 +152,9 @@ type expectation struct {
 	tools  []string // parts of the name of some tool
 	must   string   // the tool that has to be called; empty expects nothing
 	params provider.Params
+	// further are the other parameters, by their names in [provider.Sampling] and
+	// [provider.Hints].
+	further map[string]json.RawMessage
 }
 
 // unmet says what a request lacks, "" where it lacks nothing.
@@ -177,6 +183,11 @@ func (e *expectation) unmet(req *provider.Request) string {
 	for _, name := range provider.ParamNames() {
 		if want, got := e.params.Text(name), asked.Text(name); want != "" && got != want {
 			lacks = append(lacks, name+" is "+shown(got)+", not "+want)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(e.further)) {
+		if got := furtherOf(req)[name]; !sameJSON(got, e.further[name]) {
+			lacks = append(lacks, name+" is "+cmp.Or(shorten(string(got), maxShown), "not given")+", not "+shorten(string(e.further[name]), maxShown))
 		}
 	}
 	if e.must != "" && req.MustCall != e.must {

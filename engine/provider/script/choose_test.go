@@ -174,3 +174,31 @@ responses:
 		t.Errorf("the result of a tool as the last message: %v", err)
 	}
 }
+
+// A response can expect any parameter, by its name and its value.
+func TestExpectedParameters(t *testing.T) {
+	t.Parallel()
+	half, seed := 0.5, int64(7)
+	given := &provider.Request{
+		Model: ":p", Messages: said("u:hi"),
+		Sampling: provider.Sampling{TopP: &half, Seed: &seed, Stop: []string{"END"}, LogitBias: map[string]float64{"5": -1}},
+		Hints:    provider.Hints{ParallelCalls: new(bool), User: "u-1"},
+	}
+	const all = `{top_p: 0.5, seed: 7, stop: [END], logit_bias: {"5": -1}, parallel_tool_calls: false, user: u-1}`
+	for params, want := range map[string]string{
+		all:                "",
+		`{top_p: 0.25}`:    "top_p is 0.5, not 0.25",
+		`{min_p: 0.1}`:     "min_p is not given, not 0.1",
+		`{min_p: null}`:    "",
+		`{stop: [A, END]}`: `stop is ["END"], not ["A","END"]`,
+	} {
+		p := New(Options{FS: fstest.MapFS{"p.yaml": {Data: []byte("responses: [{text: Yes., expect: {params: " + params + "}}]")}}})
+		deltas, err := gather(t, p, given)
+		if want == "" && (err != nil || joined(deltas, provider.Content) != "Yes.") || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %v, %v, want %q", params, deltas, err, want)
+		}
+	}
+	if _, err := parse("p.yaml", []byte("responses: [{text: x, expect: {params: {top: 1}}}]"), bounds()); err == nil {
+		t.Error("a parameter that does not exist is accepted")
+	}
+}

@@ -11,7 +11,8 @@
 //   - Question: the text of the last user message of a request.
 //   - Step: how many assistant messages follow the question in a request; 0 is
 //     the first answer to it, 1 the one after the first tool results.
-//   - Answers so far: how many assistant messages a request holds in all.
+//   - Answers so far: how many assistant messages a request holds in all. One that
+//     begins the answer counts too.
 //
 // # Names
 //
@@ -53,6 +54,9 @@
 //	      effort: high                #   and the parameters of the model
 //	      temperature: 0.2
 //	      max_tokens: 4000
+//	      params: {top_p: 0.5, stop: [END], parallel_tool_calls: false}
+//	                              #   and its other parameters, by the names of
+//	                              #   provider.Sampling and provider.Hints
 //	    reasoning: Let me look.       # streamed word by word
 //	    text: One moment.             # streamed word by word
 //	    calls:                        # handed on once all else was

@@ -275,11 +275,12 @@ func TestTheExamplesOfThePage(t *testing.T) {
 		t.Errorf("%d responses, titled %q", len(s.written), s.title)
 	}
 	p := New(Options{FS: fstest.MapFS{"doc.yaml": {Data: []byte(example.String())}}})
-	cool := 0.2
+	cool, half := 0.2, 0.5
 	req := &provider.Request{
 		Effort: provider.EffortHigh, Temperature: &cool, MaxTokens: 4000,
 		Model: ":doc", System: "You are the Scribe; be brief", Tools: []provider.ToolSpec{{Name: "read_file"}}, MustCall: "read_file",
 		Messages: said("u:they wrote a draft", "u:look at orders.csv"),
+		Sampling: provider.Sampling{TopP: &half, Stop: []string{"END"}}, Hints: provider.Hints{ParallelCalls: new(bool)},
 	}
 	synctest.Test(t, func(t *testing.T) {
 		begun := time.Now()

@@ -162,7 +162,7 @@ func (d *decoder) pattern(n *node, key string) *regexp.Regexp {
 }
 
 func (d *decoder) expectation(n *node) (e expectation) {
-	d.mapping(n, "expect", "system last tools must_call effort temperature max_tokens", func(k, v *node) bool {
+	d.mapping(n, "expect", "system last tools must_call effort temperature max_tokens params", func(k, v *node) bool {
 		switch k.text {
 		case "system":
 			e.system = d.texts(v, k.text)
@@ -176,6 +176,8 @@ func (d *decoder) expectation(n *node) (e expectation) {
 			if err := e.params.Set(k.text, v.text); err != nil {
 				d.at(v, "%s: %s", k.text, err)
 			}
+		case "params":
+			e.further = d.further(v)
 		default:
 			return false
 		}

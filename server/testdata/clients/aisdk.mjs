@@ -59,7 +59,10 @@ await run({
     assert.equal(parts.find((p) => p.type.startsWith("tool")), undefined);
   },
   async "openai-compatible: errors"() {
-    assert.equal((await streamed({ prompt: "busy" })).find((p) => p.type === "error").error.statusCode, 429);
+    for (const [prompt, status] of [["busy", 429], ["fails inside", 502], ["too busy", 503], ["wrong key", 401]]) {
+      assert.equal((await streamed({ prompt })).find((p) => p.type === "error").error.statusCode, status);
+    }
+    await assert.rejects(generateText({ model: fettle("gpt-none"), prompt: "hi" }), (err) => err.statusCode === 404 && err.isRetryable === false);
     assert.match(JSON.stringify((await streamed({ prompt: "break" })).find((p) => p.type === "error").error), /connection was lost/);
   },
   async "openai-compatible: the client cancels"() {

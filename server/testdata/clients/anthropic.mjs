@@ -78,7 +78,7 @@ await run({
   async "errors before and in the stream"() {
     const causes = {
       busy: [429, "rate_limit_error"], refused: [400, "invalid_request_error"], moderated: [403, "permission_error"], "wrong key": [401, "authentication_error"],
-      "no quota": [402, "billing_error"], "too long": [400, "invalid_request_error"],
+      "no quota": [402, "billing_error"], "too long": [400, "invalid_request_error"], "fails inside": [502, "api_error"], "too busy": [529, "overloaded_error"],
     };
     for (const [cause, [status, type]] of Object.entries(causes)) {
       for (const get of [streamed, whole]) {
@@ -88,13 +88,18 @@ await run({
       }
     }
     await assert.rejects(streamed({ messages: say("break") }), /connection was lost/);
-    await assert.rejects(streamed({ model: "script/none.yaml", messages: say("hi") }), Anthropic.NotFoundError);
+    for (const model of ["script/none.yaml", "claude-none", "fettle/nobody"]) {
+      await assert.rejects(streamed({ model, messages: say("hi") }), (err) => err instanceof Anthropic.NotFoundError && err.error.error.type === "not_found_error");
+    }
+    const limited = await whole({ messages: say("limited") }).catch((err) => err);
+    assert.ok(limited instanceof Anthropic.RateLimitError);
+    assert.equal(limited.headers.get("retry-after"), "1");
     await assert.rejects(whole({ messages: [] }), (err) => err instanceof Anthropic.BadRequestError && /messages/.test(err.message));
     const wrong = new Anthropic({ baseURL: base, apiKey: "x".repeat(43), maxRetries: 0 });
-    await assert.rejects(wrong.models.list(), Anthropic.AuthenticationError);
+    await assert.rejects(wrong.models.list(), (err) => err instanceof Anthropic.AuthenticationError && err.error.error.type === "authentication_error");
   },
-  async "what can't change isn't asked again"() {
-    for (const cause of ["refused", "wrong key", "no quota", "too long", "moderated"]) {
+  async "what can't change, or was repeated already, isn't asked again"() {
+    for (const cause of ["refused", "wrong key", "no quota", "too long", "moderated", "fails inside", "too busy", "break before", "limited for long"]) {
       let asked = 0;
       const patient = new Anthropic({ baseURL: base, apiKey: token, fetch: (...args) => (asked++, fetch(...args)) });
       await assert.rejects(patient.messages.create(ask({ messages: say(cause) })));

@@ -66,6 +66,36 @@ await run({
       assert.equal(asked, 1, model);
     }
   },
+  async "chat: what fettle has repeated already is not asked again, and a limit keeps its time"() {
+    let asked = 0;
+    const patient = new OpenAI({ baseURL: `${base}/v1`, apiKey: token, fetch: (...args) => (asked++, fetch(...args)) });
+    for (const [cause, status, code] of [["fails inside", 502, "server_error"], ["too busy", 503, "server_is_overloaded"], ["break before", 502, "server_error"], ["limited for long", 429, "rate_limit_exceeded"]]) {
+      for (const stream of [false, true]) {
+        for (const ask of [
+          () => patient.chat.completions.create({ model, messages: say(cause), stream }),
+          () => patient.responses.create({ model, input: cause, store: false, stream }),
+        ]) {
+          asked = 0;
+          const err = await ask().catch((err) => err);
+          assert.deepEqual([err.status, err.code, asked], [status, code, 1], `${cause}: ${err}`);
+        }
+      }
+    }
+    for (const stream of [false, true]) {
+      const err = await client.chat.completions.create({ model, messages: say("limited"), stream }).catch((err) => err);
+      assert.ok(err instanceof OpenAI.RateLimitError);
+      assert.deepEqual([err.headers.get("retry-after"), err.headers.get("retry-after-ms")], ["1", "20"]);
+    }
+    asked = 0;
+    const err = await patient.chat.completions.create({ model, messages: say("limited") }).catch((err) => err);
+    assert.deepEqual([err.status, asked], [429, 3]); // the client waits as it is told, twice
+  },
+  async "chat: usage that nobody has counted is left out"() {
+    const whole = await client.chat.completions.create({ model, messages: say("uncounted") });
+    assert.equal(whole.usage, undefined);
+    assert.equal((await streamed({ messages: say("uncounted") })).final.usage, undefined);
+    assert.equal((await client.responses.create({ model, input: "uncounted", store: false })).usage, undefined);
+  },
   async "chat: the client's tools, there and back"() {
     const tools = [weather];
     const messages = [{ role: "system", content: "Be brief." }, ...say("weather")];
@@ -257,6 +287,7 @@ await run({
     for await (const m of client.models.list()) ids.push(m.id);
     assert.deepEqual(ids, [model, "fettle/scribe"]);
     assert.equal((await client.models.retrieve(model)).owned_by, "script");
+    for await (const m of client.models.list()) assert.ok(Math.abs(m.created - Date.now() / 1000) < 3600, m.created); // since the server runs
     await assert.rejects(client.models.retrieve("none"), (err) => err.status === 404);
     const other = new OpenAI({ baseURL: `${inPath}/v1`, apiKey: "none", maxRetries: 0 });
     assert.equal((await other.models.retrieve("fettle/scribe")).owned_by, "fettle");

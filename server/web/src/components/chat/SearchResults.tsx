@@ -35,12 +35,12 @@ export function SearchResults({ query }: { query: string }) {
           <li key={c.chat.id}>
             <button type="button" onClick={() => useUI.getState().openChat(c.chat.id)} className="block w-full border-l-2 border-transparent py-2 pr-2 pl-3 text-left outline-offset-[-2px] hover:bg-raised">
               <span dir="auto" className="block truncate text-[13px]">
-                <Marked text={titleOf(c.chat)} at={c.chat.title ? c.title_at : undefined} />
+                <Marked text={titleOf(c.chat)} at={c.chat.title ? c.title_offsets : undefined} />
               </span>
               {/* A short question is its chat's title, too. */}
               {c.matches.filter((m) => m.excerpt !== titleOf(c.chat)).slice(0, 2).map((m: Schemas["match"], i) => (
                 <span key={i} dir="auto" className="line-clamp-2 text-xs text-muted">
-                  <Marked text={m.excerpt} at={m.at} />
+                  <Marked text={m.excerpt} at={m.offsets} />
                 </span>
               ))}
               <RelativeTime at={c.chat.updated_at} className="block text-xs text-muted" />

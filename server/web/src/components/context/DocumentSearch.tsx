@@ -70,7 +70,7 @@ function Found({ passage }: { passage: Passage }) {
         <span className="font-normal text-muted"> · line {passage.line}</span>
       </p>
       <p className="mt-1 line-clamp-4 break-words whitespace-pre-line text-muted">
-        {pieces(passage.text, passage.at).map((piece, i) => (piece.found ? <mark key={i}>{piece.text}</mark> : piece.text))}
+        {pieces(passage.text, passage.offsets).map((piece, i) => (piece.found ? <mark key={i}>{piece.text}</mark> : piece.text))}
       </p>
     </li>
   );

@@ -190,7 +190,7 @@ export interface paths {
         delete: operations["delete_chat"];
         options?: never;
         head?: never;
-        /** Give a chat another title */
+        /** Change a chat's title, or its mode of approvals */
         patch: operations["rename_chat"];
         trace?: never;
     };
@@ -2206,6 +2206,7 @@ export interface components {
             active_manifest_id?: string;
             agent?: string;
             agent_mode?: boolean;
+            approvals?: string;
             /** Format: date-time */
             created_at: string;
             cut_short?: boolean;
@@ -2215,8 +2216,11 @@ export interface components {
             id: string;
             last_turn: number;
             messages: number;
+            /** Format: date-time */
+            mode_chosen_at?: string;
             model: string;
             number: number;
+            plan?: boolean;
             system?: string;
             title: string;
             /** Format: date-time */
@@ -2363,6 +2367,7 @@ export interface components {
             parent_id?: string;
             parts: components["schemas"]["Part"][];
             pieces?: number;
+            plan?: boolean;
             role: string;
             state_unknown?: boolean;
             status: string;
@@ -2557,6 +2562,21 @@ export interface components {
             usage?: components["schemas"]["Usage"];
             workspace_payload?: unknown;
         };
+        Review: {
+            conflicts?: components["schemas"]["Conflict"][];
+            files: components["schemas"]["ReviewedFile"][];
+            more?: number;
+            output?: string;
+        };
+        ReviewedFile: {
+            added?: number;
+            diff?: string;
+            group?: string;
+            kind: string;
+            note?: string;
+            path: string;
+            removed?: number;
+        };
         Service: {
             calls: components["schemas"]["ServiceCall"][];
             chat_id: string;
@@ -2659,6 +2679,7 @@ export interface components {
         };
         ToolCall: {
             args: unknown;
+            client_form?: unknown;
             extra?: unknown;
             id: string;
             name: string;
@@ -2766,11 +2787,13 @@ export interface components {
             allow?: string[];
             confirm?: boolean;
             model?: string;
+            reviews?: boolean;
         };
         again: {
             agent?: string;
             agent_mode?: boolean;
             allow?: string[];
+            approvals?: string;
             confirm?: boolean;
             docs?: string[];
             effort?: string;
@@ -2778,10 +2801,13 @@ export interface components {
             files?: components["schemas"]["turnFile"][];
             forms?: boolean;
             images?: components["schemas"]["turnFile"][];
+            keep_mode?: boolean;
             max_tokens?: number;
             message?: string;
             message_id: string;
             model?: string;
+            plan?: boolean;
+            reviews?: boolean;
             schema?: unknown;
             system?: string;
             temperature?: number;
@@ -2827,8 +2853,10 @@ export interface components {
             trigger?: string;
         };
         answer: {
+            all?: boolean;
             content?: unknown;
             decision: string;
+            only?: string[];
             reason?: string;
             tool_use_id: string;
         };
@@ -2891,6 +2919,7 @@ export interface components {
             nonce: string;
             reach?: string;
             reason: string;
+            review?: components["schemas"]["Review"];
             rule?: string;
             rule_text?: string;
             tool: string;
@@ -2921,6 +2950,11 @@ export interface components {
             branches: components["schemas"]["Branch"][];
             chat: components["schemas"]["Chat"];
         };
+        changeChat: {
+            approvals?: string;
+            plan?: boolean;
+            title?: string;
+        };
         chat: {
             chat: components["schemas"]["Chat"];
             pending?: string;
@@ -2950,9 +2984,11 @@ export interface components {
             }[];
         };
         confirm: {
+            all?: boolean;
             content?: unknown;
             decision: string;
             nonce: string;
+            only?: string[];
             reason?: string;
             tool_use_id: string;
         };
@@ -3064,6 +3100,7 @@ export interface components {
             input: unknown;
             reach?: string;
             reason: string;
+            review?: components["schemas"]["Review"];
             rule?: string;
             seq: number;
             /** Format: date-time */
@@ -3081,6 +3118,7 @@ export interface components {
         event_confirm_result: {
             content?: unknown;
             decision: string;
+            only?: string[];
             reason?: string;
             seq: number;
             /** Format: date-time */
@@ -3236,6 +3274,7 @@ export interface components {
         };
         event_text_delta: {
             agent?: string;
+            given?: boolean;
             seq: number;
             text: string;
             /** Format: date-time */
@@ -3298,6 +3337,7 @@ export interface components {
         };
         event_tool_start: {
             agent?: string;
+            client_form?: unknown;
             extra?: unknown;
             index: number;
             input: unknown;
@@ -3365,7 +3405,7 @@ export interface components {
         foundChat: {
             chat: components["schemas"]["Chat"];
             matches: components["schemas"]["match"][];
-            title_at?: number[][];
+            title_offsets?: number[][];
         };
         gallery: {
             toolsets: components["schemas"]["GallerySet"][];
@@ -3488,6 +3528,7 @@ export interface components {
             active_manifest_id?: string;
             agent?: string;
             agent_mode?: boolean;
+            approvals?: string;
             /** Format: date-time */
             created_at: string;
             cut_short?: boolean;
@@ -3497,8 +3538,11 @@ export interface components {
             id: string;
             last_turn: number;
             messages: number;
+            /** Format: date-time */
+            mode_chosen_at?: string;
             model: string;
             number: number;
+            plan?: boolean;
             preview?: string;
             system?: string;
             title: string;
@@ -3542,13 +3586,13 @@ export interface components {
             steps?: number;
         };
         match: {
-            at: number[][];
             /** Format: date-time */
             created_at: string;
             excerpt: string;
             in: string;
             message_id: string;
             model?: string;
+            offsets: number[][];
             role: string;
         };
         mcp: {
@@ -3622,6 +3666,7 @@ export interface components {
         };
         page: {
             agent: string;
+            approvals: string;
             artifact_origin: string;
             demo: boolean;
             limits: components["schemas"]["limits"];
@@ -3631,12 +3676,12 @@ export interface components {
             version: string;
         };
         passage: {
-            at: number[][];
             cosine?: number;
             document: components["schemas"]["Document"];
             end: number;
             line: number;
             meaning_rank?: number;
+            offsets: number[][];
             score: number;
             start: number;
             text: string;
@@ -3860,6 +3905,7 @@ export interface components {
             agent?: string;
             agent_mode?: boolean;
             allow?: string[];
+            approvals?: string;
             chat_id?: string;
             confirm?: boolean;
             context?: components["schemas"]["turnContext"];
@@ -3873,10 +3919,13 @@ export interface components {
             forms?: boolean;
             images?: components["schemas"]["turnFile"][];
             interaction_type?: string;
+            keep_mode?: boolean;
             max_tokens?: number;
             message?: string;
             model?: string;
             parent_id?: string;
+            plan?: boolean;
+            reviews?: boolean;
             schema?: unknown;
             system?: string;
             temperature?: number;
@@ -3903,6 +3952,7 @@ export interface components {
             conversation_id?: number;
             input?: unknown;
             model?: string;
+            reviews?: boolean;
         };
         workflows: {
             workflows: components["schemas"]["Workflow_"][];
@@ -4437,7 +4487,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["title"];
+                "application/json": components["schemas"]["changeChat"];
             };
         };
         responses: {
