@@ -39,7 +39,7 @@ func refuseLong(what string, texts ...boundedText) error {
 func (s *Store) putManifest(w kv.Writer, m *Manifest) error {
 	err := refuseLong("record the state of a workspace",
 		boundedText{"id", m.ID, maxID}, boundedText{"chat_id", m.ChatID, maxID}, boundedText{"parent_id", m.ParentID, maxID},
-		boundedText{"ground_id", m.GroundID, maxID}, boundedText{"source", string(m.Source), maxID}, boundedText{"source_ref", m.SourceRef, maxID})
+		boundedText{"ground_id", m.GroundID, maxID}, boundedText{"source", string(m.Source), maxID}, boundedText{"source_ref", m.SourceRef, maxID}, boundedText{"since_id", m.SinceID, maxID})
 	if err != nil {
 		return err
 	}

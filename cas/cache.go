@@ -20,9 +20,10 @@ const (
 	// cacheMagic begins a record of the stat cache, and its version follows. A record
 	// that begins otherwise is as good as none.
 	cacheMagic = "fstat"
-	// cachePlain is the version of records without permission bits of their own, which
-	// older programs wrote; cacheVersion is what is written.
-	cachePlain, cacheVersion = 2, 3
+	// cachePlain is the version of records without permission bits of their own, and
+	// cachePerms that of records without Linked, which older programs wrote; cacheVersion is
+	// what is written.
+	cachePlain, cachePerms, cacheVersion = 2, 3, 4
 	// cachePiece is how many entries a record holds: 20,000 of ordinary names
 	// are 2 MB.
 	cachePiece = 20_000
@@ -115,7 +116,8 @@ func appendCached(b []byte, c *cached) []byte {
 		b = binary.AppendUvarint(b, uint64(c.mode))
 		b = binary.AppendVarint(b, c.mtime)
 		b = binary.AppendVarint(b, c.ctime)
-		return binary.AppendUvarint(b, c.ino)
+		b = binary.AppendUvarint(b, c.ino)
+		return appendString(b, c.Linked)
 	case Folder:
 		return append(b, c.Digest[:]...)
 	}
@@ -137,6 +139,9 @@ func (r *fields) cached() (c cached) {
 		c.mode = uint32(r.uvarint())
 		c.mtime, c.ctime = r.varint(), r.varint()
 		c.ino = r.uvarint()
+		if r.links {
+			c.Linked = r.linked()
+		}
 	case Folder:
 		r.digest(&c.Digest)
 	default:
@@ -175,11 +180,11 @@ func (r *fields) varint() int64 {
 func cacheFields(b []byte) *fields {
 	f := &fields{rest: b}
 	head := len(cacheMagic) + 1
-	if len(b) < head || string(b[:len(cacheMagic)]) != cacheMagic || b[head-1] != cachePlain && b[head-1] != cacheVersion {
+	if len(b) < head || string(b[:len(cacheMagic)]) != cacheMagic || b[head-1] < cachePlain || b[head-1] > cacheVersion {
 		f.fail("it begins otherwise")
 		return f
 	}
-	f.rest, f.perms = b[head:], b[head-1] == cacheVersion
+	f.rest, f.perms, f.links = b[head:], b[head-1] >= cachePerms, b[head-1] == cacheVersion
 	return f
 }
 

@@ -53,12 +53,18 @@
 // and the group of this process, which restored files get; a restored import sets neither.
 // On Windows, and in states of older programs, no bits are recorded: they count as equal
 // to any, and a restored file takes those over of the file that it replaces. Not kept are
-// owners, the bits of the workspace's own folder, times, extended attributes, that two names
-// are one file, and where a file has holes, though long runs of zeros take no
-// room. Sockets, FIFOs and devices are entries without content. A file that
+// owners, the bits of the workspace's own folder, times, extended attributes, and where a
+// file has holes, though long runs of zeros take no room. Sockets, FIFOs and devices are entries without content. A file that
 // can't be read, that changed during each of three readings, or that is larger
 // than [Limits.MaxFile] is a Failed entry with the reason, and its manifest isn't
 // Complete. A restore leaves all those alone.
+//
+// A state shows which names in the workspace are one file (hard links). That is not a change
+// by itself: [Store.Diff] compares contents and permission bits. A restore that writes one of
+// these names links it to the others, if it writes these, too, or they have what the state
+// has; where the file system has no hard links each name gets a file of its own. Names outside
+// of the workspace are not looked for. They keep what they have: a restore and a landing write
+// new files and never into the old one.
 //
 // In a bound folder `.git` is never read or written; what .fettleignore names, and what can
 // certainly be made again, is an Omitted entry, which a restore doesn't touch: see ignore.go.
@@ -86,9 +92,11 @@
 // kind byte (f, x, l, d, s, e, o), the name, and for f and x digest and size, for d the digest,
 // for e reason and size, for l the target, for s and o a text. In version 2, which a tree has if
 // permission bits are recorded of one entry at least, those of f, x and d follow: 0 for none, or
-// 4096 plus the bits. All others are version 1, as are all trees of older programs. Numbers are
-// varints in their shortest form, each text is preceded by its length. There is one encoding of a
-// folder, and reading takes no other.
+// 4096 plus the bits. All others but those of version 3 are version 1, as are all trees of older programs. Numbers are
+// varints in their shortest form, each text is preceded by its length. In version 3, which a tree
+// has if a file in it has other names, the bits are followed, for f and x, by a text: empty, or 16
+// bytes of a digest of the paths of all names. There is one encoding of a folder, and reading
+// takes no other.
 //
 // Old trees had no bits, so the first snapshot of a folder by this program records a state with
 // other trees, of which [Store.Diff] yields no change. A version in which usual bits are implied
@@ -166,8 +174,10 @@
 // is only in the layer; its Call is a Failed entry.
 //
 // A program that has a file open while its name is exchanged continues to write to the old
-// file. A file of the workspace with several names gets a new file under the name that the call
-// wrote.
+// file. A file of the workspace with several names gets a new file. If the workspace has all of
+// the names and the call wrote one, the new file has all of them; otherwise it has the one name
+// that the call wrote, and the landing reports that the others keep the old content. A layer
+// does not show whether the call wrote into the file or renamed another one to the name.
 //
 // # Concurrency
 //

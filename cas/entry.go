@@ -46,6 +46,9 @@ type Entry struct {
 	Perm   Perm   // File, Executable, Folder: the permission bits
 	Digest Digest // File, Executable: of the content; Folder: of the tree
 	Size   int64  // File, Executable: of the content; Failed: as it was seen
+	// Linked is, of a File or Executable with other names in the workspace, a digest of the
+	// paths of all of them; see links.go. States of older programs have none.
+	Linked string
 	// Text is a Link's target, what a Special is, and the reason why Failed
 	// and Omitted are that.
 	Text string
@@ -60,13 +63,13 @@ func (e Entry) kept() bool {
 	return false
 }
 
-// Same reports whether two entries are equal, apart from permission bits that one of
-// them has not recorded.
+// Same reports whether two entries are equal, apart from their other names and from
+// permission bits that one of them has not recorded.
 func (e Entry) Same(o Entry) bool {
 	if !e.Perm.agrees(o.Perm) {
 		return false
 	}
-	e.Perm = o.Perm
+	e.Perm, e.Linked = o.Perm, o.Linked
 	return e == o
 }
 

@@ -25,6 +25,7 @@ type sums struct {
 	bytes  int64 // of the files
 	failed int
 	others int // entries that can't be restored: failed and left out
+	linked int // files with other names
 }
 
 func (t *sums) add(o *sums, times int) {
@@ -32,6 +33,7 @@ func (t *sums) add(o *sums, times int) {
 	t.bytes += int64(times) * o.bytes
 	t.failed += times * o.failed
 	t.others += times * o.others
+	t.linked += times * o.linked
 }
 
 // foldersOf returns folders that have these records.

@@ -418,7 +418,10 @@ func (m *importer) publish() error {
 		n := &Manifest{
 			ID: m.out.IDs[old.ID], ChatID: m.o.ChatID, ParentID: m.out.IDs[old.ParentID], Root: old.Root,
 			GroundID: m.out.IDs[old.GroundID], CreatedAt: old.CreatedAt.UTC(), Source: old.Source, SourceRef: old.SourceRef,
-			Foreign: true,
+			Steps: old.Steps, SinceID: m.out.IDs[old.SinceID], Shared: old.Shared, Foreign: true,
+		}
+		if n.Source == Restored {
+			n.SourceRef = m.renamed(n.SourceRef)
 		}
 		if !n.Source.known() {
 			n.Source, n.SourceRef = Imported, ""
@@ -462,6 +465,17 @@ func (m *importer) publish() error {
 		}
 	}
 	return err
+}
+
+// renamed returns the reference of a restored state with the new id of the state that it
+// names, if it names one of the import.
+func (m *importer) renamed(ref string) string {
+	id := strings.TrimSuffix(strings.TrimPrefix(ref, UndoneAlone), "^")
+	now, ok := m.out.IDs[id]
+	if !ok || id == "" {
+		return ref
+	}
+	return strings.Replace(ref, id, now, 1)
 }
 
 func (m *importer) put(w kv.Writer) error {

@@ -137,6 +137,9 @@ func (r *dirRec) count() {
 		case File, Executable:
 			r.files++
 			r.bytes += e.Size
+			if e.Linked != "" {
+				r.linked++
+			}
 		case Failed:
 			r.failed++
 		}

@@ -18,9 +18,10 @@ type LandOptions struct {
 	// FoundID is the id of the state of what was found, and CallID that of the call's
 	// version, where these are recorded; empty makes one.
 	FoundID, CallID string
-	// Only lands these paths, what is below them, and the folders that they need; nil
-	// lands all, and an empty list nothing. A folder that the call replaced as a whole,
-	// and the names of one file, land together or not at all.
+	// Only lands these paths, and the folders that they need; nil lands all, and an empty
+	// list nothing. What is below a path has to be listed, too, except for what states leave
+	// out. Changes that [LandingPlan.Together] groups land together or not at all: one of
+	// them is enough for all.
 	Only []string
 	// Doing names the operation for the report of one that was cut short.
 	Doing string
@@ -123,7 +124,7 @@ func (l *landing) land(ctx context.Context) error {
 
 // choose makes the ops of what is to land.
 func (l *landing) choose() {
-	pl := &planner{paths: scopeOf(l.only())}
+	pl := &planner{paths: scopeOf(l.only()), exact: true}
 	for _, it := range l.p.items {
 		pl.leaveScopes(it.c.Path)
 		had := len(pl.ops)
@@ -146,21 +147,15 @@ func (l *landing) only() []string {
 		return nil
 	}
 	paths := clean(l.o.Only)
-	chosen := scopeOf(paths)
-	files := make(map[*node]bool)
-	for _, it := range l.p.items {
-		if !chosen.covers(it.c.Path) {
-			continue
-		}
-		if it.unit != "" {
-			paths = append(paths, it.unit)
-		}
-		if f := it.n.twin; f != nil {
-			files[f] = true
-		}
+	chosen := scopeOf(paths).has
+	items := l.p.items
+	groups := groupsOf(items)
+	lands := make(map[int]bool)
+	for i, it := range items {
+		lands[groups[i]] = lands[groups[i]] || chosen[it.c.Path] || it.n.omittedBy != "" && chosen[it.n.omittedBy]
 	}
-	for _, it := range l.p.items {
-		if f := it.n.twin; f != nil && files[f] {
+	for i, it := range items {
+		if lands[groups[i]] {
 			paths = append(paths, it.c.Path)
 		}
 	}
@@ -171,6 +166,7 @@ func (l *landing) only() []string {
 func (l *landing) edited(old *index, edit func(*editor)) *index {
 	e := newEditor(old)
 	edit(e)
+	e.regroup()
 	b := &builder{old: old, found: e.finish(), edits: true, now: l.s.now().UnixNano()}
 	ix := b.build()
 	l.enc = append(l.enc, b.trees...)
@@ -311,6 +307,9 @@ func (l *landing) report() {
 		if o := &l.todo.ops[i]; l.done[i] && o.n.omittedBy == "" {
 			it := item{n: o.n, c: o.Change}
 			l.out.Changes = append(l.out.Changes, it.shown())
+			if o.parted() {
+				l.out.Left = append(l.out.Left, Left{Path: o.Path, Kind: o.New.Kind, Reason: "its other names keep the old content"})
+			}
 		}
 	}
 	removalsFirst(l.out.Changes)

@@ -165,7 +165,7 @@ func lateKind(err error) (ConflictKind, string) {
 // twins separates the further names of files that are written already.
 func (m *mover) twins(files []fileJob) (write, links []fileJob) {
 	if m.lands == nil {
-		return files, nil
+		return m.namesOf(files)
 	}
 	wrote := make(map[*node]bool)
 	for _, j := range files {
@@ -183,9 +183,12 @@ func (m *mover) twins(files []fileJob) (write, links []fileJob) {
 }
 
 // linkTwins gives files that are staged their further names.
-func (m *mover) linkTwins(write, links []fileJob) error {
+func (m *mover) linkTwins(ctx context.Context, write, links []fileJob) error {
 	if len(links) == 0 {
 		return nil
+	}
+	if m.lands == nil {
+		return m.linkNames(ctx, write, links)
 	}
 	at := make(map[*node]fileJob)
 	for _, j := range write {
@@ -195,19 +198,10 @@ func (m *mover) linkTwins(write, links []fileJob) error {
 	}
 	for _, j := range links {
 		first := at[m.ops[j.op].n.twin]
-		from, err := m.t.dir(first.dir)
-		if err != nil {
-			return err
-		}
-		to, err := m.t.dir(j.dir)
-		if err == nil {
-			err = from.link(first.name, to, j.name)
-			to.close()
-		}
-		from.close()
-		if err != nil {
+		if err := m.link(join(first.dir, first.name), j); err != nil {
 			return effectAt(&m.ops[j.op], err)
 		}
+		m.made[first.op].Linked = newNames
 		name := m.made[j.op].Name
 		m.made[j.op] = m.made[first.op]
 		m.made[j.op].Name = name

@@ -145,6 +145,9 @@ func (p *LandingPlan) compare(ctx context.Context, f *folderState) error {
 		err = r.root(p.top)
 	}
 	if err == nil {
+		err = p.withOtherNames(r)
+	}
+	if err == nil {
 		err = p.capture(ctx, r, p.options.Limits)
 	}
 	if err == nil {

@@ -33,6 +33,10 @@ const (
 	CallVersion Source = "call_version"
 )
 
+// UndoneAlone begins the SourceRef of a Restored state in which one step was undone and
+// those after it were not; the name of the step follows.
+const UndoneAlone = "-"
+
 // Manifest is the state of a workspace at one moment. Its root and the trees
 // below it hold the files; Store.WriteFiles gives them as {path: sha256}.
 type Manifest struct {
@@ -46,9 +50,18 @@ type Manifest struct {
 	CreatedAt time.Time `json:"created_at"`
 	Source    Source    `json:"source"`
 	SourceRef string    `json:"source_ref,omitempty"` // message or tool call
+	// Steps is how many steps undo or redo went over to make this state: negative for undo,
+	// 0 for every other state and for those of programs that did not record it.
+	Steps int `json:"steps,omitempty"`
+	// SinceID is, of a state that undo made, the one by which the first of these steps was
+	// done last: that of the step itself, or one that redo made.
+	SinceID string `json:"since_id,omitempty"`
 	// Maker is, of an imported state after a tool call, what ran there: the record of
 	// the call stayed where it was.
 	Maker string `json:"maker,omitempty"`
+	// Shared reports that the folder was read after a call: what differs from the parent may
+	// have been changed by another program that wrote to it meanwhile.
+	Shared bool `json:"shared,omitempty"`
 	// Foreign reports that the state came with an import. A restore gives none of its
 	// files setuid or setgid.
 	Foreign bool `json:"foreign,omitempty"`
@@ -77,6 +90,9 @@ type About struct {
 	ParentID  string // empty takes the parent that the operation knows
 	Source    Source
 	SourceRef string
+	Shared    bool   // see [Manifest.Shared]
+	Steps     int    // Manifest.Steps
+	SinceID   string // Manifest.SinceID
 }
 
 // ground is the first of the states that one belongs to; "" if that isn't known.

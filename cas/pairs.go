@@ -14,7 +14,8 @@ type pair struct{ was, is *Entry }
 type comparison struct {
 	pairs []pair
 	// loose reports that the folders have entries that were taken for the same although
-	// only one of them has recorded permission bits, so that their trees differ.
+	// only one of them has recorded permission bits, or their other names differ, so that
+	// their trees differ.
 	loose bool
 }
 
@@ -24,7 +25,7 @@ func (c *comparison) note(p pair) {
 		c.pairs = append(c.pairs, p)
 		return
 	}
-	c.loose = c.loose || p.was.Perm != p.is.Perm
+	c.loose = c.loose || p.was.Perm != p.is.Perm || p.was.Linked != p.is.Linked
 }
 
 // pairsOf compares two folders.
@@ -100,7 +101,7 @@ func (m *treeMerge) next() error {
 		if e := &m.olds[m.order[0]].Entry; e.Name == string(name) {
 			was, m.order = e, m.order[1:]
 			if m.in.skip(kind, e) {
-				m.out.loose = m.out.loose || !m.in.perms && e.Perm.Known()
+				m.out.loose = m.out.loose || !m.in.perms && e.Perm.Known() || !m.in.links && e.Linked != ""
 				return nil
 			}
 		}
@@ -134,7 +135,7 @@ func (r *fields) skip(kind Kind, e *Entry) bool {
 	if kind != e.Kind || e.Text != "" || len(r.rest) < len(e.Digest) || !bytes.Equal(r.rest[:len(e.Digest)], e.Digest[:]) {
 		return false
 	}
-	var buf [2 * binary.MaxVarintLen64]byte
+	var buf [2*binary.MaxVarintLen64 + 1 + linkedSize]byte
 	want := buf[:0]
 	switch kind {
 	case File, Executable:
@@ -150,11 +151,15 @@ func (r *fields) skip(kind Kind, e *Entry) bool {
 	if r.perms {
 		want = binary.AppendUvarint(want, uint64(e.Perm))
 	}
+	if r.links && e.content() {
+		want = appendString(want, e.Linked)
+	}
 	rest := r.rest[len(e.Digest):]
 	if !bytes.HasPrefix(rest, want) {
 		return false
 	}
 	r.rest, r.someKnown = rest[len(want):], r.someKnown || known
+	r.someLinked = r.someLinked || r.links && e.Linked != ""
 	return true
 }
 

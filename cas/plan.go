@@ -11,6 +11,8 @@ import (
 
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/fettle-cli/fettle/internal/mounts"
 )
 
 // plan is what a restore is going to do, complete before it does anything.
@@ -44,6 +46,12 @@ type op struct {
 	unit string
 }
 
+// PermsOnly reports whether the op only sets permission bits. A file with other names is
+// written anew for that, or names that the restore leaves alone would change, too.
+func (o *op) PermsOnly() bool {
+	return o.Change.PermsOnly() && o.Old.Linked == "" && o.New.Linked == ""
+}
+
 // planner makes a plan from the differences between what is there and what is
 // wanted.
 type planner struct {
@@ -53,6 +61,7 @@ type planner struct {
 	overwrite bool
 	foreign   bool // the state is another store's
 	keep      *scope
+	mounts    []string          // mount points in the workspace
 	conflicts map[string]string // path → why it must not be changed
 
 	plan
@@ -93,6 +102,11 @@ func (p *planner) take(c Change) {
 	if why := p.untouchable(c); why != "" {
 		p.leave(c, why)
 		p.left[len(p.left)-1].Lost = c.New != nil && !c.New.kept() && (c.Old == nil || c.Old.kept())
+		return
+	}
+	if at, why := p.mounted(c); why != "" {
+		p.blocked = append(p.blocked, Blocked{Path: at, Reason: why, Firm: true})
+		p.skip, p.skipping = at, true
 		return
 	}
 	if why := p.conflicts[c.Path]; why != "" {
@@ -176,7 +190,7 @@ func (p *planner) above(c Change) {
 func (p *planner) add(c Change) {
 	o := op{Change: c, staged: p.inMake}
 	p.ops = append(p.ops, o)
-	if c.PermsOnly() {
+	if o.PermsOnly() {
 		return
 	}
 	if c.New != nil && c.New.content() {
@@ -208,6 +222,36 @@ func (p *planner) leave(c Change, why string) {
 	if p.inReplace {
 		p.blocked = append(p.blocked, Blocked{Path: p.replacing, Reason: "it holds what is left alone: " + EscapePath(c.Path)})
 	}
+}
+
+// The reasons of paths that nothing can be renamed to from the folder.
+const (
+	reasonMount  = "something is mounted there, or uses it"
+	reasonDevice = "it lies on another file system than the folder"
+)
+
+// mountsIn returns the mount points in a workspace, by their paths in it.
+func mountsIn(workspace string) (paths []string) {
+	for _, at := range mounts.Below(workspace) {
+		paths = append(paths, strings.TrimPrefix(at, strings.TrimSuffix(workspace, "/")+"/"))
+	}
+	return paths
+}
+
+// mounted returns the mount point that keeps a path from being changed, and why, or "". The
+// permission bits of what is mounted can be changed.
+func (p *planner) mounted(c Change) (at, why string) {
+	for _, m := range p.mounts {
+		switch {
+		case c.Path == m && !c.PermsOnly():
+			return m, reasonMount
+		case c.Path != m && within(c.Path, m):
+			return m, reasonDevice
+		case within(m, c.Path) && (c.New == nil || c.New.Kind != Folder):
+			return m, reasonMount // the folder that it is in can't be removed
+		}
+	}
+	return "", ""
 }
 
 // untouchable tells why a difference isn't one to be undone, or "".

@@ -67,8 +67,14 @@ func (r *restore) build(m *mover, done []bool) *builder {
 		}
 		m.ops[i].enter(e, m.made[i])
 	}
+	for linked, g := range r.groups {
+		if g.rep != "" {
+			e.setLinked(g.rep, linked)
+		}
+	}
+	odd := e.regroup()
 	b := &builder{old: r.f.index, found: e.finish(), edits: true, now: r.s.now().UnixNano()}
-	if done == nil && m.asPlanned() {
+	if done == nil && !odd && m.asPlanned() {
 		b.given = r.trees
 	}
 	b.build()

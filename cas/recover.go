@@ -59,6 +59,9 @@ func (s *Store) takeBack(ctx context.Context, ws *Workspace, f *folderState, j *
 	if r.todo = p.plan; len(r.todo.blocked) > 0 {
 		return &ConflictError{Paths: r.todo.blocked}
 	}
+	if err := r.linkGroups(ctx); err != nil {
+		return err
+	}
 	if len(r.todo.ops) == 0 {
 		return s.recovered(ctx, r, r.cleanUp(ctx, t, false))
 	}

@@ -26,9 +26,9 @@ func refusedAt(t *tree, err error) (Blocked, bool) {
 	case errors.Is(err, errForeign):
 		return Blocked{Path: at.path, Reason: errForeign.Error()}, true
 	case errors.Is(err, syscall.EXDEV):
-		return Blocked{Path: mountAbove(t, at.path), Reason: "it lies on another file system than the folder", Firm: true}, true
+		return Blocked{Path: mountAbove(t, at.path), Reason: reasonDevice, Firm: true}, true
 	case errors.Is(err, syscall.EBUSY):
-		return Blocked{Path: at.path, Reason: "something is mounted there, or uses it", Firm: true}, true
+		return Blocked{Path: at.path, Reason: reasonMount, Firm: true}, true
 	case errors.Is(err, fs.ErrPermission):
 		return Blocked{Path: at.path, Reason: "the system doesn't let it be changed", Firm: true}, true
 	}

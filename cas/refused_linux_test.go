@@ -3,6 +3,7 @@ package cas
 import (
 	"errors"
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -50,6 +51,11 @@ func TestARestoreNamesWhatIsInItsWay(t *testing.T) {
 			}
 			o := RestoreOptions{Active: b.snap()}
 			was := b.look()
+			plan := o
+			plan.Plan = true
+			if got := b.restore(before, plan); !slices.Contains(got.Blocked, Blocked{Path: c.blocked, Reason: c.reason, Firm: true}) {
+				t.Errorf("the plan has %v in the way", got.Blocked)
+			}
 			_, err := b.tryRestore(before, o)
 			var conflict *ConflictError
 			if !errors.As(err, &conflict) {

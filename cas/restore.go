@@ -29,6 +29,9 @@ type RestoreOptions struct {
 	// named itself is somebody else's, so it stays, and with it the folders that it
 	// is in. Only Overwrite lets it give way to a file or link of that name.
 	Exact bool
+	// From has paths that become what another state has, in place of to. Paths must
+	// have them, too.
+	From map[string]*Manifest
 	// Keep leaves these and what is below them as they are.
 	Keep []string
 	// Overwrite replaces what someone else has changed. It is kept in the store.
@@ -90,7 +93,15 @@ func (s *Store) Materialize(ctx context.Context, ws *Workspace, to *Manifest, o 
 	} else if err := s.recover(ctx, ws, f); err != nil {
 		return nil, err
 	}
-	r := &restore{s: s, ws: ws, f: f, to: to, target: to.Root, written: o.Written}
+	r := &restore{s: s, ws: ws, f: f, to: to, written: o.Written}
+	if r.target, err = s.compose(ctx, to.Root, o.From); err != nil {
+		return nil, fmt.Errorf("restore %s: %w", ws.Path, err)
+	}
+	for _, m := range o.From {
+		if m.Foreign && !r.to.Foreign {
+			r.to = &Manifest{Root: to.Root, Foreign: true}
+		}
+	}
 	out, err := r.find(ctx, &o)
 	if err != nil {
 		return nil, err
@@ -190,15 +201,16 @@ type restore struct {
 	todo    plan
 	trees   map[string]Digest // of the folders that differ, where all becomes as the target has it
 	journal *unfinished
-	durable func() error // returns when the journal is on the disk
-	lands   *landing     // nil where no plan of a call is carried out
+	durable func() error      // returns when the journal is on the disk
+	lands   *landing          // nil where no plan of a call is carried out
+	groups  map[string]*group // of the files that are written, by Linked
 }
 
 // plan finds out what is to be done, and what is in the way.
 func (r *restore) plan(ctx context.Context, o *RestoreOptions) error {
 	p := &planner{
 		bound: r.ws.Bound, paths: scopeOf(clean(o.Paths)), keep: scopeOf(clean(o.Keep)),
-		exact: o.Exact, overwrite: o.Overwrite, foreign: r.to.Foreign,
+		exact: o.Exact, overwrite: o.Overwrite, foreign: r.to.Foreign, mounts: mountsIn(r.ws.Path),
 	}
 	if o.Active != nil && r.ws.Bound && !o.Overwrite {
 		p.conflicts = make(map[string]string)
@@ -220,7 +232,11 @@ func (r *restore) plan(ctx context.Context, o *RestoreOptions) error {
 		p.take(c)
 	}
 	p.spare()
-	if r.todo = p.plan; o.Paths == nil && len(p.left) == 0 && !p.masked {
+	r.todo = p.plan
+	if err := r.linkGroups(ctx); err != nil {
+		return err
+	}
+	if o.Paths == nil && len(p.left) == 0 && !p.masked {
 		r.trees = trees
 	}
 	if o.Plan || len(r.todo.ops) == 0 {
@@ -383,7 +399,9 @@ func (r *restore) cleanUp(ctx context.Context, t *tree, done bool) error {
 
 // move fills the stage, makes the changes while they are recorded, and cleans up.
 func (r *restore) move(ctx context.Context, t *tree, rec *recording) (*Manifest, []Left, error) {
-	m := &mover{s: r.s, t: t, stage: r.journal.Stages[0], known: r.f.index, ops: r.todo.ops, wrote: r.written, lands: r.lands}
+	m := &mover{
+		s: r.s, t: t, stage: r.journal.Stages[0], known: r.f.index, ops: r.todo.ops, wrote: r.written, lands: r.lands, groups: r.groups,
+	}
 	if m.wrote == nil {
 		m.wrote = func(int, int64) {}
 	}

@@ -40,6 +40,8 @@ type scanner struct {
 	err     error
 	done    map[string]*folderScan
 
+	names linkedNames // of files that have several
+
 	foreignMu sync.Mutex
 	foreign   string // an entry that belongs to another user or group
 }
@@ -279,6 +281,7 @@ func (f *folderReader) look(name string, st *stat) {
 	}
 	switch st.form {
 	case regular:
+		f.s.names.add(path, st)
 		f.file(was, name, st)
 	case folderForm:
 		f.sub(was, st, folderJob{path: path, depth: f.job.depth + 1, kept: kept, only: only})

@@ -194,6 +194,7 @@ func (s *Store) read(ctx context.Context, ws *Workspace, f *folderState, o *Snap
 	if err != nil {
 		return nil, nil, nil, fmt.Errorf("snapshot %s: %w", ws.Path, err)
 	}
+	scan.link(found)
 	s.pause("walked")
 	if ix, out, err = s.takeIn(ctx, scan, found, o); err != nil {
 		return nil, nil, nil, fmt.Errorf("snapshot %s: %w", ws.Path, err)
@@ -451,9 +452,9 @@ func (s *Store) manifestAs(state *Manifest, about *About) *Manifest {
 	now := s.now().UTC()
 	m := &Manifest{
 		ID: about.ID, ChatID: about.ChatID, ParentID: about.ParentID, Root: state.Root,
-		CreatedAt: now, Source: about.Source, SourceRef: about.SourceRef,
+		CreatedAt: now, Source: about.Source, SourceRef: about.SourceRef, Steps: about.Steps, SinceID: about.SinceID,
 		Files: state.Files, Bytes: state.Bytes, Failed: state.Failed, Complete: state.Failed == 0,
-		Foreign: state.Foreign,
+		Foreign: state.Foreign, Shared: about.Shared,
 	}
 	if m.ID == "" {
 		m.ID = s.newID(now)

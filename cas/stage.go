@@ -32,9 +32,11 @@ type mover struct {
 	after []moved  // by op: what coming to its place has changed in that
 	undo  []undoStep
 	lands *landing // nil in a restore
-	dead  []bool   // by op: has no effect, since another program changed the path
-	done  []bool   // by op: it has taken effect
-	start int64    // when the first effect was about to begin
+	// groups are the names that become one file, by Linked; in a landing the nodes have them.
+	groups map[string]*group
+	dead   []bool // by op: has no effect, since another program changed the path
+	done   []bool // by op: it has taken effect
+	start  int64  // when the first effect was about to begin
 }
 
 // close gives the stage back.
@@ -109,7 +111,7 @@ func (m *mover) fill(ctx context.Context) error {
 	if err := m.writeAll(ctx, write); err != nil {
 		return err
 	}
-	if err := m.linkTwins(write, links); err != nil {
+	if err := m.linkTwins(ctx, write, links); err != nil {
 		return err
 	}
 	return m.permFolders(roots)

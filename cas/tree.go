@@ -13,8 +13,9 @@ const (
 	// object. The version follows.
 	treeMagic = "ftree"
 	// treePlain is the version of trees without permission bits, treePerms that of
-	// trees in which one entry has them at least.
-	treePlain, treePerms = 1, 2
+	// trees in which one entry has them at least, and treeLinks that of trees in which one
+	// file at least has other names.
+	treePlain, treePerms, treeLinks = 1, 2, 3
 	// maxName bounds a name. File systems take 255 bytes or UTF-16 units,
 	// which are at most 765 bytes.
 	maxName = 1024
@@ -40,8 +41,12 @@ func encodeEntries(n int, entry func(i int) *Entry) []byte {
 	for i := range n {
 		e := entry(i)
 		size += len(e.Name) + len(e.Text) + len(Digest{}) + 10
-		if e.Perm.Known() {
-			version = treePerms
+		switch {
+		case e.Linked != "" && e.content():
+			version = treeLinks
+			size += linkedSize + 1
+		case e.Perm.Known():
+			version = max(version, treePerms)
 		}
 	}
 	b := append(make([]byte, 0, size), treeMagic...)
@@ -63,8 +68,11 @@ func encodeEntries(n int, entry func(i int) *Entry) []byte {
 		default:
 			b = appendString(b, e.Text)
 		}
-		if version == treePerms && e.Kind.withPerms() {
+		if version >= treePerms && e.Kind.withPerms() {
 			b = binary.AppendUvarint(b, uint64(e.Perm))
+		}
+		if version == treeLinks && e.content() {
+			b = appendString(b, e.Linked)
 		}
 	}
 	return b
@@ -107,10 +115,10 @@ func treeFields(b []byte) (r *fields, n uint64, err error) {
 		return nil, 0, fmt.Errorf("%w: it begins otherwise", errTree)
 	}
 	version := b[head-1]
-	if version != treePlain && version != treePerms {
+	if version < treePlain || version > treeLinks {
 		return nil, 0, fmt.Errorf("%w: version %d is not one that this program reads", errTree, version)
 	}
-	r = &fields{rest: b[head:], perms: version == treePerms}
+	r = &fields{rest: b[head:], perms: version >= treePerms, links: version == treeLinks}
 	if n = r.uvarint(); n > uint64(len(r.rest)) { // an entry takes three bytes at least
 		return nil, 0, fmt.Errorf("%w: it can't hold %d entries", errTree, n)
 	}
@@ -122,8 +130,11 @@ func (r *fields) end() {
 	if r.bad == nil && len(r.rest) > 0 {
 		r.fail("bytes behind the last entry")
 	}
-	if r.bad == nil && r.perms && !r.someKnown {
+	if r.bad == nil && r.perms && !r.links && !r.someKnown {
 		r.fail("a version for permission bits without any")
+	}
+	if r.bad == nil && r.links && !r.someLinked {
+		r.fail("a version for files with several names without any")
 	}
 }
 
@@ -146,8 +157,10 @@ type fields struct {
 	text string // if not empty, ends with what rest is
 	bad  error
 
-	perms     bool // entries have permission bits
-	someKnown bool // one of them has recorded ones
+	perms      bool // entries have permission bits
+	someKnown  bool // one of them has recorded ones
+	links      bool // files have Linked
+	someLinked bool // one of them has other names
 }
 
 func (r *fields) fail(what string) {
@@ -178,6 +191,9 @@ func (r *fields) entry() Entry {
 	if r.perms && e.Kind.withPerms() {
 		e.Perm = r.perm(e.Kind)
 	}
+	if r.links && e.content() {
+		e.Linked = r.linked()
+	}
 	if e.Kind == Link && (e.Text == "" || strings.Contains(e.Text, "\x00")) {
 		r.fail("a link that leads nowhere")
 	}
@@ -198,6 +214,16 @@ func (r *fields) perm(k Kind) Perm {
 	}
 	r.someKnown = true
 	return p
+}
+
+// linked reads the Linked of a file.
+func (r *fields) linked() string {
+	s := r.string(linkedSize)
+	if s != "" && len(s) != linkedSize {
+		r.fail("other names that can't be")
+	}
+	r.someLinked = r.someLinked || s != ""
+	return s
 }
 
 func (r *fields) byte() byte {

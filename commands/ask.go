@@ -35,6 +35,11 @@ pipe, only the file tools are offered, and those that --tool, --toolset or
 --tool, --toolset and the setting tools choose others. fettle help
 environment has the settings run_command.* and search.*.
 
+--approvals chooses which calls ask. With changes, a contained command runs first,
+and the question shows what it changed: apply all, some of the files, or discard.
+With edits, the file tools change files of the workspace without a question. With
+ask-all, every call asks. --plan lets the model only read and answer with a plan.
+
 Beside a running fettle serve the question goes through it, and the answer is the
 same. --server asks one elsewhere: -w and what is about this machine can't be
 given then.`
@@ -49,7 +54,9 @@ fettle ask --retry -m ollama/qwen3
 fettle ask --page edit_research_stream --context '{"stream": {}}' "add topics"
 fettle ask --action 1
 fettle ask -w . --allow 'write_file(path=notes/**)' "write notes/todo.md"
-fettle ask -w . --allow 'run_command(git log*)' "what changed this week?"`
+fettle ask -w . --allow 'run_command(git log*)' "what changed this week?"
+fettle ask -w . --approvals changes "rename the tests after what they check"
+fettle ask -w . --plan "how would you split main.go?"`
 
 func newAsk(rt *workbench.Runtime) *cli.Command {
 	return &cli.Command{
@@ -116,9 +123,9 @@ func (o askOptions) request(rt *workbench.Runtime, cfg *config.Config) (engine.T
 	asks := !o.yes && !o.Quiet && rt.Streams.CanAsk()
 	req := engine.TurnRequest{
 		Own: true, Chat: o.chat, Params: o.params, Agent: o.agent, Docs: o.docs(), Title: cmp.Or(strings.TrimSpace(o.prompt), o.named), Fallback: cfg.Fallback, Tools: globs, Workspace: o.workspace, Schema: o.Schema,
-		Policy: permission.Policy{AllowAll: o.yes, Allow: o.allow}, MaxSteps: cfg.Limits.MaxTurns,
+		Policy: permission.Policy{AllowAll: o.yes, Allow: o.allow, Approvals: o.approvals}, Plan: o.plan, KeepMode: o.keepMode, MaxSteps: cfg.Limits.MaxTurns,
 		MaxHandoffs: cfg.Limits.MaxHandoffs, MaxRepeats: cfg.Limits.MaxRepeats, MaxFailures: cfg.Limits.MaxFailures, Timeout: cfg.Limits.Timeout,
-		Ephemeral: o.ephemeral, DiscardUnanswered: o.chat != (engine.ChatRef{}), CanConfirm: asks, CanAnswer: asks,
+		Ephemeral: o.ephemeral, DiscardUnanswered: o.chat != (engine.ChatRef{}), CanConfirm: asks, CanAnswer: asks, CanReview: asks,
 		TextAlone: o.page == "" && (o.Extract || o.Output == "text" && !rt.Streams.Out.IsTerminal()),
 		OnWait:    func(what string) { rt.Notice("waiting: " + what) },
 	}

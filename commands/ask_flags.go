@@ -44,6 +44,7 @@ type askOptions struct {
 	allow     []string
 	contained bool
 	yes       bool
+	modeOptions
 	noStdin   bool
 	maxTurns  int
 	timeout   time.Duration
@@ -88,6 +89,7 @@ func askFlags(rt *workbench.Runtime) []cli.Flag {
 		&cli.BoolFlag{Name: "no-tools", Category: tools, Usage: "offer no tools"},
 		&cli.StringFlag{Name: "agent-mode", Category: tools, Usage: "whether the model may call tools and go on with what they give, `MODE`: on or off; a chat keeps it"},
 		cmdline.ListFlag("allow", "", tools, "run calls that match `RULE` without asking, such as write_file or 'write_file(path=notes/**)'; may be repeated"),
+		approvalsFlag(tools), planFlag(tools),
 		&cli.BoolFlag{Name: "require-sandbox", Category: tools, Usage: "run no tool of a toolset that can't be contained in full"},
 		&cli.BoolFlag{Name: "yes", Category: tools, Usage: "run every call without asking"},
 
@@ -126,6 +128,9 @@ func readAsk(c *cli.Context) (askOptions, error) {
 	}
 	var err error
 	if o.params, err = readParams(c, "fettle ask"); err != nil {
+		return o, err
+	}
+	if o.modeOptions, err = readMode(c, "fettle ask"); err != nil {
 		return o, err
 	}
 	if err := o.readBeside(c); err != nil {

@@ -28,6 +28,7 @@ const chatExamples = `fettle chat
 fettle chat -c
 fettle chat 1
 fettle chat -w . "what does this project do?"
+fettle chat -w . --approvals changes
 fettle chat --plain -m ollama/qwen3`
 
 // chatOptions are the flags of chat, as values.
@@ -57,6 +58,7 @@ func newChat(rt *workbench.Runtime) *cli.Command {
 			cmdline.ListFlag("tool", "", tools, "offer only tools that match `GLOB`; may be repeated"),
 			&cli.BoolFlag{Name: "no-tools", Category: tools, Usage: "offer no tools"},
 			cmdline.ListFlag("allow", "", tools, "run calls that match `RULE` without asking, such as write_file or 'write_file(path=notes/**)'; may be repeated"),
+			approvalsFlag(tools), planFlag(tools),
 			&cli.BoolFlag{Name: "require-sandbox", Category: tools, Usage: "run no tool of a toolset that can't be contained in full"},
 			&cli.BoolFlag{Name: "yes", Category: tools, Usage: "run every call without asking"},
 
@@ -85,6 +87,9 @@ func readTalk(c *cli.Context) (chatOptions, error) {
 	}
 	var err error
 	if a.params, err = readParams(c, "fettle chat"); err != nil {
+		return chatOptions{}, err
+	}
+	if a.modeOptions, err = readMode(c, "fettle chat"); err != nil {
 		return chatOptions{}, err
 	}
 	if c.IsSet("color") {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -12,12 +13,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fettle-cli/fettle/commands/patch"
+	"github.com/fettle-cli/fettle/commands/follow"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/term/live"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/internal/consent"
+	"github.com/fettle-cli/fettle/internal/patch"
 )
 
 // asking is a question on the page.
@@ -67,10 +69,16 @@ func newCallQuestion(t *talk, ask event.ConfirmRequest) *asking {
 		a.text = append(a.text, "  "+other)
 	}
 	a.text = append(a.text, "needs your approval: "+consent.Line(ask.Reason))
-	a.choices = []term.Choice{
-		{Key: 'y', Label: "once", Commits: true}, {Key: 'c', Label: "this chat", Commits: true}, {Key: 'a', Label: "always", Commits: true},
-		{Key: 'n', Label: "no"}, {Key: 'r', Label: "no, and say why"}, {Key: '?', Label: "details"},
+	if ask.Review != nil {
+		a.diff = follow.ReviewDiff(ask.Review)
+		a.choices = append(follow.ReviewChoices(ask.Review), term.Choice{Key: '?', Label: "details"})
+		return a
 	}
+	a.choices = []term.Choice{{Key: 'y', Label: "once", Commits: true}}
+	if ask.Rule != "" {
+		a.choices = append(a.choices, term.Choice{Key: 'c', Label: "this chat", Commits: true}, term.Choice{Key: 'a', Label: "always", Commits: true})
+	}
+	a.choices = append(a.choices, term.Choice{Key: 'n', Label: "no"}, term.Choice{Key: 'r', Label: "no, and say why"}, term.Choice{Key: '?', Label: "details"})
 	return a
 }
 
@@ -89,6 +97,9 @@ func approvalLine(ask event.ConfirmRequest, a engine.Confirmation) string {
 	if rule == "" {
 		rule = ask.Tool
 	}
+	if ask.Review != nil {
+		return reviewedLine(ask, a)
+	}
 	switch a.Decision {
 	case event.Allow:
 		return "· allowed once: " + ask.Tool
@@ -101,6 +112,19 @@ func approvalLine(ask event.ConfirmRequest, a engine.Confirmation) string {
 		return "· not allowed: " + ask.Tool + ": " + a.Reason
 	}
 	return "· not allowed: " + ask.Tool
+}
+
+// reviewedLine says in the transcript what became of the changes of a call.
+func reviewedLine(ask event.ConfirmRequest, a engine.Confirmation) string {
+	switch {
+	case !a.Decision.Allows() && a.Reason != "":
+		return "· discarded: " + ask.Tool + ": " + a.Reason
+	case !a.Decision.Allows():
+		return "· discarded: " + ask.Tool
+	case a.Only != nil:
+		return fmt.Sprintf("· applied %d of %s: %s", len(a.Only), term.Count(ask.Review.Count(), "file", "files"), ask.Tool)
+	}
+	return "· applied: " + ask.Tool
 }
 
 // maxPreview bounds a file that a preview is made of.

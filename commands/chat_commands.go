@@ -30,12 +30,14 @@ func talkCommands() []talkCommand {
 		{"effort", "[LEVEL | default]", "say how much the model reasons from here on", false, (*talk).doEffort},
 		{"set", "[NAME VALUE]", "set effort, temperature or max-tokens from here on", false, (*talk).doSet},
 		{"agent", "[ID | none]", "enter by another agent", false, (*talk).doAgent},
+		{"approvals", "[MODE | default]", "show or choose which calls need an approval, from here on", false, (*talk).doApprovals},
+		{"plan", "[accept [WORDS] | off]", "let the model only read, until you accept its plan", false, (*talk).doPlan},
 		{"toolset", "[ID… | all | none]", "offer only the tools of these toolsets", false, (*talk).doToolset},
 		{"tools", "", "list the tools that there are", false, fixed("tool", "list")},
 		{"files", "[PATH]", "list the chat's files", false, inThisChat("workspace", "files")},
 		{"diff", "[STATE…]", "show what the last change did to files", false, inThisChat("workspace", "diff")},
-		{"undo", "[N]", "take back the last changes of files", false, stepped("undo")},
-		{"redo", "[N]", "bring back what undo took away", false, stepped("redo")},
+		{"undo", "[N | --call ID]", "revert the last changes of files, or one call", false, stepped("undo")},
+		{"redo", "[N]", "restore what undo reverted", false, stepped("redo")},
 		{"prompt", "[SERVER/NAME [KEY=VALUE…]]", "list the prompts of MCP servers, or ask one", false, (*talk).doPrompt},
 		{"branch", "", "show the chat's branches, and what they did to files", false, (*talk).doBranch},
 		{"switch", "N", "go on in another branch", false, (*talk).doSwitch},
@@ -340,7 +342,11 @@ func (t *talk) doCopy(_ context.Context, arg string) error {
 	return nil
 }
 
-func (t *talk) doNew(context.Context, string) error {
+func (t *talk) doNew(ctx context.Context, _ string) error {
+	if err := t.saveMode(ctx); err != nil {
+		return err
+	}
+	t.chooseMode(engine.ModeChange{})
 	model := t.ask.model
 	t.goOn(engine.Chat{})
 	if model != "" {
@@ -359,9 +365,13 @@ func (t *talk) doChats(ctx context.Context, arg string) error {
 		return err
 	}
 	chat, err := t.eng.FindChat(ctx, ref)
+	if err == nil {
+		err = t.saveMode(ctx)
+	}
 	if err != nil {
 		return err
 	}
+	t.chooseMode(engine.ModeChange{})
 	t.goOn(chat)
 	return t.greet(ctx)
 }
@@ -407,6 +417,7 @@ func (t *talk) doHelp(context.Context, string) error {
 		{`Alt-Enter, Ctrl-J, \ Enter`, "begin another line"},
 		{"Up, Down, Ctrl-R", "what was entered before; search in it"},
 		{"Tab", "complete"},
+		{"Shift-Tab", "choose the next mode of approvals, or plan mode"},
 		{"Ctrl-O", "open what was thought and done in the last answer"},
 		{"Ctrl-X Ctrl-E", "edit the line in $EDITOR"},
 		{"Ctrl-C", "stop the answer, or empty the line; again: leave"},

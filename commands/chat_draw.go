@@ -25,7 +25,7 @@ const (
 func (p *page) draw(now bool) {
 	width, height := p.size()
 	if !p.busy { // while a job runs, what follows is its own
-		p.foot, p.dir = p.footer(width), p.folder()
+		p.foot, p.dir, p.held = p.footer(width), p.folder(), p.heldMode()
 	}
 	d := drawing{style: p.in.Streams.Out.Style(), width: width, height: height}
 	d.add("")
@@ -101,7 +101,11 @@ func (p *page) drawLine(d *drawing) {
 	case p.looking != nil && p.looking.asked:
 		d.add(d.style.Dim(term.CutEnd("  "+p.looking.waits(), d.width-1)))
 	default:
-		d.add(d.style.Dim(term.CutEnd("  "+p.foot, d.width-1)))
+		foot := p.foot
+		if mode := p.modeLabel(p.held); mode != "" {
+			foot += " · " + mode
+		}
+		d.add(d.style.Dim(term.CutEnd("  "+foot, d.width-1)))
 	}
 }
 

@@ -48,6 +48,8 @@ func (p *page) key(ctx context.Context, k live.Key) {
 		p.openLast()
 	case k.Is('r'):
 		p.find = &finder{before: p.line.Text()}
+	case k.Name == live.BackTab:
+		p.nextMode()
 	case k.Name == live.Tab:
 		p.complete(ctx, true)
 	case k.Name == live.Escape:

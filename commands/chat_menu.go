@@ -148,6 +148,10 @@ func (p *page) valuesFor(ctx context.Context, name string, asked bool) []suggest
 		return p.cached(name, func() []suggestion { return c.toolsets().list })
 	case "chats":
 		return p.chatsToName(ctx, "", asked)
+	case "approvals":
+		return modesToName()
+	case "plan":
+		return []suggestion{{"accept", "leave plan mode, and carry the plan out"}, {"off", "leave plan mode"}}
 	}
 	return nil
 }

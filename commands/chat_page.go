@@ -58,8 +58,9 @@ type page struct {
 	chord   bool // the last key was Ctrl-X
 	hint    string
 	quit    bool
-	foot    string // the footer and the chat's folder, as they were before the job
+	foot    string // the footer, the chat's folder and its mode, as they were before the job
 	dir     string
+	held    modeState
 
 	poke   chan struct{} // something of mu has changed
 	mu     sync.Mutex
@@ -93,6 +94,9 @@ func (t *talk) runPage(ctx context.Context) error {
 	t.choose, t.copied, t.lend = p.askCall, p.toClipboard, p.lendTerminal
 	t.rt.Page.Store(&workbench.Drawn{Outside: t.rt.Streams, Inside: t.in.Streams})
 	err = p.run(ctx)
+	if !p.busy { // else a job that did not end has the chat
+		err = errors.Join(err, p.saveModeAtEnd())
+	}
 	t.rt.Page.Store(nil)
 	return errors.Join(err, p.close())
 }
@@ -308,14 +312,26 @@ func (p *page) askCall(ctx context.Context, id engine.TurnID, ask event.ConfirmR
 			return got.err
 		}
 		if got.key == '?' {
-			seen, err := p.showDetails(ctx, ask, a.diff)
+			diff := a.diff
+			if ask.Review != nil {
+				diff = nil // the details have it
+			}
+			seen, err := p.showDetails(ctx, ask, diff)
 			if err != nil {
 				return err
 			}
 			a.seen = a.seen || seen
 			continue
 		}
-		answer := engine.Confirmation{ToolUseID: ask.ToolUseID, Decision: follow.DecisionOf(got.key), Reason: got.reason}
+		answer := follow.ReviewAnswer(ask, got.key)
+		answer.Reason = got.reason
+		if got.key == 's' {
+			only, err := follow.ChooseFiles(ctx, ask.Review, p.askPlain)
+			if err != nil {
+				return err
+			}
+			answer = follow.OnlySome(ask, only)
+		}
 		if l := p.showing; l != nil {
 			l.Step(p.in.Streams.Out)
 		}

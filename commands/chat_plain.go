@@ -86,7 +86,11 @@ func (p *plain) run(ctx context.Context) error {
 
 func (p *plain) prompt() {
 	if p.told {
-		p.rt.Streams.Err.WriteString("> ")
+		mode := p.modeLabel(p.heldMode())
+		if mode != "" {
+			mode = "[" + mode + "] "
+		}
+		p.rt.Streams.Err.WriteString(mode + "> ")
 	}
 }
 

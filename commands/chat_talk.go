@@ -48,8 +48,9 @@ type talk struct {
 	lend    func(do func() error) error
 	fill    string // what a command puts into the line to be edited
 
-	mu   sync.Mutex
-	turn engine.TurnID // that runs
+	mu     sync.Mutex
+	turn   engine.TurnID     // that runs
+	chosen engine.ModeChange // which the next turn is begun with, and the chat keeps
 }
 
 // spending sums up what this run of the program has used.
@@ -242,7 +243,9 @@ func (t *talk) runTurn(ctx context.Context, r running) error {
 	if r.calls != nil {
 		req.CanConfirm = true
 	}
-	req.CanAnswer = req.CanConfirm
+	req.CanAnswer, req.CanReview = req.CanConfirm, req.CanConfirm
+	mode := t.putMode(&req)
+	planned := t.modeNow().plan && r.calls == nil
 	view := follow.NewText(t.in, t.ask.Options, t.rt.Prices(cfg))
 	view.Log = &follow.Log{Direct: r.calls != nil, Plan: t.planBelow, Diff: t.diffBelow}
 	t.showing = view.Log
@@ -255,6 +258,7 @@ func (t *talk) runTurn(ctx context.Context, r running) error {
 	t.mu.Lock()
 	t.turn = id
 	t.mu.Unlock()
+	t.modeKept(mode)
 	chat, _ := t.eng.TurnChat(id)
 	err = follow.Turn(ctx, t.in, t.eng, id, view)
 	t.mu.Lock()
@@ -271,6 +275,9 @@ func (t *talk) runTurn(ctx context.Context, r running) error {
 		t.ask.system, t.ask.hasSystem, t.ask.workspace = "", false, ""
 	}
 	t.spent.add(view, t.rt.Prices(cfg))
+	if planned && err == nil {
+		t.say("plan mode: /plan accept carries the plan out; what you send else changes it")
+	}
 	return err
 }
 

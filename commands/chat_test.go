@@ -68,7 +68,7 @@ func TestChatConversation(t *testing.T) {
 				t.Fatalf("the file has %q, %v", text, err)
 			}
 			s.enters("/undo")
-			s.shows("/redo takes this back")
+			s.shows("/redo reverts this")
 			s.idle()
 			if _, err := os.Stat(file); err == nil {
 				t.Error("undo left the file")

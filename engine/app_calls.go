@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -104,11 +105,14 @@ func (e *Engine) judgeApp(a *appCall, tool toolset.Tool, ws *toolset.Workspace, 
 	if slices.ContainsFunc(a.server.Pinned, func(t toolset.Tool) bool { return t.ID == tool.ID && mcp.Fingerprint(t) == shown }) {
 		policy = policy.With(e.granted(a.chat.ID))
 	}
+	policy.Approvals = cmp.Or(a.chat.Approvals, policy.Approvals)
 	call := permission.Resolve(tool, want.Args, ws)
 	switch v, why := policy.Decide(call); {
 	case v == permission.Refuse:
 		return nil, fault.New(fault.Approval, "denied: "+why)
-	case v == permission.Ask && want.Allowed != shown:
+	case a.chat.Plan && !permission.InPlan(toolset.ReachOf(tool, nil)):
+		return nil, fault.New(fault.Approval, "denied: the chat is in plan mode, in which calls can only read the workspace")
+	case v != permission.Run && want.Allowed != shown:
 		return &AppAsk{Tool: tool.BareID(), ToolID: tool.ID, Reason: why, Rule: call.Rule(), Shown: shown}, nil
 	}
 	return nil, nil

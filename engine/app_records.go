@@ -77,7 +77,7 @@ func (c *ToolCall) Outcome() *provider.ToolResult {
 		Text string `json:"text"`
 	}
 	_ = json.Unmarshal(c.Result, &kept) // a result that is too long is not kept
-	return &provider.ToolResult{ID: c.ToolUseID, Name: c.ToolID, Text: cmp.Or(kept.Text, c.Error), Error: c.Status == event.CallError}
+	return &provider.ToolResult{ID: c.ToolUseID, Name: c.ToolID, Text: cmp.Or(kept.Text, c.Error), Error: c.Status == event.CallError, Undone: c.Undone}
 }
 
 // withApps puts behind each call those that its page has made, with their arguments,

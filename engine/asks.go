@@ -87,8 +87,8 @@ func (q *caller) put(ctx context.Context, ask event.ConfirmRequest) (Confirmatio
 	ask.Reason = "the MCP server " + ask.Form.Server + " asks"
 	ask.Form.Call = c.use.ID
 	defer q.clock.stand()()
-	w := newWaiting(ask.Form, q)
-	if !q.run.inTurn(func() { t.question(w, ask) }) {
+	w := newWaiting(ask, q)
+	if !q.run.inTurn(func() { t.question(w) }) {
 		return Confirmation{}, errWithdrawn
 	}
 	select {
@@ -104,12 +104,12 @@ func (q *caller) put(ctx context.Context, ask event.ConfirmRequest) (Confirmatio
 }
 
 // question asks for a call, unless that has ended.
-func (t *turn) question(w *waiting, ask event.ConfirmRequest) {
+func (t *turn) question(w *waiting) {
 	if w.by.ended {
 		close(w.done)
 		return
 	}
-	if err := t.pose(w, ask); err != nil {
+	if err := t.pose(w); err != nil {
 		t.cancel(err)
 	}
 }

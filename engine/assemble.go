@@ -45,6 +45,8 @@ type assembly struct {
 	begins int
 	// since is the step of the answer from which on this model has spoken.
 	since int
+	// plan reports that the model is asked in plan mode.
+	plan bool
 	// cards tells of payloads that were shown, and of what became of them.
 	cards cardsTold
 	// fit is what gave way so that the request fits; nil where nothing did.
@@ -113,6 +115,7 @@ func (a assembly) place() []placed {
 		add(ofSummary, a.fit.summaryMessage()...)
 	}
 	for i, m := range seen {
+		m.Plan = a.inPlan(seen, i)
 		if i < len(seen)-1 && a.fit.leavesOldImages() {
 			m = withoutImages(m)
 		}
@@ -141,6 +144,27 @@ func (a assembly) place() []placed {
 		}
 	}
 	return out
+}
+
+// planText tells the model of plan mode. It is part of the question that it applies to, in
+// later requests too, so that a cached prefix stays the same.
+const planText = "[Plan mode is on for this message: calls can only read the workspace, and all others are refused. " +
+	"Look at what you need, then answer with a plan of the changes that you would make. The user decides about it.]"
+
+// AcceptPlan is the user's message by which a plan is accepted. The turn that it begins is
+// not in plan mode; see [TurnRequest.Plan].
+const AcceptPlan = "I accept the plan. Carry it out."
+
+// inPlan reports whether message i is a question that was asked in plan mode: as its answer
+// was given, the last one as the model is asked now.
+func (a assembly) inPlan(seen []Message, i int) bool {
+	switch {
+	case seen[i].Role != provider.User || seen[i].AnswersCalls():
+		return false
+	case i == len(seen)-1:
+		return a.plan
+	}
+	return seen[i+1].Plan
 }
 
 // withoutImages returns a message with a line of text in place of each image.
@@ -183,6 +207,9 @@ func (a assembly) asked(m Message) []provider.Message {
 		}
 	}
 	own = append(a.cards.before(m), own...)
+	if m.Plan {
+		own = append([]provider.Part{{Kind: provider.TextPart, Text: planText + "\n"}}, own...)
+	}
 	var out []provider.Message
 	if len(files) > 0 {
 		out = append(out, provider.Message{Role: provider.User, Parts: files})

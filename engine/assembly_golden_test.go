@@ -83,7 +83,11 @@ func assemblyCases() map[string]assemblyCase {
 		{says("It is here."), calls("h2", "handoff_to_interface", `{}`), stops("tool_use")},
 		{says("Found."), stops("stop")},
 	}
+	on, off := true, false
+	planned, accepted := offering(ask("how would you do it?"), "echo"), offering(ask("I accept the plan."), "echo")
+	planned.Plan, planned.KeepMode, accepted.Plan, accepted.KeepMode = &on, true, &off, true
 	return map[string]assemblyCase{
+		"plan-mode":        {play: answer, turns: []TurnRequest{planned, offering(ask("and shorter?"), "echo"), accepted}},
 		"plain":            {play: answer, turns: []TurnRequest{offering(system)}},
 		"history":          {play: answer, turns: []TurnRequest{offering(system), offering(ask("and then?")), offering(ask("why?"))}},
 		"limits":           {play: answer, turns: []TurnRequest{limited}},

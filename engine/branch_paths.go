@@ -87,7 +87,7 @@ func (e *Engine) lostBetween(ctx context.Context, way []stride, active, to *cas.
 		if !s.foreign() || s.from.Root == s.to.Root {
 			continue
 		}
-		for c, err := range e.states.Diff(ctx, s.from.Root, s.to.Root) {
+		for c, err := range e.edits(ctx, s.from.Root, s.to.Root) {
 			if err != nil {
 				return nil, stateFault("compare the branches", err)
 			}

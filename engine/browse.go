@@ -31,8 +31,11 @@ type StateInfo struct {
 	// persons.
 	By string
 	// Active is set for the state that the chat is at, Undone for a step that
-	// redo brings back.
+	// redo restores.
 	Active, Undone bool
+	// Reverted is set for a step that is undone and that redo does not restore: it was
+	// undone alone, or something new was done since.
+	Reverted bool
 }
 
 // States lists the states on the way to the chat's active one, the latest
@@ -69,6 +72,9 @@ func (e *Engine) States(ctx context.Context, ref ChatRef, limit int) (chat Chat,
 	}
 	if more = len(out) > limit; more {
 		out = out[:limit]
+	}
+	if err := h.markReverted(ctx, out); err != nil {
+		return Chat{}, nil, false, err
 	}
 	return chat, out, more, e.nameTools(ctx, out)
 }
@@ -145,6 +151,9 @@ func (e *Engine) StateTree(ctx context.Context, ref ChatRef, limit int) (chat Ch
 	}
 	for _, m := range slices.Backward(list) {
 		out = append(out, StateInfo{Manifest: m, Active: m.ID == chat.ActiveManifest, Undone: skip[m.ID]})
+	}
+	if err := h.markReverted(ctx, out); err != nil {
+		return Chat{}, nil, false, err
 	}
 	return chat, out, more, e.nameTools(ctx, out)
 }

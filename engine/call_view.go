@@ -38,6 +38,8 @@ type CallView struct {
 	DurationMS  *int64         `json:"duration_ms,omitempty"`
 	Changes     []event.Change `json:"changes"`
 	Changed     int            `json:"changed"` // how many, also where not all are listed; 10,000 stands for more
+	// SharedChanges is that of [event.ToolComplete].
+	SharedChanges bool `json:"shared_changes,omitempty"`
 	// AppCalls is how many calls the page of this one has made, of which a list has
 	// the last ones behind this one.
 	AppCalls int `json:"app_calls,omitempty"`
@@ -53,7 +55,11 @@ func (e *Engine) ViewCall(ctx context.Context, id string) (*CallView, error) {
 	if err != nil {
 		return nil, err
 	}
-	return e.view1(ctx, *call)
+	calls := []ToolCall{*call}
+	if err := e.markUndoneCalls(ctx, call.ChatID, call.ID, calls); err != nil {
+		return nil, err
+	}
+	return e.view1(ctx, calls[0])
 }
 
 // ViewCalls gives the calls of some messages of a chat, the first made first,
@@ -82,6 +88,9 @@ func (e *Engine) ViewCalls(ctx context.Context, chatID string, messages []Messag
 	})
 	calls, made, err := e.withApps(ctx, chatID, calls)
 	if err != nil {
+		return nil, err
+	}
+	if err := e.markUndoneCalls(ctx, chatID, messages[0].ID, calls); err != nil {
 		return nil, err
 	}
 	out, room := make([]CallView, 0, len(calls)), viewedPlans
@@ -189,6 +198,7 @@ func (e *Engine) view1(ctx context.Context, c ToolCall) (*CallView, error) {
 		return v, err // of states that are collected, nothing is known
 	}
 	v.Changes, v.Changed, err = e.changesBetween(ctx, pre, post, viewedChanges)
+	v.SharedChanges = post.Shared
 	return v, err
 }
 

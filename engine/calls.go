@@ -57,6 +57,11 @@ type call struct {
 	// layer collects what the call writes; nil has it written to the folder. The turn's
 	// goroutine sets it before the call runs.
 	layer *callLayer
+	// after is why the user has to decide about the call's changes, after it has run in a
+	// layer; empty for other calls.
+	after string
+	// waited is how long the user took to decide about the changes of the call.
+	waited time.Duration
 }
 
 // toolID is the tool's id as events have it. A call of a client's tool that is
@@ -183,9 +188,9 @@ func (t *turn) runGroup(calls []*call) error {
 	if err := t.recordRefused(refused); err != nil || len(runs) == 0 {
 		return err
 	}
-	release, err := t.eng.lockWorkspace(t.ctx, ws, t.notice)
+	err = t.enterFolder(ws)
 	if err == nil {
-		defer release()
+		defer t.leaveFolder()
 		err = context.Cause(t.ctx) // a person may have taken their time
 	}
 	if err != nil {
@@ -194,11 +199,13 @@ func (t *turn) runGroup(calls []*call) error {
 	if runs, err = t.prepareCalls(runs, ws); err != nil || len(runs) == 0 {
 		return err
 	}
-	layered := t.layered(runs, ws)
+	known := t.states.known()
+	layered := known && t.layered(runs, ws)
 	if !layered {
 		if err := t.stateBefore(ws); err != nil {
 			return t.refuseUnkept(runs, err)
 		}
+		layered = !known && t.layered(runs, ws)
 	}
 	if runs, err = t.refuseMoved(runs, ws); err != nil || len(runs) == 0 {
 		return err
@@ -214,6 +221,9 @@ func (t *turn) runGroup(calls []*call) error {
 		if err := t.giveLayer(runs[0], ws); err != nil {
 			return t.refuseUnkept(runs, err)
 		}
+	}
+	if runs, err = t.refuseUnlayered(runs); err != nil || len(runs) == 0 {
+		return err
 	}
 	return t.runNow(runs, ws)
 }

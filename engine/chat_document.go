@@ -118,7 +118,13 @@ func (e *Engine) exportDocument(ctx context.Context, chatID string) (*ChatDocume
 	if doc.Artifacts, err = e.exportArtifacts(ctx, chatID); err != nil {
 		return nil, err
 	}
-	return doc, e.exportRest(ctx, doc, all, rest)
+	if err := e.exportRest(ctx, doc, all, rest); err != nil || len(doc.Messages) == 0 {
+		return doc, err
+	}
+	if err := e.markUndoneResults(ctx, chatID, doc.Messages); err != nil {
+		return nil, err
+	}
+	return doc, e.markUndoneCalls(ctx, chatID, doc.Messages[0].ID, doc.ToolCalls)
 }
 
 // exportRest reads the messages with the given keys, which are in their order

@@ -36,6 +36,7 @@ func (e *Engine) ForkChat(ctx context.Context, ref ChatRef, place int) (Chat, er
 	now := e.o.Now()
 	c := &incoming{origin: from.chat.ID, messages: from.path, decided: decided, chat: Chat{
 		ID: e.newID(), Title: from.chat.Title, Model: from.chat.Model, System: from.chat.System, Agent: from.chat.Agent, AgentMode: from.chat.AgentMode,
+		Approvals: from.chat.Approvals, Plan: from.chat.Plan,
 		Workspace: from.chat.Workspace, ActiveLeaf: from.parent, CreatedAt: now, UpdatedAt: now,
 		Messages: len(from.path), ActiveManifest: from.state,
 		ForkedFrom: &Origin{ChatID: from.chat.ID, Number: from.chat.Number, MessageID: from.parent},

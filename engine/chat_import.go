@@ -223,6 +223,7 @@ func (e *Engine) incomingOf(ctx context.Context, d *ChatDocument, fresh bool) (*
 	if fresh {
 		c.chat.ID = e.newID()
 	}
+	c.chat.Approvals = "" // a file from elsewhere does not decide which calls run without an approval
 	if c.chat.CreatedAt.IsZero() {
 		c.chat.CreatedAt = e.o.Now()
 	}

@@ -20,6 +20,11 @@ func (e *Engine) RenameChat(ctx context.Context, ref ChatRef, title string) (Cha
 	if title == "" {
 		return Chat{}, fault.New(fault.Usage, "a title can't be empty")
 	}
+	return e.changeChat(ctx, ref, func(tx *kv.Tx, chat *Chat) error { return e.setTitle(tx, chat, title) })
+}
+
+// changeChat changes and stores the record of a chat that can be used, and returns it.
+func (e *Engine) changeChat(ctx context.Context, ref ChatRef, change func(*kv.Tx, *Chat) error) (Chat, error) {
 	release, err := e.shareData(ctx, nil)
 	if err != nil {
 		return Chat{}, err
@@ -38,7 +43,7 @@ func (e *Engine) RenameChat(ctx context.Context, ref ChatRef, title string) (Cha
 			return err
 		}
 		chat = *now
-		return e.setTitle(tx, &chat, title)
+		return change(tx, &chat)
 	})
 	if errors.Is(err, kv.ErrNotFound) {
 		return Chat{}, fault.New(fault.NotFound, fmt.Sprintf("no chat %d", chat.Number), "fettle chats list")

@@ -174,6 +174,11 @@ func (e *Engine) chatTo(ctx context.Context, ref ChatRef, r reach) (Conversation
 	for _, m := range conv.path {
 		out.Decisions = append(out.Decisions, m.decidedIn(decided)...)
 	}
-	out.AppCalls, err = e.appCallsIn(ctx, conv)
-	return out, err
+	if out.AppCalls, err = e.appCallsIn(ctx, conv); err != nil || len(out.Messages) == 0 {
+		return out, err
+	}
+	if err := e.markUndoneResults(ctx, chat.ID, out.Messages); err != nil {
+		return Conversation{}, err
+	}
+	return out, e.markUndoneCalls(ctx, chat.ID, out.Messages[0].ID, out.AppCalls)
 }

@@ -113,9 +113,10 @@ func (t *turn) withClients(set *toolset.Set) *toolset.Set {
 func isClientTool(id string) bool { return strings.HasPrefix(id, ClientToolset+":") }
 
 // splitClients takes the calls that the client runs out of those of a response.
-// One whose arguments are no object stays: the model is told so.
+// One whose arguments are no object stays: the model is told so. So do all in plan mode,
+// which refuses them.
 func (t *turn) splitClients(calls []provider.ToolCall) (ours, clients []provider.ToolCall) {
-	if len(t.clients) == 0 {
+	if len(t.clients) == 0 || t.plan {
 		return calls, nil
 	}
 	for _, c := range calls {

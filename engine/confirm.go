@@ -26,6 +26,17 @@ func (t *turn) approve(c *call, ws *toolset.Workspace) error {
 		c.refused = "denied: " + why + ", and nobody can be asked here"
 		t.denied++
 		return nil
+	case v == permission.AskAfter:
+		first, not, err := t.runsFirst(c, ws)
+		switch {
+		case err != nil:
+			return err
+		case first:
+			c.after = why
+			return nil
+		case not != "":
+			why += "; it can't run before the answer, since " + not
+		}
 	}
 	return t.confirm(c, why)
 }
@@ -35,17 +46,12 @@ func (t *turn) inTerminal(c *call) bool { return t.req.Terminal != nil && c.entr
 
 // confirm asks whoever follows the turn and waits for the answer.
 func (t *turn) confirm(c *call, why string) error {
-	w := newWaiting(nil, nil)
-	defer t.take(c.use.ID)
-	rule := c.judged.Rule()
-	if t.inTerminal(c) {
-		rule = "" // no rule would hold for the next one
-	}
-	err := t.pose(w, event.ConfirmRequest{
+	w := newWaiting(event.ConfirmRequest{
 		Tool: bareID(c.toolID()), ToolID: c.toolID(), Input: c.use.Args, ToolUseID: c.use.ID, Reason: why, Reach: t.box.reachOf(c.entry.Tool).Text,
-		Rule: rule,
-	})
-	if err != nil {
+		Rule: t.ruleFor(c),
+	}, nil)
+	defer t.take(c.use.ID)
+	if err := t.pose(w); err != nil {
 		return err
 	}
 	select {
@@ -56,11 +62,19 @@ func (t *turn) confirm(c *call, why string) error {
 	}
 }
 
+// ruleFor returns the rule that an approval of the call can make; empty where no rule has an
+// effect.
+func (t *turn) ruleFor(c *call) string {
+	if t.inTerminal(c) || !t.verdicts.Remembers() {
+		return ""
+	}
+	return c.judged.Rule()
+}
+
 func (t *turn) settle(c *call, a Confirmation) error {
 	switch {
 	case a.Decision.Allows():
-		if a.Decision != event.Allow && !t.inTerminal(c) {
-			rule := c.judged.Rule()
+		if rule := t.ruleFor(c); a.Decision != event.Allow && rule != "" {
 			t.policy.Allow, t.allowed = append(t.policy.Allow, rule), append(t.allowed, rule)
 			_ = t.compileRules()
 			if err := t.eng.grant(t.ctx, a.Decision, t.accept.Chat.ID, rule); err != nil {
@@ -79,23 +93,23 @@ func (t *turn) settle(c *call, a Confirmation) error {
 // waiting is what a person is asked, an approval or a call's question, until the turn
 // has said how it ended. The turn's goroutine puts it into asking and takes it out.
 type waiting struct {
-	form *event.Form // nil for an approval
-	by   *caller     // that asks; nil for an approval
+	ask event.ConfirmRequest
+	by  *caller // that asks; nil for an approval
 	// done is closed with the answer, or where none comes; given is the answer then.
 	done  chan struct{}
 	given *Confirmation
 }
 
-func newWaiting(form *event.Form, by *caller) *waiting {
-	return &waiting{form: form, by: by, done: make(chan struct{})}
+func newWaiting(ask event.ConfirmRequest, by *caller) *waiting {
+	return &waiting{ask: ask, by: by, done: make(chan struct{})}
 }
 
 // pose asks a person; from then on they can answer.
-func (t *turn) pose(w *waiting, ask event.ConfirmRequest) error {
+func (t *turn) pose(w *waiting) error {
 	t.mu.Lock()
-	t.asking[ask.ToolUseID] = w
+	t.asking[w.ask.ToolUseID] = w
 	t.mu.Unlock()
-	return t.emit(ask)
+	return t.emit(w.ask)
 }
 
 // take takes out what was asked, which nobody can answer from then on; nil says that
@@ -108,15 +122,20 @@ func (t *turn) take(id string) *waiting {
 	return w
 }
 
-// Fill holds an answer against the form that it is to, which may be nil, and puts
-// defaults where fields are left out; what doesn't allow anything fills nothing in.
-// Usage says that the form isn't filled in as it has to be.
-func (a Confirmation) Fill(form *event.Form) (Confirmation, error) {
+// Fit checks an answer against the question, and returns it with the defaults of the fields
+// of a form that are left out. An answer that denies has no content. With an error of the
+// code Usage the question can be answered again.
+func (a Confirmation) Fit(ask *event.ConfirmRequest) (Confirmation, error) {
 	given := a.Content
-	if a.Content = nil; !a.Decision.Allows() {
+	a.Content = nil
+	if !a.Decision.Allows() {
+		a.All, a.Only = false, nil
 		return a, nil
 	}
-	content, problems := form.Fill(given)
+	if err := a.fitReview(ask.Review); err != nil {
+		return a, err
+	}
+	content, problems := ask.Form.Fill(given)
 	if len(problems) > 0 {
 		f := fault.New(fault.Usage, "the form is not filled in as it has to be")
 		f.Detail = problems
@@ -128,7 +147,7 @@ func (a Confirmation) Fill(form *event.Form) (Confirmation, error) {
 
 // Confirm answers a confirm_request of a live turn. NotFound says that the
 // call isn't asked about (any more), Busy that another process owns the turn, Usage
-// that a form isn't filled in as it has to be; it can be answered again.
+// that the answer does not fit the question, which can be answered again.
 func (e *Engine) Confirm(ctx context.Context, id TurnID, a Confirmation) error {
 	t := e.turn(id)
 	if t == nil {
@@ -140,7 +159,7 @@ func (e *Engine) Confirm(ctx context.Context, id TurnID, a Confirmation) error {
 	if asked == nil || asked.given != nil {
 		return fault.New(fault.NotFound, "turn "+string(id)+" asks about no call "+a.ToolUseID)
 	}
-	a, err := a.Fill(asked.form)
+	a, err := a.Fit(&asked.ask)
 	if err != nil {
 		return err
 	}

@@ -107,6 +107,7 @@ func (e *Engine) forkOf(ctx context.Context, from *conversation, req TurnRequest
 	conv.path, conv.parent, conv.state, conv.summed = from.path, from.parent, from.state, from.summed
 	conv.chat.System, conv.chat.Model = from.chat.System, from.chat.Model
 	conv.chat.Agent, conv.chat.AgentMode = from.chat.Agent, from.chat.AgentMode
+	conv.chat.Approvals, conv.chat.Plan = from.chat.Approvals, from.chat.Plan
 	if conv.chat.Workspace == "" {
 		conv.chat.Workspace = from.chat.Workspace
 	}

@@ -77,6 +77,17 @@
 // next one that changes something in the chat, with a notice. What only reads leaves
 // the folder as it is and reports the operation as pending (cut_restore.go).
 //
+// # Approvals of calls and of changes
+//
+// Package permission decides which calls need an approval; the chat's mode decides where no
+// rule does (chat_mode.go). In plan mode a call that can do more than read the workspace is
+// refused. In the mode [permission.Changes] a call of an entry with OwnProcess that is
+// contained and has no network runs ahead of the question, in a layer, and the question has
+// an [event.Review] of the layer (review.go, review_list.go). Nothing of it lands without an
+// answer that names what lands, and the folder's lock is free while the question is open. A
+// call that can't run first asks before it runs, with the reason. An answer that denies, the
+// end of the turn and a time limit drop the layer; a killed process leaves it.
+//
 // # Payloads
 //
 // A turn offers the model the payloads of the request's page and tab, takes what

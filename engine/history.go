@@ -2,9 +2,8 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"maps"
+	"iter"
 	"slices"
 	"strings"
 
@@ -78,6 +77,9 @@ func (h *history) look(ctx context.Context, m, parent *cas.Manifest) (visit, err
 	case cas.Restored:
 		if m.SourceRef == "" {
 			return visit{marks: true}, nil
+		}
+		if strings.HasPrefix(m.SourceRef, cas.UndoneAlone) {
+			break // undo of one step is a step itself
 		}
 		marked, err := h.find(ctx, m.SourceRef, parent)
 		if err != nil || marked != nil {
@@ -226,100 +228,12 @@ func (h *history) mark(ctx context.Context) (next, top *step, err error) {
 	return next, nil, nil
 }
 
-// move is the way from the active state to another.
-type move struct {
-	to    *cas.Manifest
-	mark  string // the source_ref of the state that it gives
-	steps []step // that are undone or done again, in the order of time
-	// from is the state that the way begins at if nobody else has changed
-	// anything.
-	from *cas.Manifest
-	back bool // it undoes
-}
-
-// undo is the way back over the last n steps.
-func (h *history) undo(ctx context.Context, n int) (*move, error) {
-	steps, err := h.done(ctx, n)
-	if err != nil {
-		return nil, err
-	}
-	if len(steps) == 0 {
-		return nil, errNoStep
-	}
-	return &move{to: steps[0].before, mark: steps[0].id, steps: steps, from: steps[len(steps)-1].after, back: true}, nil
-}
-
-// redo is the way forward again over the next n steps.
-func (h *history) redo(ctx context.Context, n int) (*move, error) {
-	undone, err := h.undone(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if len(undone) == 0 {
-		return nil, errNoStep
-	}
-	n = min(n, len(undone))
-	m := &move{to: undone[n-1].after, steps: undone[:n], from: undone[0].before}
-	if n < len(undone) {
-		m.mark = undone[n].id
-	}
-	return m, nil
-}
-
-var errNoStep = errors.New("no step")
-
-// movePaths gives the paths that the steps of a move have changed, and of them
-// those that somebody else has changed between: to bring these back would lose
-// what that one did. One that is already as it is to be is not among them.
-func (e *Engine) movePaths(ctx context.Context, m *move, active *cas.Manifest) (paths []string, foreign []cas.Blocked, err error) {
-	touched := map[string]bool{}
-	for _, s := range m.steps {
-		if err := e.eachChange(ctx, s.before, s.after, func(path string) { touched[path] = true }); err != nil {
-			return nil, nil, err
-		}
-	}
-	differs := map[string]bool{}
-	if err := e.eachChange(ctx, active, m.to, func(path string) { differs[path] = true }); err != nil {
-		return nil, nil, err
-	}
-	others := map[string]string{}
-	reason := "a call without a known end changed it, or someone since"
-	other := func(path string) {
-		if touched[path] && differs[path] {
-			others[path] = reason
-		}
-	}
-	for _, s := range m.steps {
-		if s.mixed && m.back { // redo brings back what undo took away: that was looked at then
-			if err := e.eachChange(ctx, s.before, s.after, other); err != nil {
-				return nil, nil, err
-			}
-		}
-	}
-	reason = "someone else changed it since"
-	for i := 1; i < len(m.steps); i++ {
-		if err := e.eachChange(ctx, m.steps[i-1].after, m.steps[i].before, other); err != nil {
-			return nil, nil, err
-		}
-	}
-	if err := e.eachChange(ctx, m.from, active, other); err != nil {
-		return nil, nil, err
-	}
-	paths = slices.AppendSeq([]string{}, maps.Keys(touched)) // never nil, which would be all
-	for path, why := range others {
-		foreign = append(foreign, cas.Blocked{Path: path, Reason: why})
-	}
-	slices.Sort(paths)
-	slices.SortFunc(foreign, func(a, b cas.Blocked) int { return strings.Compare(a.Path, b.Path) })
-	return paths, foreign, nil
-}
-
 // eachChange calls a function for each path that differs between two states.
 func (e *Engine) eachChange(ctx context.Context, from, to *cas.Manifest, each func(path string)) error {
 	if from.Root == to.Root {
 		return nil
 	}
-	for c, err := range e.states.Diff(ctx, from.Root, to.Root) {
+	for c, err := range e.edits(ctx, from.Root, to.Root) {
 		if err != nil {
 			return stateFault(fmt.Sprintf("compare the states %s and %s", from.ID, to.ID), err)
 		}
@@ -327,3 +241,25 @@ func (e *Engine) eachChange(ctx context.Context, from, to *cas.Manifest, each fu
 	}
 	return nil
 }
+
+// edits yields what differs between two states, apart from what a rule leaves out of one of
+// them: there nothing is known to have changed. Such a path comes before all that is below.
+func (e *Engine) edits(ctx context.Context, from, to cas.Digest) iter.Seq2[cas.Change, error] {
+	return func(yield func(cas.Change, error) bool) {
+		ruled := ""
+		for c, err := range e.states.Diff(ctx, from, to) {
+			if err == nil && isOmitted(c.Old) != isOmitted(c.New) && c.Old != nil && c.New != nil {
+				ruled = c.Path + "/"
+				continue
+			}
+			if err == nil && ruled != "" && strings.HasPrefix(c.Path, ruled) {
+				continue
+			}
+			if !yield(c, err) {
+				return
+			}
+		}
+	}
+}
+
+func isOmitted(e *cas.Entry) bool { return e != nil && e.Kind == cas.Omitted }

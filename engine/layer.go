@@ -57,7 +57,7 @@ func layerLock(call string) string { return "layer-" + call }
 
 // layered reports whether a group of calls is one that gets a layer in the folder.
 func (t *turn) layered(calls []*call, ws *toolset.Workspace) bool {
-	if len(calls) != 1 || calls[0].readOnly() || !t.keepsStates() || t.states.at == nil || t.states.suspect {
+	if len(calls) != 1 || calls[0].readOnly() || !t.keepsStates() || !t.states.known() {
 		return false
 	}
 	c := calls[0]
@@ -140,6 +140,11 @@ func (q *caller) withoutLayer(ws *toolset.Workspace) error {
 	q.run.inTurn(func() {
 		t, l := q.t, q.c.layer
 		q.c.layer = nil
+		if q.c.after != "" {
+			t.eng.directNext(t.accept.Chat.ID, q.c)
+			err = errors.Join(toolset.Errorf("%s", unlayered), l.drop())
+			return
+		}
 		err = errors.Join(l.drop(), t.beforeDirect(ws))
 	})
 	return err
@@ -151,73 +156,6 @@ func (t *turn) beforeDirect(ws *toolset.Workspace) error {
 		return err
 	}
 	return t.enterGuard(t.eng.guardOf(ws.Path), ws)
-}
-
-// endLayered is the end of a call that has a layer: what that has lands, unless the call was
-// cancelled. Where it can't land it is left for the user to decide.
-func (t *turn) endLayered(end ended, ws *toolset.Workspace) event.ToolComplete {
-	c, before := end.call, manifestID(t.states.at)
-	if context.Cause(t.ctx) != nil && end.err != nil {
-		if err := c.layer.drop(); err != nil {
-			t.eng.o.Notice(cleanLine(err.Error()))
-		}
-		e := t.endOf(end)
-		e.Error += "; nothing that it wrote to the folder was applied"
-		e.Result, e.RenderPlan = "error: "+e.Error, failedPlan(e.Error, "")
-		e.PreManifestID, e.PostManifestID = before, before
-		return e
-	}
-	ctx, cancel := t.afterCall()
-	defer cancel()
-	var notes []string
-	aside, err := t.asideInLayer(ctx, c, ws)
-	var done *landed
-	if err == nil {
-		done, err = t.land(ctx, c, ws)
-	}
-	if err != nil {
-		c.layer.leave()
-		end.err = errors.Join(toolset.Errorf(
-			"it ran, but what it wrote could not be applied to the folder, and is kept: %s", firstLine(err)), end.err)
-		e := t.endOf(end)
-		e.PreManifestID, e.PostManifestID = before, before
-		return e
-	}
-	notes = append(notes, aside...)
-	t.warn(aside)
-	notes = append(notes, done.notes()...)
-	t.warn(done.notes())
-	if done.After != done.Before {
-		if end, err = t.checkLanded(end, ws, done); err != nil {
-			end.err = errors.Join(toolset.Errorf("it ran, but the state of the workspace after it could not be kept: %s", firstLine(err)), end.err)
-		}
-	}
-	if why := c.crossed(end); why != "" {
-		t.eng.directNext(t.accept.Chat.ID, c)
-		notes = append(notes, why)
-		t.report(event.Footnote{Text: why, Warning: true})
-	}
-	end.noted(notes)
-	e := t.endOf(end)
-	e.PreManifestID, e.Changes, e.Conflicts = manifestID(done.Before), done.changes, done.conflicts()
-	if e.PostManifestID = manifestID(t.states.at); t.states.suspect {
-		e.PostManifestID = ""
-	}
-	e.CallManifestID = manifestID(done.Call)
-	return e
-}
-
-// noted adds notes for the model to how a call ended.
-func (end *ended) noted(notes []string) {
-	var own *toolset.ToolError
-	for _, note := range notes {
-		switch {
-		case end.err == nil:
-			end.result.Text = addNote(end.result.Text, note)
-		case errors.As(end.err, &own):
-			end.err = &toolset.ToolError{Message: addNote(own.Message, note), Traceback: own.Traceback, Err: own.Err}
-		}
-	}
 }
 
 // afterCall bounds what is done after a call, also in a turn that is cancelled then: a second
@@ -241,10 +179,11 @@ type landed struct {
 	unlanded []cas.Left
 }
 
-// land brings what a call has written into the folder.
-func (t *turn) land(ctx context.Context, c *call, ws *toolset.Workspace) (*landed, error) {
+// land brings what a call has written into the folder. only selects paths; nil is all of
+// them.
+func (t *turn) land(ctx context.Context, c *call, ws *toolset.Workspace, only []string) (*landed, error) {
 	done, err := t.eng.landLayer(ctx, landing{
-		dir: c.layer.dir, ws: ws, at: t.states.at,
+		dir: c.layer.dir, ws: ws, at: t.states.at, only: only,
 		about: cas.About{ChatID: t.accept.Chat.ID, Source: cas.ToolRun, SourceRef: c.id},
 		check: func(p *cas.LandingPlan) error { return t.guardLanding(p, ws) },
 	})
@@ -260,6 +199,7 @@ type landing struct {
 	dir   string
 	ws    *toolset.Workspace
 	at    *cas.Manifest
+	only  []string // the paths that land; nil is all
 	about cas.About
 	check func(*cas.LandingPlan) error // is called before anything lands; it may be nil
 }
@@ -281,7 +221,7 @@ func (e *Engine) landLayer(ctx context.Context, l landing) (*landed, error) {
 			return nil, err
 		}
 	}
-	done, err := e.states.Land(ctx, ws, plan, cas.LandOptions{About: l.about, Parent: l.at, Doing: doingLanding})
+	done, err := e.states.Land(ctx, ws, plan, cas.LandOptions{About: l.about, Parent: l.at, Only: l.only, Doing: doingLanding})
 	if err == nil {
 		err = cas.DisownLayer(l.dir) // it is not to be offered if we are killed now
 	}
@@ -436,6 +376,13 @@ func (e *Engine) runsDirectly(chat string, c *call) bool {
 	direct := e.direct[key]
 	delete(e.direct, key)
 	return direct
+}
+
+// isDirect is runsDirectly for a call that does not start yet.
+func (e *Engine) isDirect(chat string, c *call) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.direct[directly(chat, c)]
 }
 
 // exitCode is the status in the data of a command; 0 in that of other tools.

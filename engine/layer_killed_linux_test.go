@@ -17,7 +17,11 @@ import (
 func childLayer(ctx context.Context, dir string, args []string) error {
 	e := childEngine(dir, dieAt(args[1], 1))
 	e.sandboxed(sandbox.New(sandbox.Options{}), builtin.Commands{})
-	id, err := e.Start(ctx, next(command("", "echo 2 > a; rm b; echo 1 > c; "+args[0])))
+	req := next(command("", "echo 2 > a; rm b; echo 1 > c; "+args[0]))
+	if strings.HasPrefix(args[1], "review:") {
+		req = next(reviewedCall("", "echo 2 > a; rm b; echo 1 > c; "+args[0]))
+	}
+	id, err := e.Start(ctx, req)
 	if err != nil {
 		return err
 	}
@@ -54,6 +58,7 @@ func TestWhatAKilledCallWroteIsOffered(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, line, step string }{
 		{"killed while the command runs", "sleep${IFS}60", "-"}, {"killed before it lands", "true", "layer:read"},
+		{"killed while the user decides", "true", "review:asked"},
 	} {
 		for _, apply := range []bool{true, false} {
 			t.Run(c.name, func(t *testing.T) {

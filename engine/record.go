@@ -210,6 +210,7 @@ func (c *Chat) advance(f *folding) {
 	if a.Order > c.LastTurn {
 		c.LastTurn, c.Model, c.System, c.Agent = a.Order, a.Chat.Model, a.Chat.System, a.Chat.Agent
 		c.AgentMode = a.Chat.AgentMode
+		c.takeMode(a)
 	}
 	if at.After(c.UpdatedAt) {
 		c.UpdatedAt = at

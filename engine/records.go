@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/provider"
 )
 
@@ -23,6 +24,12 @@ type Chat struct {
 	Agent string `json:"agent,omitempty"`
 	// AgentMode is off where the model may call no tools; nil is on.
 	AgentMode *bool `json:"agent_mode,omitempty"`
+	// Approvals is the mode that the user chose for the chat; empty is the configured one.
+	Approvals permission.Mode `json:"approvals,omitempty"`
+	// Plan reports that the user has put the chat into plan mode.
+	Plan bool `json:"plan,omitempty"`
+	// ModeChosenAt is when the user last chose Approvals or Plan; zero without a choice.
+	ModeChosenAt time.Time `json:"mode_chosen_at,omitzero"`
 	// Workspace is the bound folder; empty for a managed one.
 	Workspace string `json:"workspace,omitempty"`
 	// ActiveLeaf is the message that the next turn goes on from.
@@ -96,6 +103,8 @@ type Message struct {
 	// state that is known: a crash cut it off, or the state couldn't be kept. What it
 	// did is taken in with the next state.
 	StateUnknown bool `json:"state_unknown,omitempty"`
+	// Plan reports that an answer was given in plan mode.
+	Plan bool `json:"plan,omitempty"`
 	// Summary stands in requests for this message and all on the way to it;
 	// nil where none was needed.
 	Summary *Summary `json:"summary,omitempty"`
@@ -175,6 +184,9 @@ type ToolCall struct {
 	// AppOf is the call whose page made this one, of the same message; empty for
 	// the calls of models and persons.
 	AppOf string `json:"app_of,omitempty"`
+	// Undone reports that the changes of files are undone. It is set where a call is shown
+	// or exported.
+	Undone bool `json:"undone,omitempty"`
 }
 
 // acceptance is the first line of a journal: all that a fold needs besides
@@ -205,9 +217,13 @@ type acceptance struct {
 	StateUnknown bool   `json:"state_unknown,omitempty"`
 	// App is the call whose page made the turn's call; empty for all other turns.
 	// Such a turn adds no messages: MessageID is the message of that call.
-	App  string    `json:"app,omitempty"`
-	Time time.Time `json:"time"`
-	PID  int       `json:"pid"`
+	App string `json:"app,omitempty"`
+	// Plan reports that the turn is in plan mode, KeepMode that Chat has the mode that the
+	// user chose with it.
+	Plan     bool      `json:"plan,omitempty"`
+	KeepMode bool      `json:"keep_mode,omitempty"`
+	Time     time.Time `json:"time"`
+	PID      int       `json:"pid"`
 }
 
 // journalVersion is that of most journals, appVersion that of a page's call: a

@@ -40,7 +40,7 @@ func newReducer(a *acceptance) *reducer {
 		answer: Message{
 			ChatID: a.Chat.ID, ID: a.MessageID, ParentID: a.UserMessageID, TurnID: a.TurnID,
 			Role: provider.Assistant, Status: Unfinished, Model: a.Model, CreatedAt: a.Time,
-			ManifestID: a.ManifestID,
+			ManifestID: a.ManifestID, Plan: a.Plan,
 		},
 	}
 }

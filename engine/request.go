@@ -94,14 +94,24 @@ type TurnRequest struct {
 	Uploads []Upload
 	// Schema asks for an answer that is JSON of this JSON Schema.
 	Schema json.RawMessage `json:",omitempty"`
-	// Policy adds rules to the engine's for this turn.
+	// Policy adds rules to the engine's for this turn. Its mode of approvals is that of the
+	// turn; empty is the chat's, then the engine's.
 	Policy permission.Policy
+	// Plan switches plan mode on or off: calls can only read the workspace, and the model is
+	// told so. nil keeps the chat's choice. The user's own Calls run regardless.
+	Plan *bool
+	// KeepMode stores the mode of Policy and Plan, where they are given, with the chat for
+	// its later turns.
+	KeepMode bool
 	// CanConfirm says that a follower will answer confirm_request events.
 	// Without it a call that needs an approval is denied.
 	CanConfirm bool
 	// CanAnswer says that it answers those with a form, too: what a running tool
 	// asks. Without it a question is not asked, and the tool hears that.
 	CanAnswer bool
+	// CanReview reports that it shows the changes of a call that has run, and answers which
+	// of them are applied. Without it, the mode [permission.Changes] asks before each call.
+	CanReview bool
 	// MaxSteps bounds the model's responses in this turn (document 000's
 	// max_iterations); 0 means DefaultMaxSteps.
 	MaxSteps int
@@ -203,4 +213,8 @@ type Confirmation struct {
 	Reason    string // told to the model
 	// Content is what a form is filled in with.
 	Content json.RawMessage
+	// All and Only answer a review: All applies all changes, Only those that it names, as the
+	// review names them. An answer that allows has one of them.
+	All  bool
+	Only []string
 }

@@ -313,7 +313,7 @@ func (t *turn) assembly(extra []provider.Message) assembly {
 		fit:   &t.fit,
 		tools: append(t.toolSpecs(), t.handoffSpecs()...), name: t.nameFor, without: t.model.without, since: t.model.since,
 		sounds: t.model.model.Audio == provider.Yes,
-		agent:  t.agent, cards: t.cards.told(),
+		agent:  t.agent, cards: t.cards.told(), plan: t.plan,
 	}
 	if !t.agentMode() {
 		a.tools = nil

@@ -335,7 +335,7 @@ func (t *turn) endWithState(end ended, ws *toolset.Workspace) event.ToolComplete
 		}
 	}
 	e := t.endOf(end)
-	if e.PreManifestID, e.Changes = before, changes; !t.states.suspect {
+	if e.PreManifestID, e.Changes, e.SharedChanges = before, changes, len(changes) > 0; !t.states.suspect {
 		e.PostManifestID = manifestID(t.states.at)
 	}
 	return e
@@ -346,7 +346,7 @@ func (t *turn) endOf(end ended) event.ToolComplete {
 	c := end.call
 	e := event.ToolComplete{
 		Tool: bareID(c.toolID()), ToolID: c.toolID(), Index: c.index, ToolUseID: c.use.ID, CallID: c.id,
-		Status: event.CallSuccess, DurationMS: t.eng.o.Now().Sub(c.started).Milliseconds(), Outside: t.broughtBy(c),
+		Status: event.CallSuccess, DurationMS: (t.eng.o.Now().Sub(c.started) - c.waited).Milliseconds(), Outside: t.broughtBy(c),
 	}
 	if end.err == nil {
 		e.Result = clean(clip(end.result.Text, maxResult))

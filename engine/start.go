@@ -134,6 +134,7 @@ func (t *turn) prepareWith(ctx context.Context, conv *conversation) error {
 		t.req.InteractionType, t.req.ActionMetadata = conv.again.InteractionType, conv.again.ActionMetadata
 	}
 	t.policy = t.policy.With(t.eng.granted(conv.chat.ID))
+	t.chooseMode(conv.chat)
 	_ = t.compileRules() // one of them that was stored and cannot be parsed matches nothing
 	t.accept = t.eng.acceptanceOf(t, conv)
 	t.id = TurnID(t.accept.TurnID)
@@ -173,6 +174,9 @@ func (t *turn) checkRequest(ctx context.Context) error {
 			"give the model long texts as files: fettle ask -f FILE …")
 	}
 	if err := errors.Join(t.checkChat(), t.checkHistory()); err != nil {
+		return err
+	}
+	if err := t.checkMode(); err != nil {
 		return err
 	}
 	t.policy = t.eng.o.Policy.With(t.req.Policy)
@@ -250,6 +254,9 @@ func (e *Engine) acceptanceOf(t *turn, conv *conversation) *acceptance {
 	if t.req.System != "" {
 		chat.System = t.req.System
 	}
+	if t.req.KeepMode {
+		t.modeChange().apply(&chat, now)
+	}
 	if conv.isNew {
 		chat.CreatedAt, chat.Title = now, title(t.req)
 	}
@@ -257,7 +264,7 @@ func (e *Engine) acceptanceOf(t *turn, conv *conversation) *acceptance {
 		Version: journalVersion, TurnID: e.newID(), Chat: chat, NewChat: conv.isNew, ParentID: conv.parent,
 		UserMessageID: e.newID(), MessageID: e.newID(), Parts: t.req.Parts, Model: t.model.ref,
 		InteractionType: t.req.InteractionType, ActionMetadata: t.req.ActionMetadata,
-		Time: now, PID: os.Getpid(),
+		Plan: t.plan, KeepMode: t.req.KeepMode, Time: now, PID: os.Getpid(),
 	}
 	if t.req.app != nil {
 		a.Version, a.App, a.MessageID, a.UserMessageID, a.Parts = appVersion, t.req.app.of.ID, t.req.app.of.MessageID, "", nil

@@ -51,6 +51,9 @@ type states struct {
 	left string
 }
 
+// known reports whether the state of the folder is known, but for what other programs changed.
+func (s *states) known() bool { return s.at != nil && !s.suspect }
+
 // keepsStates tells whether the turn's calls can be undone: an ephemeral turn
 // keeps nothing.
 func (t *turn) keepsStates() bool { return !t.req.Ephemeral }
@@ -88,7 +91,7 @@ func (t *turn) stateAfter(c *call, ws *toolset.Workspace) ([]event.Change, error
 func (t *turn) stateAfterFrom(c *call, ws *toolset.Workspace, before *cas.Manifest) ([]event.Change, error) {
 	ctx, cancel := t.afterCall()
 	defer cancel()
-	snap, err := t.snapshot(ctx, ws, cas.About{Source: cas.ToolRun, SourceRef: c.id})
+	snap, err := t.snapshot(ctx, ws, cas.About{Source: cas.ToolRun, SourceRef: c.id, Shared: true})
 	if err != nil {
 		t.states.suspect = true
 		return nil, err

@@ -88,6 +88,9 @@ func (t *turn) compileRules() (err error) {
 func (t *turn) decide(c *call, ws *toolset.Workspace) (permission.Verdict, string) {
 	c.judged = permission.Resolve(c.entry.Tool, c.use.Args, ws).Look()
 	v, why := t.verdicts.Decide(c.judged)
+	if t.plan && v != permission.Refuse && !permission.InPlan(t.box.reachOf(c.entry.Tool)) {
+		return permission.Refuse, permission.PlanReason
+	}
 	if t.inTerminal(c) && v != permission.Refuse {
 		return permission.Ask, "it runs in the editor's terminal, outside of fettle's sandbox"
 	}

@@ -44,6 +44,7 @@ type turn struct {
 	schema *schema.Schema
 	log    eventLog
 	policy permission.Policy
+	plan   bool // plan mode: calls can only read the workspace
 	// verdicts decides by policy, and ownVerdicts without what was allowed before
 	// this turn; see compileRules.
 	verdicts, ownVerdicts *permission.Rules
@@ -103,7 +104,9 @@ type turn struct {
 	nextIndex int // of the next call in tool_history
 	useIDs    map[string]bool
 	ws        *toolset.Workspace
-	states    states
+	// leave releases the lock of the folder; nil while the turn does not hold it.
+	leave  func()
+	states states
 	// guard checks the user's folder after the calls that run; nil where none can write to
 	// it.
 	guard      *guard

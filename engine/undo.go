@@ -4,9 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
-	"slices"
-	"strings"
 
 	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/engine/fault"
@@ -19,6 +16,9 @@ type RestoreRequest struct {
 	Chat ChatRef
 	// Steps is how many steps Undo and Redo go; 0 is 1.
 	Steps int
+	// Call names the one step that Undo is to revert, in place of the last ones: by the
+	// name of a state as [Engine.State] takes it, such as the id of a tool call.
+	Call string
 	// Paths limits it to these and what is below them; nil is all.
 	Paths []string
 	// Keep leaves these and what is below them as they are. One that is neither in
@@ -64,6 +64,8 @@ type Restored struct {
 	// nothing had to be changed.
 	Before, After *cas.Manifest
 	Changes       []cas.Change
+	// Inverse is the operation that reverts this one: "undo" or "redo".
+	Inverse string
 	// Untold is why Changes, or the names of Steps, couldn't be told, though all was
 	// done; nil where they are. Changes are nil then, unless they were known before.
 	Untold error
@@ -73,44 +75,56 @@ type Restored struct {
 	Blocked []cas.Blocked
 }
 
-// Undo takes back what the last steps have done to the chat's files: a step is
-// a tool call that changed something, an upload, an edit or a restore. Only
-// paths that these steps changed are touched. Where somebody else has changed
-// one of them since, nothing is done and the fault lists them, unless Overwrite
-// is set. What Undo takes back, Redo brings again until something new is done.
+// Undo reverts what the last steps have done to the chat's files: a step is a tool call
+// that changed something, an upload, an edit or a restore. With Call it reverts that step
+// alone, and leaves what was done after it. Only paths that these steps changed are touched.
+// Where somebody else has changed one of them since, or with Call a later step has, nothing
+// is done and the fault lists them, unless Overwrite is set. Redo restores what Undo
+// reverted and what it replaced, until something new is done; of a step that was undone
+// alone, and is not the last one, Undo does: see [Restored.Inverse].
 func (e *Engine) Undo(ctx context.Context, req RestoreRequest) (*Restored, error) {
 	req.doing = "undo"
-	return e.step(ctx, req, (*history).undo, nothingToUndo)
+	if req.Call != "" {
+		return e.step(ctx, req, e.undoAlone)
+	}
+	return e.step(ctx, req, undoLast)
 }
 
-// Redo brings back what Undo has taken away.
+// Redo restores what Undo has reverted, and what that replaced.
 func (e *Engine) Redo(ctx context.Context, req RestoreRequest) (*Restored, error) {
 	req.doing = "redo"
-	return e.step(ctx, req, (*history).redo, nothingToRedo)
+	return e.step(ctx, req, redoNext)
 }
 
-// nothingToUndo is the fault of a chat without a step that is done.
-func nothingToUndo(ctx context.Context, h *history, chat int64) error {
+// chooser chooses the move that a request asks for.
+type chooser func(ctx context.Context, chat Chat, h *history, req RestoreRequest) (*move, error)
+
+func undoLast(ctx context.Context, chat Chat, h *history, req RestoreRequest) (*move, error) {
+	m, err := h.undo(ctx, max(req.Steps, 1))
+	if !errors.Is(err, errNoStep) {
+		return m, err
+	}
 	undone, err := h.undone(ctx)
 	switch {
 	case err != nil:
-		return err
+		return nil, err
 	case len(undone) > 0:
-		return fault.New(fault.NotFound, "there is nothing more to undo in this chat", fmt.Sprintf("fettle redo --chat %d", chat))
+		return nil, fault.New(fault.NotFound, "there is nothing more to undo in this chat", fmt.Sprintf("fettle redo --chat %d", chat.Number))
 	}
-	return fault.New(fault.NotFound, "there is nothing to undo in this chat: no call has changed a file that undo can restore", logOf(chat))
+	return nil, fault.New(fault.NotFound, "there is nothing to undo in this chat: no call has changed a file that undo can restore", logOf(chat.Number))
 }
 
-func nothingToRedo(_ context.Context, _ *history, chat int64) error {
-	return fault.New(fault.NotFound, "there is nothing to redo in this chat", logOf(chat))
+func redoNext(ctx context.Context, chat Chat, h *history, req RestoreRequest) (*move, error) {
+	m, err := h.redo(ctx, max(req.Steps, 1))
+	if errors.Is(err, errNoStep) {
+		return nil, fault.New(fault.NotFound, "there is nothing to redo in this chat", logOf(chat.Number))
+	}
+	return m, err
 }
 
 func logOf(chat int64) string { return fmt.Sprintf("fettle workspace log %d", chat) }
 
-func (e *Engine) step(
-	ctx context.Context, req RestoreRequest,
-	choose func(*history, context.Context, int) (*move, error), nothing func(context.Context, *history, int64) error,
-) (*Restored, error) {
+func (e *Engine) step(ctx context.Context, req RestoreRequest, choose chooser) (*Restored, error) {
 	req.planned()
 	return e.withFolder(ctx, req, func(chat Chat, ws *toolset.Workspace) (*Restored, error) {
 		if chat.ActiveManifest == "" {
@@ -123,37 +137,35 @@ func (e *Engine) step(
 		if err != nil {
 			return nil, err
 		}
-		m, err := choose(h, ctx, max(req.Steps, 1))
-		if errors.Is(err, errNoStep) {
-			return nil, nothing(ctx, h, chat.Number)
-		}
+		m, err := choose(ctx, chat, h, req)
 		if err == nil {
 			err = e.knowKept(ctx, chat, ws, m.to, req.Keep)
 		}
 		if err != nil {
 			return nil, err
 		}
-		paths, foreign, err := e.movePaths(ctx, m, h.active)
+		way, err := e.route(ctx, m, h.active)
 		if err != nil {
 			return nil, err
 		}
-		if req.Paths != nil {
-			paths = slices.DeleteFunc(paths, func(p string) bool { return !covered(p, req.Paths) })
+		way.only(req.Paths, req.Keep)
+		req.Paths = way.paths
+		r := restoring{chat: chat, ws: ws, to: m.to, from: way.from, active: h.active, mark: m.mark, steps: m.over(), since: m.since, moves: true, alone: m.alone}
+		if len(way.foreign) > 0 && !req.Overwrite && !req.Plan {
+			return nil, e.conflicts(ctx, r, req, way.foreign)
 		}
-		foreign = outside(within(foreign, req.Paths), req.Keep)
-		if len(foreign) > 0 && !req.Overwrite && !req.Plan {
-			return nil, conflictFault(ws, foreign)
-		}
-		req.Paths = paths
-		out, err := e.restore(ctx, restoring{chat: chat, ws: ws, to: m.to, active: h.active, mark: m.mark, moves: true}, req)
+		out, err := e.restore(ctx, r, req)
 		if err != nil {
 			return nil, err
 		}
 		for _, s := range m.steps {
 			out.Steps = append(out.Steps, StateInfo{Manifest: s.after})
 		}
+		if out.Inverse = "undo"; m.back && !m.alone {
+			out.Inverse = "redo"
+		}
 		if req.Plan {
-			out.Blocked = joinBlocked(out.Blocked, foreign)
+			out.Blocked = joinBlocked(way.foreign, out.Blocked)
 		}
 		if err := e.nameTools(ctx, out.Steps); err != nil { // the files are back all the same
 			out.Untold = storeFault("tell what made the states", err)
@@ -183,22 +195,24 @@ func (e *Engine) RestoreState(ctx context.Context, manifest string, req RestoreR
 		if err != nil {
 			return nil, err
 		}
-		if ws.Bound { // also what calls have seen since
-			lost, err := e.wouldLose(ctx, chat.ID, active, to)
-			if err != nil {
-				return nil, err
-			}
-			foreign = joinBlocked(foreign, lost)
+		lost, err := e.wouldLose(ctx, chat.ID, active, to) // also what calls have seen since
+		if err != nil {
+			return nil, err
 		}
+		foreign = joinBlocked(foreign, lost)
 		foreign = outside(within(foreign, req.Paths), req.Keep)
+		r := restoring{chat: chat, ws: ws, to: to, active: active, mark: to.ID}
 		if len(foreign) > 0 && !req.Overwrite && !req.Plan {
-			return nil, conflictFault(ws, foreign)
+			return nil, e.conflicts(ctx, r, req, foreign)
 		}
-		out, err := e.restore(ctx, restoring{chat: chat, ws: ws, to: to, active: active, mark: to.ID}, req)
-		if err == nil && req.Plan {
+		out, err := e.restore(ctx, r, req)
+		if err != nil {
+			return nil, err
+		}
+		if out.Inverse = "undo"; req.Plan {
 			out.Blocked = joinBlocked(out.Blocked, foreign)
 		}
-		return out, err
+		return out, nil
 	})
 }
 
@@ -331,9 +345,9 @@ func (e *Engine) fill(ctx context.Context, chat *Chat, ws *toolset.Workspace) er
 	return e.setActive(ctx, chat.ID, done.After.ID)
 }
 
-// noFiles is the fault of a chat whose tools have never run.
+// noFiles is the fault of a chat of whose folder there is no state.
 func noFiles(chat Chat) error {
-	return fault.New(fault.NotFound, fmt.Sprintf("chat %d has no files yet: none of its tools has run", chat.Number))
+	return fault.New(fault.NotFound, fmt.Sprintf("chat %d has no files yet: none of its calls has written one", chat.Number))
 }
 
 // openWorkspace opens the chat's folder; the caller closes it.
@@ -359,20 +373,26 @@ type restoring struct {
 	ws         *toolset.Workspace
 	to, active *cas.Manifest
 	mark       string
-	// moves is set for undo and redo: of what lies below a path they touch nothing
-	// that their steps didn't, and they are noted also where every file is as it
-	// should be already, or the next one would go over the same steps.
-	moves bool
+	// from has paths that become what another state than to has, and steps is how many
+	// steps of the history it goes over, negative for undo.
+	from  map[string]*cas.Manifest
+	steps int
+	since string // the SinceID of what comes of it
+	// moves is set for undo and redo: of what is below a path they touch nothing
+	// that their steps didn't. Unless alone is set, too, they are recorded also where every
+	// file is as it should be already, or the next one would go over the same steps.
+	moves, alone bool
 }
 
 // restore brings a state back and makes the result the chat's active one.
 func (e *Engine) restore(ctx context.Context, r restoring, req RestoreRequest) (*Restored, error) {
+	about := cas.About{ChatID: r.chat.ID, Source: cas.Restored, SourceRef: r.mark, Steps: r.steps, SinceID: r.since}
 	if !req.Plan {
 		e.endServicesIn(r.ws, "files of its workspace were brought back")
 	}
 	done, err := e.states.Materialize(ctx, casWorkspace(r.ws), r.to, cas.RestoreOptions{
-		About:  cas.About{ChatID: r.chat.ID, Source: cas.Restored, SourceRef: r.mark},
-		Active: r.active, Paths: req.Paths, Exact: r.moves, Keep: req.Keep, Overwrite: req.Overwrite, Plan: req.Plan,
+		About:  about,
+		Active: r.active, From: r.from, Paths: req.Paths, Exact: r.moves, Keep: req.Keep, Overwrite: req.Overwrite, Plan: req.Plan,
 		Found: req.read.found(), Doing: req.doing,
 		Limits: e.o.States, Writing: req.Writing, Written: req.Written, Begin: req.Begin, Progress: req.Progress,
 	})
@@ -390,11 +410,9 @@ func (e *Engine) restore(ctx context.Context, r restoring, req RestoreRequest) (
 	if req.Plan {
 		return out, nil
 	}
-	if r.moves && done.After.ID == done.Before.ID {
-		snap, err := e.states.Snapshot(ctx, casWorkspace(r.ws), cas.SnapshotOptions{
-			About:  cas.About{ChatID: r.chat.ID, ParentID: done.Before.ID, Source: cas.Restored, SourceRef: r.mark},
-			Limits: e.o.States,
-		})
+	if r.moves && !r.alone && done.After.ID == done.Before.ID {
+		about.ParentID = done.Before.ID
+		snap, err := e.states.Snapshot(ctx, casWorkspace(r.ws), cas.SnapshotOptions{About: about, Limits: e.o.States})
 		if err != nil {
 			return nil, stateFault("note what was undone", err)
 		}
@@ -435,60 +453,4 @@ func (e *Engine) State(ctx context.Context, chat Chat, name string) (*cas.Manife
 		return nil, err
 	}
 	return e.state(ctx, chat, name)
-}
-
-// outside are the paths that aren't kept as they are.
-func outside(paths []cas.Blocked, keep []string) []cas.Blocked {
-	return slices.DeleteFunc(paths, func(p cas.Blocked) bool { return covered(p.Path, keep) })
-}
-
-// within are those of paths that are some of these or below them; all where
-// these are nil.
-func within(paths []cas.Blocked, these []string) []cas.Blocked {
-	if these == nil {
-		return paths
-	}
-	return slices.DeleteFunc(paths, func(p cas.Blocked) bool { return !covered(p.Path, these) })
-}
-
-// covered tells whether a path is one of these or below one; "/" is the whole folder.
-func covered(path string, these []string) bool {
-	return slices.ContainsFunc(these, func(k string) bool {
-		k = strings.Trim(k, "/")
-		return k == "" || path == k || strings.HasPrefix(path, k+"/")
-	})
-}
-
-// joinBlocked adds to a list what it hasn't.
-func joinBlocked(list, more []cas.Blocked) []cas.Blocked {
-	has := make(map[string]bool, len(list))
-	for _, b := range list {
-		has[b.Path] = true
-	}
-	for _, b := range more {
-		if !has[b.Path] {
-			list = append(list, b)
-		}
-	}
-	return list
-}
-
-// conflictFault lists what somebody else has changed, and when: the first of it,
-// where it is much.
-func conflictFault(ws *toolset.Workspace, paths []cas.Blocked) error {
-	conflict := &cas.ConflictError{Paths: paths}
-	f := fault.New(fault.Failed, plural(len(paths), "file")+" can't be brought back as they were; nothing was changed")
-	if len(paths) == 1 {
-		f.Msg = "1 file can't be brought back as it was; nothing was changed"
-	}
-	f.Err = conflict
-	f.List(len(paths), func(i int) string {
-		p := paths[i]
-		line := cas.EscapePath(p.Path) + "  " + p.Reason
-		if info, err := ws.Root.Lstat(filepath.FromSlash(p.Path)); err == nil && info.Mode().IsRegular() {
-			line += ", last written " + info.ModTime().Local().Format("2006-01-02 15:04:05")
-		}
-		return line
-	})
-	return f
 }

@@ -108,10 +108,12 @@ type approvalJSON struct {
 	Reach string `json:"reach,omitempty"`
 	Rule  string `json:"rule,omitempty"`
 	// RuleText is Rule as a user has to see it.
-	RuleText  string      `json:"rule_text,omitempty"`
-	Form      *event.Form `json:"form,omitempty"`
-	Nonce     string      `json:"nonce"`
-	ExpiresAt time.Time   `json:"expires_at"`
+	RuleText string      `json:"rule_text,omitempty"`
+	Form     *event.Form `json:"form,omitempty"`
+	// Review has the changes that the call has made and that wait to be applied.
+	Review    *event.Review `json:"review,omitempty"`
+	Nonce     string        `json:"nonce"`
+	ExpiresAt time.Time     `json:"expires_at"`
 }
 
 // argumentsOf are the arguments of a call, fit to be shown; never nil, since clients get
@@ -126,7 +128,7 @@ func argumentsOf(input json.RawMessage) []consent.Argument {
 func (a *approval) json(turn engine.TurnID) approvalJSON {
 	return approvalJSON{
 		Type: "approval", TurnID: string(turn), ToolUseID: a.ask.ToolUseID, Tool: a.ask.Tool, ToolID: a.ask.ToolID,
-		Input: a.ask.Input, Arguments: argumentsOf(a.ask.Input), Reason: a.ask.Reason, Reach: consent.Line(a.ask.Reach), Rule: a.ask.Rule, RuleText: consent.Line(a.ask.Rule), Form: shownForm(a.ask.Form), Nonce: a.nonce, ExpiresAt: a.expires,
+		Input: a.ask.Input, Arguments: argumentsOf(a.ask.Input), Reason: a.ask.Reason, Reach: consent.Line(a.ask.Reach), Rule: a.ask.Rule, RuleText: consent.Line(a.ask.Rule), Form: shownForm(a.ask.Form), Review: a.ask.Review, Nonce: a.nonce, ExpiresAt: a.expires,
 	}
 }
 
@@ -229,6 +231,10 @@ type answerBody struct {
 	Reason    string         `json:"reason,omitempty"`
 	// Content is what a form is filled in with.
 	Content json.RawMessage `json:"content,omitempty"`
+	// All and Only answer a review: all applies all changes, only those of the paths that it
+	// names, as the review has them. A decision to allow needs one of them.
+	All  bool      `json:"all,omitempty"`
+	Only *[]string `json:"only,omitempty"`
 }
 
 // confirmBody answers one whose nonce the client was told.
@@ -280,7 +286,11 @@ func (s *Server) confirm(w http.ResponseWriter, r *http.Request, c claim) error 
 func errLongReason() error { return fault.New(fault.Usage, "reason is too long") }
 
 func (b *answerBody) confirmation() engine.Confirmation {
-	return engine.Confirmation{ToolUseID: b.ToolUseID, Decision: b.Decision, Reason: b.Reason, Content: b.Content}
+	c := engine.Confirmation{ToolUseID: b.ToolUseID, Decision: b.Decision, Reason: b.Reason, Content: b.Content, All: b.All}
+	if b.Only != nil {
+		c.Only = append([]string{}, *b.Only...)
+	}
+	return c
 }
 
 // claim is one answer.
@@ -319,7 +329,7 @@ func (s *Server) take(r *http.Request, id engine.TurnID, claims []claim) (last e
 		if asks[i] == nil {
 			return 0, fault.New(fault.NotFound, "turn "+string(id)+" asks about no such call")
 		}
-		if _, err := c.Fill(asks[i].ask.Form); err != nil {
+		if _, err := c.Fit(&asks[i].ask); err != nil {
 			return 0, err // and the question stays
 		}
 		if c.Decision.Allows() {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/search"
 )
@@ -162,12 +163,30 @@ func (s *Server) turnIn(ref engine.ChatRef) string {
 	return string(id)
 }
 
-func renameChat(s *Server, w http.ResponseWriter, r *http.Request, ref engine.ChatRef) error {
-	var body titleBody
+// changeChatBody is either a title or a mode.
+type changeChatBody struct {
+	Title *string `json:"title,omitempty"`
+	// Approvals is calls, changes, edits or ask-all; an empty one returns the chat to the
+	// configured mode. Plan switches plan mode on or off. What is left out stays.
+	Approvals *permission.Mode `json:"approvals,omitempty"`
+	Plan      *bool            `json:"plan,omitempty"`
+}
+
+func changeChat(s *Server, w http.ResponseWriter, r *http.Request, ref engine.ChatRef) error {
+	var body changeChatBody
 	if err := readJSON(w, r, &body); err != nil {
 		return err
 	}
-	chat, err := s.chats.RenameChat(r.Context(), ref, body.Title)
+	var chat engine.Chat
+	var err error
+	switch mode := body.Approvals != nil || body.Plan != nil; {
+	case mode == (body.Title != nil):
+		return fault.New(fault.Usage, "give either title, or approvals and plan")
+	case mode:
+		chat, err = s.chats.SetMode(r.Context(), ref, engine.ModeChange{Approvals: body.Approvals, Plan: body.Plan})
+	default:
+		chat, err = s.chats.RenameChat(r.Context(), ref, *body.Title)
+	}
 	if err != nil {
 		return err
 	}

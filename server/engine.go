@@ -11,6 +11,7 @@ import (
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/models"
+	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/provider"
 )
 
@@ -41,6 +42,8 @@ type chatsAPI interface {
 	ChatMessages(ctx context.Context, ref engine.ChatRef, before string, n int) (engine.MessagePage, error)
 	NewChat(ctx context.Context, title string) (engine.Chat, error)
 	RenameChat(ctx context.Context, ref engine.ChatRef, title string) (engine.Chat, error)
+	Mode(engine.Chat) permission.Mode
+	SetMode(ctx context.Context, ref engine.ChatRef, m engine.ModeChange) (engine.Chat, error)
 	ForkChat(ctx context.Context, ref engine.ChatRef, place int) (engine.Chat, error)
 	SearchChats(context.Context, engine.SearchChats) (engine.FoundPage, error)
 	Previews(context.Context, []engine.Chat) (map[string]string, error)

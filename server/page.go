@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/permission"
 )
 
 // pageRoutes are the page, which needs no token and holds no secret, and what it asks
@@ -60,11 +61,13 @@ type pageJSON struct {
 	Demo           bool   `json:"demo"`
 	// Model and Agent answer where a question names none. An empty model is chosen
 	// at the first question.
-	Model       string       `json:"model"`
-	Agent       string       `json:"agent"`
-	Limits      limitsJSON   `json:"limits"`
-	Suggestions []Suggestion `json:"suggestions"`
-	Renderers   []string     `json:"renderers"`
+	Model string `json:"model"`
+	Agent string `json:"agent"`
+	// Approvals is the mode of chats that have none of their own.
+	Approvals   permission.Mode `json:"approvals"`
+	Limits      limitsJSON      `json:"limits"`
+	Suggestions []Suggestion    `json:"suggestions"`
+	Renderers   []string        `json:"renderers"`
 }
 
 // limitsJSON bounds bodies, in bytes.
@@ -98,7 +101,7 @@ func getPage(s *Server, w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	writeJSON(w, http.StatusOK, pageJSON{
-		Version: s.o.Version, ArtifactOrigin: s.artifacts.where(), Demo: s.o.Demo, Model: s.o.Model, Agent: agent,
+		Version: s.o.Version, ArtifactOrigin: s.artifacts.where(), Demo: s.o.Demo, Model: s.o.Model, Agent: agent, Approvals: s.chats.Mode(engine.Chat{}),
 		Limits:      limitsJSON{Turn: maxTurn, JSON: maxJSON, Upload: maxUpload, Bundle: maxBundle, Document: engine.MaxDocumentSize},
 		Suggestions: orEmpty(s.o.Suggestions),
 		Renderers:   []string{"code", "document", "html", "table", "frame", "mcp_app"},

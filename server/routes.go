@@ -93,7 +93,7 @@ func chatRoutes() []route {
 			gives:   eventJSON{}, media: mediaSSE, maybe: []int{http.StatusNoContent}, hidden: true,
 			query: []param{{"after", "the id of the last event that the client has, where it can't send Last-Event-ID", ""}},
 		},
-		{op: "rename_chat", method: http.MethodPatch, path: "/api/chats/{chat}", tag: tag, do: inChat(renameChat), body: titleBody{}, takes: jsonBody(), gives: chatJSON{}, summary: "Give a chat another title"},
+		{op: "rename_chat", method: http.MethodPatch, path: "/api/chats/{chat}", tag: tag, do: inChat(changeChat), body: changeChatBody{}, takes: jsonBody(), gives: chatJSON{}, summary: "Change a chat's title, or its mode of approvals"},
 		{op: "delete_chat", method: http.MethodDelete, path: "/api/chats/{chat}", tag: tag, do: inChat(deleteChat), status: http.StatusNoContent, summary: "Delete a chat; it can be brought back for 30 days"},
 		{op: "restore_chat", method: http.MethodPost, path: "/api/chats/{chat}/restore", tag: tag, do: inChat(restoreChat), gives: chatJSON{}, summary: "Bring a deleted chat back, by its number"},
 		{op: "fork_chat", method: http.MethodPost, path: "/api/chats/{chat}/fork", tag: tag, do: inChat(forkChat), body: forkBody{}, takes: jsonBody(), status: http.StatusCreated, gives: chatJSON{}, summary: "Make a chat that begins with the messages of another"},
@@ -144,7 +144,7 @@ func workspaceRoutes() []route {
 			summary: "What differs between two states", query: []param{{"from", "a state; the one before, unless it is given", ""}, {"to", "a state; the active one, unless it is given", ""}},
 		},
 		{op: "restore_workspace", method: http.MethodPost, path: "/api/chats/{chat}/workspace/restore", tag: tag, do: restoreWorkspace, body: restoreBody{}, takes: jsonBody(), gives: restoredJSON{}, summary: "Bring a state back"},
-		{op: "undo_workspace", method: http.MethodPost, path: "/api/chats/{chat}/workspace/undo", tag: tag, do: undoWorkspace, body: restoreBody{}, takes: jsonBody(), gives: restoredJSON{}, summary: "Take back what the last steps did to files"},
+		{op: "undo_workspace", method: http.MethodPost, path: "/api/chats/{chat}/workspace/undo", tag: tag, do: undoWorkspace, body: restoreBody{}, takes: jsonBody(), gives: restoredJSON{}, summary: "Revert what the last steps, or one call, did to files"},
 		{op: "redo_workspace", method: http.MethodPost, path: "/api/chats/{chat}/workspace/redo", tag: tag, do: redoWorkspace, body: restoreBody{}, takes: jsonBody(), gives: restoredJSON{}, summary: "Bring back what undo has taken away"},
 	}
 }

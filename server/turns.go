@@ -51,10 +51,19 @@ type turnChoices struct {
 	Tools *[]string `json:"tools,omitempty"`
 	// Allow are rules of calls that need no approval in this turn.
 	Allow []string `json:"allow,omitempty"`
+	// Approvals is the mode of this turn: calls, changes, edits or ask-all; left out, it is
+	// the chat's, then the configured one. Plan switches plan mode on or off. KeepMode
+	// stores both, where they are given, with the chat.
+	Approvals permission.Mode `json:"approvals,omitempty"`
+	Plan      *bool           `json:"plan,omitempty"`
+	KeepMode  bool            `json:"keep_mode,omitempty"`
 	// Confirm says that the client answers approvals.
 	Confirm bool `json:"confirm,omitempty"`
 	// Forms says that it answers those with a form, too.
 	Forms bool `json:"forms,omitempty"`
+	// Reviews says that it shows the changes of calls that have run, and answers which of
+	// them are applied. Without it, the mode changes asks before calls run.
+	Reviews bool `json:"reviews,omitempty"`
 	// Docs are what the message names as doc:ID; null looks for them in it.
 	Docs *[]string `json:"docs,omitempty"`
 	// AgentMode says whether the model may call tools and go on with what they
@@ -207,13 +216,14 @@ func (c *turnChoices) choose(req *engine.TurnRequest) error {
 	if err := req.Params.Check(); err != nil {
 		return fault.New(fault.Usage, err.Error())
 	}
-	req.Policy = permission.Policy{Allow: c.Allow}
+	req.Policy = permission.Policy{Allow: c.Allow, Approvals: c.Approvals}
+	req.Plan, req.KeepMode = c.Plan, c.KeepMode
 	if c.Docs != nil {
 		req.Docs = append([]string{}, *c.Docs...)
 	}
 	req.AgentMode, req.TextAlone, req.Ephemeral = c.AgentMode, c.TextAlone, c.Ephemeral
 	req.Suggestions = !c.TextAlone // document 000's clients show them
-	req.CanAnswer = c.Confirm && c.Forms
+	req.CanAnswer, req.CanReview = c.Confirm && c.Forms, c.Confirm && c.Reviews
 	req.CanConfirm, req.Think = c.Confirm, c.Think
 	if len(c.Schema) > 0 && string(c.Schema) != "null" {
 		req.Schema = c.Schema

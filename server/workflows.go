@@ -96,10 +96,11 @@ type stepChoices struct {
 	Model   string   `json:"model,omitempty"`
 	Allow   []string `json:"allow,omitempty"`
 	Confirm bool     `json:"confirm,omitempty"`
+	Reviews bool     `json:"reviews,omitempty"`
 }
 
 func (c stepChoices) request() engine.TurnRequest {
-	return engine.TurnRequest{Model: c.Model, Policy: permission.Policy{Allow: c.Allow}, CanConfirm: c.Confirm}
+	return engine.TurnRequest{Model: c.Model, Policy: permission.Policy{Allow: c.Allow}, CanConfirm: c.Confirm, CanReview: c.Confirm && c.Reviews}
 }
 
 // instanceJSON is a workflow that was started or goes on, and the turn that runs

@@ -134,7 +134,7 @@ func getWorkspaceManifest(s *Server, w http.ResponseWriter, r *http.Request) err
 		return err
 	}
 	if m == nil {
-		return fault.New(fault.NotFound, "the chat has no files yet: none of its tools has run")
+		return fault.New(fault.NotFound, "the chat has no files yet: none of its calls has written one")
 	}
 	var files bytes.Buffer
 	if err := s.files.WriteManifest(r.Context(), &files, m); err != nil {
@@ -161,6 +161,9 @@ type workspaceStateJSON struct {
 	By     string          `json:"by,omitempty"` // the tool whose page made the call
 	Active bool            `json:"active,omitempty"`
 	Undone bool            `json:"undone,omitempty"`
+	// Reverted is set for a step that is undone and that redo does not restore: it was undone
+	// alone, or something new was done since.
+	Reverted bool `json:"reverted,omitempty"`
 	// Changes are what it changed of the state before it, where that is asked for.
 	Changes *stateChangesJSON `json:"changes,omitempty"`
 }
@@ -175,7 +178,7 @@ type stateChangesJSON struct {
 const statePaths = 20
 
 func toState(i engine.StateInfo) workspaceStateJSON {
-	return workspaceStateJSON{Manifest: i.Manifest, Tool: i.Tool, Args: i.Args, By: i.By, Active: i.Active, Undone: i.Undone}
+	return workspaceStateJSON{Manifest: i.Manifest, Tool: i.Tool, Args: i.Args, By: i.By, Active: i.Active, Undone: i.Undone, Reverted: i.Reverted}
 }
 
 // statesJSON are the states of a chat, the latest first.
@@ -277,7 +280,7 @@ func diffWorkspace(s *Server, w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if to == nil {
-		return fault.New(fault.NotFound, "the chat has no files yet: none of its tools has run")
+		return fault.New(fault.NotFound, "the chat has no files yet: none of its calls has written one")
 	}
 	var from *engine.Manifest
 	if name := r.URL.Query().Get("from"); name != "" {
@@ -310,8 +313,11 @@ func diffWorkspace(s *Server, w http.ResponseWriter, r *http.Request) error {
 type restoreBody struct {
 	// Manifest is the state to bring back, by any of its names; undo and redo
 	// take Steps instead.
-	Manifest  string   `json:"manifest,omitempty"`
-	Steps     int      `json:"steps,omitempty"`
+	Manifest string `json:"manifest,omitempty"`
+	Steps    int    `json:"steps,omitempty"`
+	// Call names the one step that undo reverts, in place of the last ones: a tool call, or
+	// a state by any of its names.
+	Call      string   `json:"call,omitempty"`
 	Paths     []string `json:"paths,omitempty"`
 	Keep      []string `json:"keep,omitempty"`
 	Overwrite bool     `json:"overwrite,omitempty"`
@@ -325,8 +331,12 @@ type restoredJSON struct {
 	Before  string               `json:"before,omitempty"` // manifest ids
 	After   string               `json:"after,omitempty"`
 	Changes []fileChangeJSON     `json:"changes"`
-	Left    []pathReasonJSON     `json:"left"`
-	Blocked []pathReasonJSON     `json:"blocked"`
+	// Summary names the first of the files, and counts all.
+	Summary engine.FilesSummary `json:"summary"`
+	// Inverse is the operation that reverts this one: undo or redo.
+	Inverse string           `json:"inverse,omitempty"`
+	Left    []pathReasonJSON `json:"left"`
+	Blocked []pathReasonJSON `json:"blocked"`
 	// Truncated is set where a list has only its first paths.
 	Truncated bool `json:"truncated,omitempty"`
 	// Warning is why the changes couldn't be told, though all was done.
@@ -358,7 +368,7 @@ func (s *Server) restoring(w http.ResponseWriter, r *http.Request, do func(conte
 
 func toRestored(d *engine.Restored) restoredJSON {
 	out := restoredJSON{
-		Chat: d.Chat, Steps: []workspaceStateJSON{}, Changes: []fileChangeJSON{}, Left: []pathReasonJSON{}, Blocked: []pathReasonJSON{},
+		Chat: d.Chat, Summary: d.Summary(), Inverse: d.Inverse, Steps: []workspaceStateJSON{}, Changes: []fileChangeJSON{}, Left: []pathReasonJSON{}, Blocked: []pathReasonJSON{},
 	}
 	if d.Untold != nil {
 		_, body := explain(d.Untold)
@@ -412,8 +422,14 @@ func (s *Server) howRestore(w http.ResponseWriter, r *http.Request, do func(cont
 	})
 }
 
+// errCallOfUndo refuses call where it has no meaning.
+func errCallOfUndo() error { return fault.New(fault.Usage, "call is a field of undo alone") }
+
 func restoreWorkspace(s *Server, w http.ResponseWriter, r *http.Request) error {
 	return s.howRestore(w, r, func(ctx context.Context, q engine.RestoreRequest, body restoreBody) (*engine.Restored, error) {
+		if body.Call != "" {
+			return nil, errCallOfUndo()
+		}
 		if body.Manifest == "" {
 			return nil, fault.New(fault.Usage, "manifest names the state to bring back")
 		}
@@ -422,13 +438,20 @@ func restoreWorkspace(s *Server, w http.ResponseWriter, r *http.Request) error {
 }
 
 func undoWorkspace(s *Server, w http.ResponseWriter, r *http.Request) error {
-	return s.howRestore(w, r, func(ctx context.Context, q engine.RestoreRequest, _ restoreBody) (*engine.Restored, error) {
+	return s.howRestore(w, r, func(ctx context.Context, q engine.RestoreRequest, body restoreBody) (*engine.Restored, error) {
+		if body.Call != "" && body.Steps > 0 {
+			return nil, fault.New(fault.Usage, "call names one step; steps does not go with it")
+		}
+		q.Call = body.Call
 		return s.states.Undo(ctx, q)
 	})
 }
 
 func redoWorkspace(s *Server, w http.ResponseWriter, r *http.Request) error {
-	return s.howRestore(w, r, func(ctx context.Context, q engine.RestoreRequest, _ restoreBody) (*engine.Restored, error) {
+	return s.howRestore(w, r, func(ctx context.Context, q engine.RestoreRequest, body restoreBody) (*engine.Restored, error) {
+		if body.Call != "" {
+			return nil, errCallOfUndo()
+		}
 		return s.states.Redo(ctx, q)
 	})
 }

@@ -185,7 +185,7 @@ func runSwitch(ctx context.Context, rt *workbench.Runtime, o switchOptions) erro
 	if at >= 0 {
 		name = fmt.Sprintf("branch %d, %q", branches[at].Number, term.Clean(branches[at].Title))
 	}
-	rt.Streams.Out.Printf("chat %d goes on in %s: %s\n", chat.Number, name, workspace.ChangesText(done.Changes))
+	rt.Streams.Out.Printf("chat %d goes on in %s: %s\n", chat.Number, name, done.Summary().Counts())
 	workspace.TellLeft(rt, done)
 	return nil
 }

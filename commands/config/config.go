@@ -27,6 +27,8 @@ type Config struct {
 	Allow     []string // rules of all sources, the strongest source's first
 	Deny      []string
 	Ask       []string
+	// Approvals is the mode of chats that have none of their own.
+	Approvals string
 	// RunCommand is what commands may reach, Search who is asked by web_search.
 	RunCommand RunCommand
 	Search     Search

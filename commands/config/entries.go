@@ -148,6 +148,8 @@ func (c *Config) setting(key string) any {
 		return c.Tools
 	case "allow":
 		return c.Allow
+	case "approvals":
+		return c.Approvals
 	case "deny":
 		return c.Deny
 	case "ask":

@@ -117,6 +117,7 @@ func settingsOf(v *viper.Viper) *Config {
 			AllFiles:      v.GetInt64("limits.all_files"),
 			FileBytes:     v.GetInt64("limits.file_bytes"),
 		},
+		Approvals:          v.GetString("approvals"),
 		FoldersFromOutside: v.GetString("workspace.content") == "outside",
 		Compact: Compact{
 			Off:     v.GetString("compact.auto") == "off",

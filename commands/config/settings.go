@@ -44,6 +44,9 @@ const (
 	defaultHost = "127.0.0.1:" + ollamaPort
 )
 
+// refusedCalls is why a project can't say which calls run without an approval.
+const refusedCalls = "whoever wrote the project would decide what runs on your machine"
+
 // refusedCommands is why a project can't say what commands may reach.
 const refusedCommands = "whoever wrote the project would decide what a command can reach"
 
@@ -89,7 +92,11 @@ var table = sync.OnceValue(func() []setting {
 			Meaning: "which tools a model is offered; a project can only narrow it"}, kind: toolsKind()},
 		{Setting: Setting{Key: "allow", Flag: "--allow", Trust: true,
 			Meaning: "tool calls to run without asking; sources add up"}, kind: rulesKind(), adds: true,
-			refused: "whoever wrote the project would decide what runs on your machine", grants: grantsCalls},
+			refused: refusedCalls, grants: grantsCalls},
+		{Setting: Setting{Key: "approvals", Default: "calls", Flag: "--approvals", Trust: true,
+			Meaning: "which calls need an approval where no rule decides: calls asks before a call, changes runs contained calls first and asks about their changes, " +
+				"edits lets the builtin tools change files, ask-all asks about every call; a chat can have its own"},
+			kind: choiceKind("calls", "changes", "edits", "ask-all"), refused: refusedCalls, grants: grantsCalls},
 		{Setting: Setting{Key: "deny", Project: true,
 			Meaning: "tool calls never to run; sources add up"}, kind: rulesKind(), adds: true},
 		{Setting: Setting{Key: "ask", Project: true,

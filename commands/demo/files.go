@@ -51,7 +51,7 @@ func (d *demo) takeBack(ctx context.Context, chat engine.Chat) error {
 		}
 		out := d.rt.Streams.Err
 		out.Printf("\n%s\n", out.Style().Bold("> fettle "+s.verb))
-		d.says(fmt.Sprintf("%s %s: %s", s.past, workspace.StepsText(done.Steps), workspace.ChangesText(done.Changes)))
+		d.says(fmt.Sprintf("%s %s: %s", s.past, workspace.StepsText(done.Steps), done.Summary().Counts()))
 	}
 	return nil
 }

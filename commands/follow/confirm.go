@@ -12,6 +12,7 @@ import (
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/internal/consent"
 	"github.com/fettle-cli/fettle/server/client"
 )
@@ -29,14 +30,10 @@ func confirm(ctx context.Context, rt *workbench.Runtime, eng client.Turns, id en
 		}
 	}
 	q := newCallQuestion(ask, rt.PromptWidth())
-	answer := engine.Confirmation{ToolUseID: ask.ToolUseID, Decision: event.Deny}
 	for {
 		key, err := rt.Streams.Ask(ctx, term.Question{Text: q.text, Choices: q.choices()})
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
-		}
-		if err != nil {
-			answer.Reason = "nobody answered"
 		}
 		switch key {
 		case '?':
@@ -46,17 +43,47 @@ func confirm(ctx context.Context, rt *workbench.Runtime, eng client.Turns, id en
 		case 'e':
 			q.text = q.details.Rest()
 		default:
-			answer.Decision = DecisionOf(key)
+			answer, err := answerOf(ctx, rt, ask, key, err)
+			if err != nil {
+				return err
+			}
 			return eng.Confirm(ctx, id, answer)
 		}
 	}
+}
+
+// answerOf returns the answer for a key, after the questions that follow it. asked is the
+// error of the question: without an answer nothing is allowed.
+func answerOf(ctx context.Context, rt *workbench.Runtime, ask event.ConfirmRequest, key rune, asked error) (answer engine.Confirmation, err error) {
+	switch {
+	case asked != nil:
+		answer = ReviewAnswer(ask, 'n')
+	case key == 's':
+		var only []string
+		only, asked = ChooseFiles(ctx, ask.Review, rt.Streams.Ask)
+		answer = OnlySome(ask, only)
+	case key == 'r':
+		answer = ReviewAnswer(ask, 'n')
+		answer.Reason, asked = rt.Streams.AskLine(ctx, "  why not: ")
+	default:
+		answer = ReviewAnswer(ask, key)
+	}
+	if ctx.Err() != nil {
+		return answer, context.Cause(ctx)
+	}
+	if asked != nil && answer.Reason == "" {
+		answer.Reason = "nobody answered"
+	}
+	return answer, nil
 }
 
 // callQuestion is the question about a call.
 type callQuestion struct {
 	text    string
 	rule    string // as the choice shows it; "" where it is in the text
-	cut     bool   // the text leaves something out
+	once    bool   // no rule can be made
+	review  *event.Review
+	cut     bool // the text leaves something out
 	details *Details
 }
 
@@ -68,6 +95,10 @@ func (q *callQuestion) choices() []term.Choice {
 		return append(MoreChoices(), no)
 	case q.cut && !q.details.Seen:
 		return []term.Choice{no, details}
+	case q.review != nil:
+		return append(ReviewChoices(q.review), details)
+	case q.once:
+		return []term.Choice{{Key: 'y', Label: "once", Commits: true}, no, details}
 	}
 	always := "always"
 	if q.rule != "" {
@@ -86,6 +117,8 @@ const (
 	askedLines = 5
 	// askedBytes bounds what is laid out for them.
 	askedBytes = 4096
+	// reviewLines is how many lines of changes are above the question about them.
+	reviewLines = 30
 	// ruleLines is how many rows of a rule are above the question.
 	ruleLines = 4
 )
@@ -94,7 +127,7 @@ const (
 func newCallQuestion(ask event.ConfirmRequest, width int) *callQuestion {
 	var b strings.Builder
 	short := consent.Read(ask.Input).Summary(askedBytes)
-	q := &callQuestion{cut: short.Cut, details: NewDetails(ask, width)}
+	q := &callQuestion{cut: short.Cut, once: ask.Rule == "", details: NewDetails(ask, width)}
 	head := strings.TrimRight(consent.Line(ask.Tool)+"  "+consent.Line(short.Main), " ")
 	lines := term.Chop(head, width-4)
 	if len(lines) > askedLines {
@@ -110,6 +143,9 @@ func newCallQuestion(ask event.ConfirmRequest, width int) *callQuestion {
 	for _, other := range short.Others {
 		indented(&b, "    ", other, width)
 	}
+	if q.review = ask.Review; q.review != nil {
+		q.addReview(&b, width)
+	}
 	for _, line := range term.Wrap("needs your approval: "+consent.Line(ask.Reason), width-2) {
 		fmt.Fprintf(&b, "  %s\n", line)
 	}
@@ -119,6 +155,18 @@ func newCallQuestion(ask event.ConfirmRequest, width int) *callQuestion {
 	}
 	q.text = b.String()
 	return q
+}
+
+// addReview shows the changes that a call has made, as far as they fit.
+func (q *callQuestion) addReview(b *strings.Builder, width int) {
+	lines := ReviewDiff(q.review)
+	if len(lines) > reviewLines {
+		lines, q.cut = reviewList(q.review), true
+		lines = lines[:min(len(lines), reviewLines)]
+	}
+	for _, line := range lines {
+		indented(b, "    ", consent.Line(line), width)
+	}
 }
 
 // addRule shows what always allows: in its choice, or above the question where it is
@@ -152,6 +200,7 @@ const maxDenied = 5
 func deniedFault(p event.ResponsePayload) error {
 	f := fault.New(fault.Approval, term.Count(p.Denied, "tool call", "tool calls")+" needed an approval that nobody could give")
 	var allow []string
+	mode := ""
 	for _, h := range p.ToolHistory {
 		if h.Status != event.CallError || !strings.Contains(h.Output, "nobody can be asked") {
 			continue
@@ -159,13 +208,16 @@ func deniedFault(p event.ResponsePayload) error {
 		if len(f.Detail) < maxDenied {
 			f.Detail = append(f.Detail, term.CutEnd(show.OneLine(h.ToolID)+"  "+show.ArgLine(h.Input), 76))
 		}
+		if strings.Contains(h.Output, permission.AskAllReason) {
+			mode = "--approvals calls " // no rule allows anything in that mode
+		}
 		if flag := "--allow " + h.ToolID; !slices.Contains(allow, flag) {
 			allow = append(allow, flag)
 		}
 	}
-	flags := strings.Join(allow, " ")
+	flags := mode + strings.Join(allow, " ")
 	switch {
-	case flags == "":
+	case len(allow) == 0:
 	case p.ConversationID > 0:
 		f.Hints = []string{fmt.Sprintf("fettle ask --chat %d %s \"go on\"", p.ConversationID, flags)}
 	default:

@@ -26,7 +26,11 @@ type Details struct {
 // NewDetails lays a call out for a width.
 func NewDetails(ask event.ConfirmRequest, width int) *Details {
 	var b strings.Builder
-	indented(&b, "", consent.Line(ask.ToolID)+" wants to run with", width)
+	verb := " wants to run with"
+	if ask.Review != nil {
+		verb = " has run with"
+	}
+	indented(&b, "", consent.Line(ask.ToolID)+verb, width)
 	for _, arg := range consent.Read(ask.Input).Arguments {
 		line := arg.Name + ": " + arg.Text
 		switch {
@@ -37,6 +41,16 @@ func NewDetails(ask event.ConfirmRequest, width int) *Details {
 		default:
 			indented(&b, "  ", arg.Name+":", width)
 			show.Whole(&b, "    ", arg.Text, width)
+		}
+	}
+	if ask.Review != nil {
+		indented(&b, "", "it has changed", width)
+		for _, line := range ReviewDiff(ask.Review) {
+			indented(&b, "  ", consent.Line(line), width)
+		}
+		if ask.Review.Output != "" {
+			indented(&b, "", "its output:", width)
+			show.Whole(&b, "    ", ask.Review.Output, width)
 		}
 	}
 	if ask.Reach != "" {

@@ -164,8 +164,8 @@ func (v *Text) noteChanges(changes []event.Change) {
 	}
 }
 
-// wayOut says how to take back what the turn has done to files; "" where it has
-// done nothing.
+// wayOut returns the command that reverts what the turn has done to files; "" if that is
+// nothing.
 func (v *Text) wayOut() string {
 	command := v.words("fettle undo", "/undo")
 	switch {
@@ -177,11 +177,11 @@ func (v *Text) wayOut() string {
 	n := term.Number(int64(len(v.changed)))
 	switch {
 	case v.more:
-		return command + " takes the changes of " + n + " files or more back"
+		return command + " reverts " + n + " files or more"
 	case len(v.changed) == 1:
-		return command + " takes the change of 1 file back"
+		return command + " reverts 1 file"
 	}
-	return command + " takes the changes of " + n + " files back"
+	return command + " reverts " + n + " files"
 }
 
 // sum is the line below an answer in a chat: how it ended, what it took.

@@ -27,7 +27,7 @@ what came of it.
   demo     fettle demo                a recorded model, nothing to set up
   models   fettle models list         what there is to ask
   chats    fettle chats list          what was asked, the last first
-  undo     fettle undo                take back what the last tool call did
+  undo     fettle undo                revert what the last tool call did
   doctor   fettle doctor              what works here, and what doesn't
 
 `

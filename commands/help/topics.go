@@ -100,8 +100,8 @@ func environment() string {
 		fmt.Fprintf(&b, "  %-*s%s\n", column, s.Key, wrapAt(s.Key, text, column))
 	}
 	b.WriteString(`
-Variables win over the file and flags over variables; allow, deny and ask have
-no variable. The rest is read from files alone:
+Variables win over the file and flags over variables; allow, deny, ask and
+approvals have no variable. The rest is read from files alone:
 
 `)
 	for _, m := range config.Maps() {
@@ -151,6 +151,7 @@ One question a line. Without --no-stdin the first would read them all:
 
 Work on files where nobody can be asked: name what may run, and set bounds.
   fettle ask -w . --allow 'write_file(path=notes/**)' --timeout 5m "write notes"
+  fettle ask -w . --approvals edits --timeout 5m "add missing doc comments"
 
 A question under a name, with what it is about:
   git diff --staged | fettle ask -p review --var focus=naming

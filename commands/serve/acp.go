@@ -34,9 +34,9 @@ can be gone on with.
 
 The editor's folder is the workspace. Calls that can change something there ask
 in the editor, what they changed is shown as a diff, and /undo in the editor or
-fettle undo in a shell takes it back. The agents of toolsets and of the
-configuration are its modes, and the prompts of fettle prompts are commands
-behind a slash. Deleted sessions come back by fettle chats restore.
+fettle undo in a shell takes it back. The modes of a session are those of
+approvals and plan mode; the agent is an option. The prompts of fettle prompts
+are commands that begin with a slash. Deleted sessions come back by fettle chats restore.
 
 Where the editor offers its files, the file tools read what is not saved yet
 and write through the editor. Where it offers a terminal, the option Commands

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/fettle-cli/fettle/commands/patch"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/internal/consent"
+	"github.com/fettle-cli/fettle/internal/patch"
 	"github.com/fettle-cli/fettle/toolset/registry"
 )
 

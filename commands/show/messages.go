@@ -122,6 +122,9 @@ func showCall(out *term.Output, call provider.ToolCall, res *provider.ToolResult
 	default:
 		mark, note = out.Style().Green("✓"), ResultNote(res.Text)
 	}
+	if res != nil && res.Undone {
+		note = strings.TrimSuffix("undone, "+note, ", ")
+	}
 	out.WriteString(Call{mark, by + call.Name, ArgLine(call.Args), note}.Line(out))
 }
 

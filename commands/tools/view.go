@@ -29,6 +29,7 @@ type CallJSON struct {
 	RenderPlan       json.RawMessage  `json:"render_plan,omitempty"`
 	Error            string           `json:"error,omitempty"`
 	Changes          []event.Change   `json:"changes"`
+	SharedChanges    bool             `json:"shared_changes,omitempty"`
 	Conflicts        []event.Conflict `json:"conflicts,omitempty"`
 	Footnotes        []string         `json:"footnotes,omitempty"`
 	DurationMS       int64            `json:"duration_ms"`
@@ -140,7 +141,7 @@ func (v *toolView) remarks() {
 	}
 	if n := len(v.done.Changes); n > 0 {
 		errs.Printf("  %s\n", errs.Style().Dim(show.ChangedText(n)+" in "+
-			term.Duration(time.Duration(v.done.DurationMS)*time.Millisecond)+" · fettle undo takes this back"))
+			term.Duration(time.Duration(v.done.DurationMS)*time.Millisecond)+" · fettle undo reverts this"))
 	}
 }
 
@@ -189,7 +190,7 @@ func (v *toolView) json() CallJSON {
 	out := CallJSON{
 		SchemaVersion: workbench.OutputVersion, Status: d.Status, Tool: v.start.ToolID, Args: v.start.Input, Result: d.Result, Data: d.Data,
 		WorkspacePayload: d.WorkspacePayload, Payload: d.Payload, RenderPlan: d.RenderPlan, Error: d.Error,
-		Changes: d.Changes, Conflicts: d.Conflicts, Footnotes: v.notes, DurationMS: d.DurationMS, CallID: v.start.CallID,
+		Changes: d.Changes, SharedChanges: d.SharedChanges, Conflicts: d.Conflicts, Footnotes: v.notes, DurationMS: d.DurationMS, CallID: v.start.CallID,
 		PreManifestID: d.PreManifestID, PostManifestID: d.PostManifestID, CallManifestID: d.CallManifestID,
 	}
 	if !v.o.ephemeral {

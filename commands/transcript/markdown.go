@@ -113,8 +113,11 @@ func (m *mdWriter) part(x *exchange, p *provider.Part) {
 }
 
 func (m *mdWriter) call(c *provider.ToolCall, res *provider.ToolResult) {
-	sign, _ := callMark(res)
+	sign, word := callMark(res)
 	summary := strings.TrimSpace(sign + " " + term.Clean(c.Name) + " " + m.o.argument(c.Args))
+	if res != nil && res.Undone {
+		summary += " (" + word + ")"
+	}
 	body := fence(indented(c.Args), "json")
 	if res != nil {
 		body += "\n\n" + fence(term.CleanText(res.Text), "text")

@@ -164,8 +164,12 @@ func callMark(res *provider.ToolResult) (sign, word string) {
 	switch {
 	case res == nil:
 		return "→", "no result"
+	case res.Error && res.Undone:
+		return "✗", "failed, undone"
 	case res.Error:
 		return "✗", "failed"
+	case res.Undone:
+		return "↶", "undone"
 	}
 	return "✓", "done"
 }

@@ -267,6 +267,7 @@ func turnSettings(cfg *config.Config, allow []string) any {
 		Models     map[string]config.Model
 		Agents     map[string]config.Agent
 		Rules      [3][]string
+		Approvals  string
 		RunCommand config.RunCommand
 		Search     config.Search
 		Limits     []any
@@ -276,7 +277,7 @@ func turnSettings(cfg *config.Config, allow []string) any {
 		Contained  bool
 		Scripts    []string // a server plays no other ones, see newScript
 	}{
-		c.Ollama, c.Providers, c.Models, c.Agents, [3][]string{nonNil(c.Allow), nonNil(c.Deny), nonNil(c.Ask)}, c.RunCommand, c.Search,
+		c.Ollama, c.Providers, c.Models, c.Agents, [3][]string{nonNil(c.Allow), nonNil(c.Deny), nonNil(c.Ask)}, c.Approvals, c.RunCommand, c.Search,
 		[]any{c.Limits.FirstByte, c.Limits.BetweenChunks, c.Limits.KeptFile, c.Limits.ChatFiles, c.Limits.AllFiles},
 		c.Compact, c.Retries, c.Python, c.RequireSandbox, scriptsOf(cfg),
 	}

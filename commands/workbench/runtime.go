@@ -209,7 +209,7 @@ func (rt *Runtime) EngineFor(cfg *config.Config, wrap func(provider.Provider) pr
 	rt.engine = engine.New(engine.Options{
 		DataDir: dirs.Data, Own: OwnState(dirs), Models: catalog, Tools: tools, Agents: agents, Runner: rt.toolbox.runner, MCP: rt.toolbox.servers, Services: rt.toolbox.python,
 		States: cas.Limits{MaxFile: cfg.Limits.KeptFile, Chat: cfg.Limits.ChatFiles, Total: cfg.Limits.AllFiles},
-		Policy: permission.Policy{Deny: cfg.Deny, Allow: cfg.Allow, Ask: cfg.Ask}, FoldersFromOutside: cfg.FoldersFromOutside,
+		Policy: permission.Policy{Deny: cfg.Deny, Allow: cfg.Allow, Ask: cfg.Ask, Approvals: permission.Mode(cfg.Approvals)}, FoldersFromOutside: cfg.FoldersFromOutside,
 		// Only a command of the user's stores a chat whose model is a file.
 		StoredModel: func(ref string, own bool) {
 			if own || !rt.Answering {

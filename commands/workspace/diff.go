@@ -1,16 +1,15 @@
 package workspace
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"strings"
 
 	"github.com/fettle-cli/fettle/cas"
-	"github.com/fettle-cli/fettle/commands/patch"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/internal/patch"
 )
 
 // diffJSON is what `workspace diff --output json` prints.
@@ -135,15 +134,10 @@ func (d *Differ) Changes(ctx context.Context) func(func(cas.Change, error) bool)
 // Compare makes the patch of one path. What is no file or link on a side is
 // taken for not being there.
 func (d *Differ) Compare(ctx context.Context, c cas.Change) (patch.Patch, error) {
-	f := patch.File{Path: c.Path}
-	var err error
-	if f.Old, err = d.side(ctx, c.Old); err != nil {
+	f, err := d.Eng.Compared(ctx, c)
+	if err != nil {
 		return patch.Patch{}, err
 	}
-	if f.New, err = d.side(ctx, c.New); err != nil {
-		return patch.Patch{}, err
-	}
-	f.OldMode, f.NewMode = patchModes(c)
 	if f.OldMode == "" && f.NewMode == "" {
 		return patch.Patch{Text: "# " + cas.EscapePath(c.Path) + ": " + sideText(c) + "\n"}, nil
 	}
@@ -158,49 +152,6 @@ func sideText(c cas.Change) string {
 		}
 	}
 	return "not kept"
-}
-
-func (d *Differ) side(ctx context.Context, e *cas.Entry) ([]byte, error) {
-	switch {
-	case e == nil:
-		return nil, nil
-	case e.Kind == cas.Link:
-		return []byte(e.Text), nil
-	case e.Kind != cas.File && e.Kind != cas.Executable:
-		return nil, nil
-	}
-	if e.Size > patch.MaxText {
-		// Two large files differ by their digests: that is all patch has to see.
-		return append([]byte{0}, e.Digest[:]...), nil
-	}
-	var content bytes.Buffer
-	err := d.Eng.ReadFile(ctx, &content, *e)
-	return content.Bytes(), err
-}
-
-// patchModes returns both sides' modes as patches name them; "" where there is no file or
-// link. Git knows two modes of files; others are named only where both sides recorded
-// theirs.
-func patchModes(c cas.Change) (old, new string) {
-	exact := c.Old == nil || c.New == nil || c.Old.Perm.Known() && c.New.Perm.Known()
-	mode := func(e *cas.Entry) string {
-		switch {
-		case e == nil:
-			return ""
-		case e.Kind == cas.Link:
-			return "120000"
-		case e.Kind == cas.Folder && c.PermsOnly():
-			return fmt.Sprintf("04%04o", e.Perm.Bits())
-		case e.Kind != cas.File && e.Kind != cas.Executable:
-			return ""
-		case exact && e.Perm.Known():
-			return fmt.Sprintf("10%04o", e.Perm.Bits())
-		case e.Kind == cas.Executable:
-			return "100755"
-		}
-		return "100644"
-	}
-	return mode(c.Old), mode(c.New)
 }
 
 func (d *Differ) print(ctx context.Context) error {

@@ -28,6 +28,8 @@ type stateJSON struct {
 	By     string          `json:"by,omitempty"`
 	Active bool            `json:"active,omitempty"`
 	Undone bool            `json:"undone,omitempty"`
+	// Reverted is set for a step that is undone and that redo does not restore.
+	Reverted bool `json:"reverted,omitempty"`
 }
 
 // filesJSON is what `workspace files --output json` prints.

@@ -45,7 +45,7 @@ type stateShowJSON struct {
 }
 
 func toStateJSON(s engine.StateInfo) stateJSON {
-	return stateJSON{Manifest: s.Manifest, Tool: s.Tool, Args: s.Args, By: s.By, Active: s.Active, Undone: s.Undone}
+	return stateJSON{Manifest: s.Manifest, Tool: s.Tool, Args: s.Args, By: s.By, Active: s.Active, Undone: s.Undone, Reverted: s.Reverted}
 }
 
 func runWorkspaceLog(ctx context.Context, rt *workbench.Runtime, o options) error {
@@ -73,7 +73,7 @@ func runWorkspaceLog(ctx context.Context, rt *workbench.Runtime, o options) erro
 		return workbench.PrintJSON(rt, out)
 	}
 	if len(states) == 0 {
-		rt.Notice(fmt.Sprintf("chat %d has no files yet: none of its tools has run", chat.Number))
+		rt.Notice(fmt.Sprintf("chat %d has no files yet: none of its calls has written one", chat.Number))
 		return nil
 	}
 	names, err := stateNames(ctx, eng, chat, states, o)
@@ -102,20 +102,28 @@ func stateNames(ctx context.Context, eng *engine.Engine, chat engine.Chat, state
 			return nil, err
 		}
 	}
-	names, back := make(map[string]string, len(states)), 0
+	names, byID, at := make(map[string]string, len(states)), make(map[string]engine.StateInfo, len(states)), ""
 	for _, s := range states {
+		byID[s.ID] = s
+		if s.Active {
+			at = s.ID
+		}
+	}
+	for back := 0; ; back++ { // those that are undone are on the way, too
+		s, ok := byID[at]
+		if !ok {
+			return names, nil
+		}
 		switch {
 		case s.Undone:
-			names[s.ID] = "undone"
-			continue
+			names[at] = "undone"
 		case back == 0:
-			names[s.ID] = "@"
+			names[at] = "@"
 		default:
-			names[s.ID] = "@-" + strconv.Itoa(back)
+			names[at] = "@-" + strconv.Itoa(back)
 		}
-		back++
+		at = s.ParentID
 	}
-	return names, nil
 }
 
 // listStates prints a table for a person, and every column for a program.
@@ -139,7 +147,11 @@ func listStates(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, 
 		if out.IsTerminal() {
 			id, when = s.ID[max(0, len(s.ID)-idShown):], term.Ago(now, s.CreatedAt)
 		}
-		table.Row(name, id, madeBy(s), changed, when)
+		made := madeBy(s)
+		if s.Reverted {
+			made = "undone: " + made
+		}
+		table.Row(name, id, made, changed, when)
 	}
 	_ = table.Flush() // Main looks at what went wrong with writing
 	return nil
@@ -186,6 +198,14 @@ func byPage(tool string) string {
 	return "  by the page of " + tool
 }
 
+// alsoOthers notes that other programs may have made some of a call's changes.
+func alsoOthers(s engine.StateInfo) string {
+	if !s.Shared {
+		return ""
+	}
+	return "  · other programs may have changed files, too"
+}
+
 // madeBy says what made a state, for a person.
 func madeBy(s engine.StateInfo) string {
 	switch s.Source {
@@ -193,7 +213,7 @@ func madeBy(s engine.StateInfo) string {
 		if s.Tool == "" {
 			return "a tool" // of a turn that still runs
 		}
-		return strings.TrimRight(s.Tool+"  "+show.ArgLine(s.Args), " ") + byPage(s.By)
+		return strings.TrimRight(s.Tool+"  "+show.ArgLine(s.Args), " ") + byPage(s.By) + alsoOthers(s)
 	case cas.UserUpload:
 		return "files that came with a message"
 	case cas.Branch:
@@ -208,7 +228,10 @@ func madeBy(s engine.StateInfo) string {
 	case cas.Interrupted:
 		return "found after a call without a known end"
 	case cas.Restored:
-		return "brought back"
+		if strings.HasPrefix(s.SourceRef, cas.UndoneAlone) {
+			return "undo of one call"
+		}
+		return "restored"
 	case cas.Imported:
 		if s.SourceRef == "" {
 			return "imported"

@@ -29,10 +29,14 @@ type restoredJSON struct {
 	Before        string       `json:"before"` // manifest ids
 	After         string       `json:"after"`
 	Changes       []ChangeJSON `json:"changes"`
-	Left          []LeftJSON   `json:"left"`
-	Blocked       []LeftJSON   `json:"blocked"`
-	DryRun        bool         `json:"dry_run"`
-	Warning       string       `json:"warning,omitempty"`
+	// Summary names the first files, and counts all.
+	Summary engine.FilesSummary `json:"summary"`
+	// Inverse is the command that reverts this: undo or redo.
+	Inverse string     `json:"inverse"`
+	Left    []LeftJSON `json:"left"`
+	Blocked []LeftJSON `json:"blocked"`
+	DryRun  bool       `json:"dry_run"`
+	Warning string     `json:"warning,omitempty"`
 }
 
 // LeftJSON is a path that was left alone, and why.
@@ -43,19 +47,22 @@ type LeftJSON struct {
 
 // NewUndo makes the command undo.
 func NewUndo(rt *workbench.Runtime) *cli.Command {
-	return newSteps(rt, stepCommand{"undo", "take back what the last tool calls did to files", `Takes back the last N changes of the chat that was used last: calls of tools,
+	return newSteps(rt, stepCommand{"undo", "revert what the last tool calls did to files", `Reverts the last N changes of the chat that was used last: calls of tools,
 files that were put there, and restores. Only files that these changed are
-touched. The conversation stays as it is. fettle redo takes it back. What you
-changed in the folder while a command or a Python tool ran is yours, and stays;
-where the sandbox has no overlays (fettle doctor), and for MCP servers and
-services, it counts as the call's.`,
-		"fettle undo\nfettle undo --dry-run\nfettle undo --keep notes", (*engine.Engine).Undo})
+touched. The conversation stays as it is. fettle redo reverts the undo, and
+restores what --overwrite replaced. With --call one change is reverted, wherever
+it is in the history, and what was done after it stays; where a later call or
+somebody else has changed one of its files, nothing is done and the files are
+listed. What you changed in the folder while a command or a Python tool ran is
+yours, and stays; where the sandbox has no overlays (fettle doctor), and for MCP
+servers and services, it counts as the call's.`,
+		"fettle undo\nfettle undo --dry-run\nfettle undo --keep notes\nfettle undo --call 4F2K9QX1", (*engine.Engine).Undo})
 }
 
 // NewRedo makes the command redo.
 func NewRedo(rt *workbench.Runtime) *cli.Command {
-	return newSteps(rt, stepCommand{"redo", "bring back what undo has taken away", `Goes the next N changes forward again, as long as nothing new was done since
-fettle undo.`, "fettle redo\nfettle redo 2", (*engine.Engine).Redo})
+	return newSteps(rt, stepCommand{"redo", "restore what undo has reverted", `Goes the next N changes forward again, as long as nothing new was done since
+fettle undo. It also restores what undo --overwrite replaced.`, "fettle redo\nfettle redo 2", (*engine.Engine).Redo})
 }
 
 // StepFunc is the engine's undo or redo.
@@ -71,9 +78,9 @@ func newSteps(rt *workbench.Runtime, s stepCommand) *cli.Command {
 	path := "fettle " + s.name
 	return &cli.Command{
 		Name: s.name, Usage: s.usage, ArgsUsage: "[N]", Description: s.description, UsageText: s.examples,
-		Flags: append([]cli.Flag{&cli.Int64Flag{Name: "chat", Usage: "in chat `N` instead of the last one"}}, restoreFlags()...),
+		Flags: s.flags(),
 		Action: func(c *cli.Context) error {
-			o := options{chat: engine.ChatRef{Last: true}, steps: 1}
+			o := options{chat: engine.ChatRef{Last: true}, steps: 1, call: c.String("call")}
 			if c.IsSet("chat") {
 				if o.chat = (engine.ChatRef{Number: c.Int64("chat")}); o.chat.Number <= 0 {
 					return cmdline.Usagef("fettle chats list", "--chat wants the number of a chat, such as 12")
@@ -86,7 +93,9 @@ func newSteps(rt *workbench.Runtime, s stepCommand) *cli.Command {
 				if err != nil || n <= 0 {
 					return cmdline.Usagef(path+" 2", "%s is no number of steps", strconv.Quote(c.Args().First()))
 				}
-				o.steps = n
+				if o.steps = n; o.call != "" {
+					return cmdline.Usagef(path+" --call "+cmdline.ShellWord(o.call), "--call names one change; a number of steps does not go with it")
+				}
 			default:
 				return cmdline.Usagef(path+" 2", "%s takes one number of steps; --chat names a chat", s.name)
 			}
@@ -98,9 +107,17 @@ func newSteps(rt *workbench.Runtime, s stepCommand) *cli.Command {
 	}
 }
 
+func (s stepCommand) flags() []cli.Flag {
+	flags := []cli.Flag{&cli.Int64Flag{Name: "chat", Usage: "in chat `N` instead of the last one"}}
+	if s.name == "undo" {
+		flags = append(flags, &cli.StringFlag{Name: "call", Usage: "only the change of the tool call or state `ID`, of which workspace log lists the ends"})
+	}
+	return append(flags, restoreFlags()...)
+}
+
 func (o options) restoreRequest(rt *workbench.Runtime) engine.RestoreRequest {
 	return engine.RestoreRequest{
-		Chat: o.chat, Steps: o.steps, Overwrite: o.overwrite, Plan: o.plan, OnWait: rt.Waiting,
+		Chat: o.chat, Steps: o.steps, Call: o.call, Overwrite: o.overwrite, Plan: o.plan, OnWait: rt.Waiting,
 	}
 }
 
@@ -119,34 +136,47 @@ func runSteps(ctx context.Context, rt *workbench.Runtime, o options, s stepComma
 	done, err := s.do(eng, ctx, req)
 	w.Stop()
 	if err != nil {
-		return withWays(err, "fettle "+verb+stepsArg(o)+chatFlag(o.chat))
+		return withWays(err, "fettle "+verb+stepsArg(o)+callFlag(o)+chatFlag(o.chat))
 	}
 	if o.output == "json" {
 		return restoredAsJSON(rt, done, o)
 	}
-	back := "fettle redo"
 	past := "undid"
 	if verb == "redo" {
-		back, past = "fettle undo", "redid"
+		past = "redid"
 	}
 	if o.plan {
 		past = "would " + verb
 	}
-	out := rt.Streams.Out
-	out.Printf("%s %s in chat %d%s: %s\n", past, StepsText(done.Steps), done.Chat.Number, stepsAge(done.Steps), ChangesText(done.Changes))
-	listChanged(rt, done.Changes)
+	rt.Streams.Out.Printf("%s %s in chat %d%s: %s\n", past, StepsText(done.Steps), done.Chat.Number, stepsAge(done.Steps), done.Summary().Counts())
+	printSummary(rt, done, o)
 	if len(done.Steps) < o.steps {
 		rt.Notice("there was nothing more to " + verb)
 	}
 	TellLeft(rt, done)
+	dim := func(text string) {
+		rt.Streams.Err.Printf("  %s\n", rt.Streams.Err.Style().Dim(text))
+	}
 	switch {
 	case rt.Lent != nil && !o.plan:
-		rt.Streams.Err.Printf("  %s\n", rt.Streams.Err.Style().Dim(strings.Replace(back, "fettle ", "/", 1)+stepsArg(o)+" takes this back · /diff shows it"))
+		dim("/" + done.Inverse + stepsArg(o) + " reverts this · /diff shows it")
 	case !o.plan && rt.Streams.Err.IsTerminal():
-		rt.Streams.Err.Printf("  %s\n", rt.Streams.Err.Style().Dim(fmt.Sprintf(
-			"%s%s%s takes this back · fettle workspace diff %d @-1 shows it", back, stepsArg(o), chatFlag(o.chat), done.Chat.Number)))
+		dim(fmt.Sprintf("fettle %s%s%s reverts this · fettle workspace diff %d @-1 shows it", done.Inverse, stepsArg(o), chatFlag(o.chat), done.Chat.Number))
 	}
 	return nil
+}
+
+// printSummary names the files that were changed; of a plan it lists them, so that the user
+// sees what of them is theirs.
+func printSummary(rt *workbench.Runtime, done *engine.Restored, o options) {
+	out := rt.Streams.Out
+	if o.plan && out.IsTerminal() {
+		listChanged(rt, done.Changes)
+		return
+	}
+	if names := done.Summary().Names(); names != "" {
+		out.Printf("  %s\n", out.Style().Dim(names))
+	}
 }
 
 func stepsArg(o options) string {
@@ -154,6 +184,13 @@ func stepsArg(o options) string {
 		return ""
 	}
 	return " " + strconv.Itoa(o.steps)
+}
+
+func callFlag(o options) string {
+	if o.call == "" {
+		return ""
+	}
+	return " --call " + cmdline.ShellWord(o.call)
 }
 
 func chatFlag(ref engine.ChatRef) string {
@@ -193,44 +230,17 @@ func stepsAge(steps []engine.StateInfo) string {
 	return ", " + term.Ago(time.Now(), steps[0].CreatedAt)
 }
 
-// ChangesText counts what became of files.
-func ChangesText(changes []cas.Change) string {
-	back, removed, modes := 0, 0, 0
-	for _, c := range changes {
-		switch {
-		case c.PermsOnly():
-			modes++
-		case c.New == nil || isFolder(c.New):
-			if c.Old != nil && !isFolder(c.Old) {
-				removed++
-			}
-		case !isFolder(c.New):
-			back++
-		}
-	}
-	if back+removed+modes == 0 {
-		return "no file had to be changed"
-	}
-	var parts []string
-	if back > 0 {
-		parts = append(parts, term.Count(back, "file", "files")+" back")
-	}
-	if removed > 0 && back > 0 {
-		parts = append(parts, strconv.Itoa(removed)+" removed")
-	} else if removed > 0 {
-		parts = append(parts, term.Count(removed, "file", "files")+" removed")
-	}
-	if modes > 0 {
-		parts = append(parts, term.Count(modes, "mode", "modes")+" restored")
-	}
-	return strings.Join(parts, ", ")
-}
-
 // TellLeft lists what was left alone, or would be in the way: the first of it, where
 // it is much.
 func TellLeft(rt *workbench.Runtime, done *engine.Restored) {
 	if done.Untold != nil {
 		rt.Notice("it is done, but not all can be told: " + done.Untold.Error())
+	}
+	for _, s := range done.Steps {
+		if s.Shared {
+			rt.Notice("what other programs changed while " + s.Tool + " ran counts as its change")
+			break
+		}
 	}
 	var lost, left []cas.Left
 	for _, l := range done.Left {
@@ -265,13 +275,10 @@ func tellMore(rt *workbench.Runtime, n int, what string) {
 	}
 }
 
-// listChanged lists on a terminal what was or would be changed, so that a person sees
-// what of it was theirs: a pipe has the sum alone, and all of it as JSON.
+// listChanged lists the first of the files that would be changed, with what would become
+// of each.
 func listChanged(rt *workbench.Runtime, changes []cas.Change) {
 	out := rt.Streams.Out
-	if !out.IsTerminal() {
-		return
-	}
 	files := slices.DeleteFunc(slices.Clone(changes), cas.Change.FoldersOnly)
 	printNames(out, ChangesOf(firstOf(files)))
 	if more := len(files) - fault.Listed; more > 0 {
@@ -297,7 +304,7 @@ func withWays(err error, command string) error {
 		out.Hints = append(out.Hints, keep)
 	}
 	if !slices.ContainsFunc(conflict.Paths, func(p cas.Blocked) bool { return p.Firm }) {
-		out.Hints = append(out.Hints, command+" --overwrite   (can be undone too)")
+		out.Hints = append(out.Hints, command+" --overwrite   (what it replaces can be restored)")
 	}
 	return &out
 }
@@ -317,7 +324,7 @@ func WithOverwrite(err error, command string) error {
 func restoredAsJSON(rt *workbench.Runtime, done *engine.Restored, o options) error {
 	out := restoredJSON{
 		SchemaVersion: workbench.OutputVersion, Chat: done.Chat.Number, Steps: []stateJSON{}, Before: done.Before.ID, After: done.After.ID,
-		Changes: ChangesOf(done.Changes), Left: LeftOf(done.Left), Blocked: []LeftJSON{}, DryRun: o.plan,
+		Changes: ChangesOf(done.Changes), Summary: done.Summary(), Inverse: done.Inverse, Left: LeftOf(done.Left), Blocked: []LeftJSON{}, DryRun: o.plan,
 	}
 	if done.Untold != nil {
 		out.Warning = done.Untold.Error()
@@ -401,15 +408,15 @@ func runRestore(ctx context.Context, rt *workbench.Runtime, o options) error {
 	if o.output == "json" {
 		return restoredAsJSON(rt, done, o)
 	}
-	past := "brought back"
+	past := "restored"
 	if o.plan {
-		past = "would bring back"
+		past = "would restore"
 	}
-	rt.Streams.Out.Printf("%s %s of chat %d: %s\n", past, o.states[0], done.Chat.Number, ChangesText(done.Changes))
-	listChanged(rt, done.Changes)
+	rt.Streams.Out.Printf("%s %s of chat %d: %s\n", past, o.states[0], done.Chat.Number, done.Summary().Counts())
+	printSummary(rt, done, o)
 	TellLeft(rt, done)
 	if !o.plan && rt.Streams.Err.IsTerminal() {
-		rt.Streams.Err.Printf("  %s\n", rt.Streams.Err.Style().Dim("fettle undo"+chatFlag(o.chat)+" takes this back"))
+		rt.Streams.Err.Printf("  %s\n", rt.Streams.Err.Style().Dim("fettle undo"+chatFlag(o.chat)+" reverts this"))
 	}
 	return nil
 }

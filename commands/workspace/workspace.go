@@ -25,6 +25,7 @@ type options struct {
 	plan      bool
 	keep      []string
 	steps     int
+	call      string // of undo: the one step that is meant
 	limit     int
 	all       bool // log: also what isn't on the way to the active state
 	fresh     bool // import: into a new chat
@@ -233,11 +234,11 @@ that git apply takes.`,
 	}
 }
 
-// restoreFlags are those of all commands that bring files back.
+// restoreFlags are those of all commands that restore files.
 func restoreFlags() []cli.Flag {
 	return []cli.Flag{
 		cmdline.ListFlag("keep", "", "", "leave `PATH` and what is below it as it is; may be repeated"),
-		&cli.BoolFlag{Name: "overwrite", Usage: "bring back also what somebody else has changed since"},
+		&cli.BoolFlag{Name: "overwrite", Usage: "also replace what somebody else has changed since; undo and redo restore it"},
 		&cli.BoolFlag{Name: "dry-run", Usage: "say what would be done, and do nothing"},
 		cmdline.OutputFlag(),
 	}
@@ -256,11 +257,11 @@ func newWorkspaceRestore(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle workspace restore"
 	return &cli.Command{
 		Name:      "restore",
-		Usage:     "bring a state back, or some files of it",
+		Usage:     "restore a state, or some files of it",
 		ArgsUsage: "[CHAT] STATE [PATH…]",
-		Description: `What is there is kept as a state first, so fettle undo takes this back. Where
-somebody else has changed a file since, nothing is done and the files are
-listed.`,
+		Description: `What is there is stored as a state first, so fettle undo reverts the restore,
+with or without --overwrite. Where somebody else has changed a file since,
+nothing is done and the files are listed.`,
 		UsageText: "fettle workspace restore @-1\nfettle workspace restore 1 @-1 notes/todo.md",
 		Flags:     restoreFlags(),
 		Action: func(c *cli.Context) error {

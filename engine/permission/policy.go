@@ -46,26 +46,30 @@ type Policy struct {
 	Ask   []string `json:"ask,omitempty"`
 	// AllowAll runs what would otherwise be asked; Deny still holds.
 	AllowAll bool `json:"allow_all,omitempty"`
+	// Approvals is the mode that decides where no rule does; empty is [Calls].
+	Approvals Mode `json:"approvals,omitempty"`
 }
 
-// With gives a policy that has the rules of both.
+// With gives a policy that has the rules of both, and the mode of q where q has one.
 func (p Policy) With(q Policy) Policy {
 	return Policy{
 		Deny:     slices.Concat(p.Deny, q.Deny),
 		Allow:    slices.Concat(p.Allow, q.Allow),
 		Ask:      slices.Concat(p.Ask, q.Ask),
-		AllowAll: p.AllowAll || q.AllowAll,
+		AllowAll: p.AllowAll || q.AllowAll, Approvals: cmp.Or(q.Approvals, p.Approvals),
 	}
 }
 
 // Verdict is what a policy says of a call.
 type Verdict int
 
-// The verdicts.
+// The verdicts. AskAfter lets a call run first, where its changes can be kept apart from
+// the workspace until the user decides about them; elsewhere it is Ask.
 const (
 	Run Verdict = iota
 	Ask
 	Refuse
+	AskAfter
 )
 
 // Decide is [Rules.Decide] for a single decision.
@@ -79,6 +83,9 @@ func (r *Rules) Decide(c *Call) (Verdict, string) {
 	if rule, ok := r.deny.catches(c); ok {
 		return Refuse, "the rule deny " + rule + " forbids it"
 	}
+	if r.asksAll() {
+		return Ask, AskAllReason
+	}
 	if v, why, ok := r.unclear(c); ok {
 		return v, why
 	}
@@ -89,10 +96,10 @@ func (r *Rules) Decide(c *Call) (Verdict, string) {
 		return r.unless(Ask), "the rule ask " + rule + " wants it"
 	}
 	if c.tool.RequiresConfirmation {
-		return r.unless(Ask), "the tool wants an approval"
+		return r.byDefault(c, "the tool wants an approval")
 	}
 	if c.ws != nil && c.ws.Bound && !c.tool.Annotations.ReadOnly {
-		return r.unless(Ask), "it can change " + c.ws.Path
+		return r.byDefault(c, "it can change "+c.ws.Path)
 	}
 	return Run, ""
 }

@@ -80,7 +80,7 @@ func (r *Rules) DecidePrompt(server string) (v Verdict, why string) {
 	if rule, ok := r.deny.forPrompts(id); ok {
 		return Refuse, "the rule deny " + rule + " forbids it"
 	}
-	if _, ok := r.allow.forPrompts(id); ok {
+	if _, ok := r.allow.forPrompts(id); ok && !r.asksAll() {
 		return Run, ""
 	}
 	return Ask, ""

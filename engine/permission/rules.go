@@ -14,12 +14,13 @@ import (
 type Rules struct {
 	deny, allow, ask *ruleList
 	allowAll         bool
+	mode             Mode
 }
 
 // Compile parses the rules of a policy. The error is about the first rule that cannot be
 // parsed; the result has the others, and that rule matches no call.
 func (p Policy) Compile() (*Rules, error) {
-	r := &Rules{deny: newRuleList(p.Deny), allow: newRuleList(p.Allow), ask: newRuleList(p.Ask), allowAll: p.AllowAll}
+	r := &Rules{deny: newRuleList(p.Deny), allow: newRuleList(p.Allow), ask: newRuleList(p.Ask), allowAll: p.AllowAll, mode: p.Approvals}
 	return r, cmp.Or(r.deny.err, r.allow.err, r.ask.err)
 }
 
@@ -32,8 +33,18 @@ func (p Policy) Check() error {
 // Allowing returns the same rules with other ones that allow. One that cannot be parsed
 // matches no call.
 func (r *Rules) Allowing(allow []string) *Rules {
-	return &Rules{deny: r.deny, allow: newRuleList(allow), ask: r.ask, allowAll: r.allowAll}
+	return &Rules{deny: r.deny, allow: newRuleList(allow), ask: r.ask, allowAll: r.allowAll, mode: r.mode}
 }
+
+// asksAll reports whether every call asks. A caller that allows everything is not asked.
+func (r *Rules) asksAll() bool { return r.mode == AskAll && !r.allowAll }
+
+// AskAllReason is why a call asks in the mode [AskAll].
+const AskAllReason = "in the mode ask-all every call asks"
+
+// Remembers reports whether a rule that an approval makes has an effect: in the mode
+// [AskAll] no rule allows anything.
+func (r *Rules) Remembers() bool { return !r.asksAll() }
 
 // Names reports whether a rule that allows names a tool, and not only all tools.
 func (r *Rules) Names(id string) bool {

@@ -127,7 +127,8 @@ func (r *Rules) unclear(c *Call) (v Verdict, why string, ok bool) {
 	case r.allowAll || r.allow.allowsWhole(c):
 		return Run, "", true
 	}
-	return Ask, "it can't be seen which commands this line runs", true
+	v, why = r.byDefault(c, "it can't be seen which commands this line runs")
+	return v, why, true
 }
 
 // aboutCommands returns the first rule that concerns some command lines of a call's tool.

@@ -341,6 +341,9 @@ type ToolResult struct {
 	// Media are the image and audio parts that the tool returned, in the order in which
 	// Text names them. A request has those that the model takes.
 	Media []Part `json:"media,omitempty"`
+	// Undone reports that the call's changes of files are undone. It is set where a chat is
+	// shown or exported, and no provider is sent it.
+	Undone bool `json:"undone,omitempty"`
 }
 
 // DeltaKind is one of document 002's stream event types.

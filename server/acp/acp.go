@@ -13,6 +13,7 @@ import (
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/models"
+	"github.com/fettle-cli/fettle/engine/permission"
 )
 
 // turnsAPI is what prompts need.
@@ -33,6 +34,7 @@ type chatsAPI interface {
 	Chat(context.Context, engine.ChatRef) (engine.Conversation, error)
 	FindChat(context.Context, engine.ChatRef) (engine.Chat, error)
 	DeleteChats(context.Context, ...engine.Chat) error
+	Mode(engine.Chat) permission.Mode
 	CompactChat(context.Context, engine.CompactRequest) (*engine.Compacted, error)
 }
 
@@ -41,6 +43,7 @@ type filesAPI interface {
 	ToolCalls(ctx context.Context, chatID string) ([]engine.ToolCall, error)
 	StateByID(ctx context.Context, id string) (*engine.Manifest, error)
 	DiffStates(ctx context.Context, from, to *engine.Manifest) iter.Seq2[engine.FileChange, error]
+	States(ctx context.Context, ref engine.ChatRef, limit int) (engine.Chat, []engine.StateInfo, bool, error)
 	ReadFile(context.Context, io.Writer, engine.FileEntry) error
 	Undo(context.Context, engine.RestoreRequest) (*engine.Restored, error)
 	Redo(context.Context, engine.RestoreRequest) (*engine.Restored, error)

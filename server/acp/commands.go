@@ -24,11 +24,13 @@ type ownCommand struct {
 // own are fettle's commands, in the order in which editors list them.
 func (a *agent) own() []ownCommand {
 	return []ownCommand{
-		{"undo", "take back what the last tool calls did to files", "how many steps; overwrite takes back later changes too", a.undo},
-		{"redo", "bring back what undo has taken away", "how many steps", a.redo},
+		{"undo", "revert what the last tool calls did to files", "how many; or call ID, as /undo list names it; overwrite replaces later changes too", a.undo},
+		{"redo", "restore what undo has reverted", "how many steps", a.redo},
 		{"compact", "sum up the conversation for the model; nothing is lost", "", a.compactChat},
 		{"model", "show or choose the model", "provider/name, or auto", a.modelCommand},
 		{"agent", "show or choose the agent", "an agent, or none", a.agentCommand},
+		{"approvals", "show or choose which calls need an approval, or plan mode", "calls, edits, plan, changes or ask-all", a.modeCommand},
+		{"accept", "leave plan mode and carry the plan out", "what to change in the plan", a.acceptCommand},
 		{"workflow", "show the workflows of toolsets, run one, or go on with it", "name, then its input as JSON; or continue, retry, cancel", a.workflowCommand},
 	}
 }
@@ -113,78 +115,6 @@ func (a *agent) fill(s *session, name, args string) (text string, ok bool, err e
 	return "", false, nil
 }
 
-func (a *agent) undo(r *request, s *session, args string) (string, error) {
-	return a.steps(r, s, args, "undo", a.eng.Undo)
-}
-
-func (a *agent) redo(r *request, s *session, args string) (string, error) {
-	return a.steps(r, s, args, "redo", a.eng.Redo)
-}
-
-// steps takes back changes or brings them again, and shows them as a call.
-func (a *agent) steps(
-	r *request, s *session, args, verb string, do func(context.Context, engine.RestoreRequest) (*engine.Restored, error),
-) (string, error) {
-	req := engine.RestoreRequest{Chat: engine.ChatRef{ID: s.id}, Steps: 1, OnWait: a.waits(s)}
-	for _, word := range strings.Fields(args) {
-		n, err := strconv.Atoi(word)
-		switch {
-		case err == nil && n > 0 && n <= maxSteps:
-			req.Steps = n
-		case word == "overwrite":
-			req.Overwrite = true
-		default:
-			return a.reply(r, s, "/"+verb+" takes a number of steps, or the word overwrite, not "+harmless.Cut(harmless.Line(word), maxShownName))
-		}
-	}
-	if s.chat().New != "" {
-		return a.reply(r, s, "Nothing was asked in this session yet, so there is nothing to "+verb+".")
-	}
-	done, err := do(r.ctx, req)
-	if err != nil {
-		return a.refused(r, s, verb, err)
-	}
-	d := differ{agent: a, s: s, room: maxDiffBytes, outputs: []toolContent{}}
-	for _, c := range done.Changes {
-		if !d.add(r.ctx, c) {
-			break
-		}
-	}
-	a.update(s, update{
-		Kind: "tool_call", ToolCallID: a.ownID(r), Title: verb, ToolKind: "edit", Status: "completed", Outputs: d.outputs, Locations: d.places,
-	})
-	return a.reply(r, s, stepsText(verb, done))
-}
-
-// maxSteps bounds the steps that one undo goes.
-const maxSteps = 1000
-
-// stepsText says what was taken back.
-func stepsText(verb string, done *engine.Restored) string {
-	past, back := "Undid ", "redo"
-	if verb == "redo" {
-		past, back = "Redid ", "undo"
-	}
-	what := count(len(done.Steps), "change", "changes")
-	if len(done.Steps) == 1 && done.Steps[0].Tool != "" {
-		what = callTitle(bareTool(done.Steps[0].Tool), done.Steps[0].Args)
-	}
-	files := 0
-	for _, c := range done.Changes {
-		if isFile(c.Old) || isFile(c.New) {
-			files++
-		}
-	}
-	text := past + what + ": " + count(files, "file", "files") + " changed. /" + back + " takes this back."
-	for _, l := range done.Left[:min(len(done.Left), fault.Listed)] {
-		text += "\nLeft alone: " + harmless.Line(l.Path) + ", " + harmless.Line(l.Reason)
-	}
-	if more := len(done.Left) - fault.Listed; more > 0 {
-		text += "\nLeft alone: " + strconv.Itoa(more) + " more"
-	}
-	return text
-}
-
 func count(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
@@ -192,15 +122,16 @@ func count(n int, one, many string) string {
 	return strconv.Itoa(n) + " " + many
 }
 
-// refused says why a command did nothing, with the files that are in the way.
-func (a *agent) refused(r *request, s *session, verb string, err error) (string, error) {
+// refused says why a command did nothing, with the files that are in the way. again is the
+// command as it was given.
+func (a *agent) refused(r *request, s *session, again string, err error) (string, error) {
 	var conflict *engine.FileConflict
 	var f *fault.Fault
 	switch {
 	case !errors.As(err, &f):
 		return "", err
 	case errors.As(err, &conflict):
-		return a.reply(r, s, faultText(f.Msg, f.Detail, []string{"/" + verb + " overwrite"}))
+		return a.reply(r, s, faultText(f.Msg, f.Detail, []string{"/" + again + " overwrite"}))
 	}
 	return a.reply(r, s, faultText(f.Msg, f.Detail, nil))
 }
@@ -256,17 +187,16 @@ func (a *agent) agentCommand(r *request, s *session, args string) (string, error
 		if err := a.chooseAgent(r.ctx, s, args); err != nil {
 			return a.reply(r, s, err.Error()+".")
 		}
-		a.update(s, update{Kind: "current_mode_update", ModeID: args})
 		a.sayOptions(s)
 	}
-	modes, err := a.modes(r.ctx, s)
+	agents, err := a.agents(r.ctx, s)
 	if err != nil {
 		return "", err
 	}
-	text := "The agent is " + modes.Current + "."
+	text := "The agent is " + agents.Current + "."
 	if args == "" {
-		for _, m := range modes.Available {
-			text += "\n- `/agent " + m.ID + "`  " + m.Description
+		for _, o := range agents.Options {
+			text += "\n- `/agent " + o.Value + "`  " + o.Description
 		}
 	}
 	return a.reply(r, s, text)

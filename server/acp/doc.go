@@ -13,9 +13,12 @@
 //     one at a time (prompt.go, turn.go).
 //   - Update: what a notification says of a session (wire.go). A teller makes
 //     them of events (tell.go), and the same one of kept messages (replay.go).
-//   - Mode: an agent that the chat enters by, or none (settings.go).
+//   - Mode: a mode of approvals, or plan mode. The chat keeps it (modes.go). The agent
+//     that the chat enters by is an option (settings.go).
 //   - Command: a prompt that begins with a slash and is carried out here, such as
 //     /undo, or that one of the user's prompts stands for (commands.go).
+//   - Review: the changes of a call that has run, as diffs in a permission request, which
+//     applies or discards them as a whole (review.go).
 //   - Form: what a running tool asks the person. It is elicitation/create where the
 //     editor has that; a yes or a no is a permission elsewhere (forms.go).
 //

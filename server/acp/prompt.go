@@ -71,6 +71,11 @@ func (a *agent) answer(r *request, s *session, blocks []contentBlock) (string, e
 			blocks = append([]contentBlock{textBlock(text)}, blocks[1:]...)
 		}
 	}
+	return a.ask(r, s, blocks)
+}
+
+// ask has the model answer a prompt.
+func (a *agent) ask(r *request, s *session, blocks []contentBlock) (string, error) {
 	parts, err := a.parts(r.ctx, s, blocks)
 	if err != nil {
 		return "", err
@@ -88,10 +93,11 @@ func (a *agent) complete(s *session, req *engine.TurnRequest) {
 	c := s.choice()
 	req.Chat, req.Model, req.Agent, req.Policy = s.chat(), c.model, c.agent, s.rules()
 	req.Params.Effort = c.effort
+	c.putMode(req)
 	if req.Chat.New != "" {
 		req.Workspace = s.cwd
 	}
-	req.CanConfirm, req.CanAnswer, req.TextAlone = true, true, true
+	req.CanConfirm, req.CanAnswer, req.CanReview, req.TextAlone = true, true, true, true
 	req.Editor, req.Terminal = a.editorOf(s), a.terminalOf(s)
 	s.offerServers(req)
 	a.o.Prepare(req)

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -273,5 +274,49 @@ func TestUndoStopsForOthersChanges(t *testing.T) {
 	e.prompt(s, "/undo overwrite")
 	if _, err := os.Stat(file); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("overwritten, the file is there: %v", err)
+	}
+}
+
+// One call is undone alone, by the id that the list names, and messages name the files.
+func TestUndoOfOneCallInAnEditor(t *testing.T) {
+	t.Parallel()
+	h := open(t, usual)
+	e := h.connect()
+	e.answer = choose("allow")
+	e.initialize()
+	s := e.newSession(h.project)
+	e.prompt(s, "write it")
+	file := filepath.Join(h.project, "notes", "a.txt")
+	e.forget()
+	e.prompt(s, "/undo list")
+	list := e.text("agent_message_chunk")
+	found := regexp.MustCompile("`/undo call ([0-9A-Z]{8})`  write_file notes/a.txt").FindStringSubmatch(list)
+	if found == nil {
+		t.Fatalf("the list is %q", list)
+	}
+	e.forget()
+	e.prompt(s, "/undo call "+found[1])
+	if got := e.text("agent_message_chunk"); !strings.Contains(got, "Undid write_file notes/a.txt: removed 1 file. /redo reverts this.") || !strings.Contains(got, "\nFiles: notes/a.txt") {
+		t.Errorf("it says %q", got)
+	}
+	if _, err := os.Stat(file); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("undone, the file is there: %v", err)
+	}
+	e.forget()
+	e.prompt(s, "/undo list")
+	if got := e.text("agent_message_chunk"); !strings.Contains(got, "write_file notes/a.txt (undone)") {
+		t.Errorf("the list is %q", got)
+	}
+	e.forget()
+	e.prompt(s, "/undo call "+found[1])
+	if got := e.text("agent_message_chunk"); !strings.Contains(got, "is undone already") {
+		t.Errorf("once more, it says %q", got)
+	}
+	e.prompt(s, "/redo")
+	must(t, os.WriteFile(file, []byte("mine\n"), 0o600))
+	e.forget()
+	e.prompt(s, "/undo call "+found[1])
+	if got := e.text("agent_message_chunk"); !strings.Contains(got, "notes/a.txt") || !strings.Contains(got, "/undo call "+found[1]+" overwrite") {
+		t.Errorf("over an edit, it says %q", got)
 	}
 }

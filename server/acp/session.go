@@ -36,6 +36,11 @@ type session struct {
 	// that have not ended, by the calls' ids.
 	inTerminal bool
 	shown      map[string]string
+	// approvals is the chat's mode, plan that it is in plan mode; modeChosen is set once the
+	// editor has chosen either.
+	approvals  permission.Mode
+	plan       bool
+	modeChosen bool
 	// denied are rules of calls that the person wants rejected without being asked.
 	denied  []string
 	servers []mcpServer
@@ -52,12 +57,14 @@ type choice struct {
 	model, answered, agent string
 	effort                 provider.Effort
 	inTerminal             bool
+	approvals              permission.Mode
+	plan, modeChosen       bool
 }
 
 func (s *session) choice() choice {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return choice{s.model, s.answered, s.agent, s.effort, s.inTerminal}
+	return choice{s.model, s.answered, s.agent, s.effort, s.inTerminal, s.approvals, s.plan, s.modeChosen}
 }
 
 // take gives the right to run a prompt. leave gives it back.
@@ -298,7 +305,7 @@ func (a *agent) opened(r *request, id, cwd string) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s = &session{id: chat.ID, cwd: chat.Workspace, begun: true, model: chat.Model, agent: engine.NoAgent}
+	s = &session{id: chat.ID, cwd: chat.Workspace, begun: true, model: chat.Model, agent: engine.NoAgent, approvals: chat.Approvals, plan: chat.Plan}
 	if err := a.startAgent(r, s, chat.Agent); err != nil {
 		a.log.Warn("the chat's agent is gone", "chat", chat.Number, "error", err.Error())
 	}

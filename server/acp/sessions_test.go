@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/server/acp"
 )
 
@@ -255,7 +256,7 @@ func TestServersOfTheEditor(t *testing.T) {
 	e.fails(-32602, "session/new", obj{"cwd": h.project, "mcpServers": "all"})
 }
 
-// Agents are the modes; the model is an option. Both reach the turn.
+// The modes are those of approvals; agent and model are options. All reach the turn.
 func TestModesAndOptions(t *testing.T) {
 	t.Parallel()
 	h := open(t, `
@@ -276,26 +277,28 @@ responses:
 	}
 	e.call("session/new", obj{"cwd": h.project, "mcpServers": []any{}}, &opened)
 	s := opened.SessionID
-	if m := opened.Modes; m.CurrentModeID != "none" || len(m.AvailableModes) != 3 || m.AvailableModes[1].Name != "Writer" {
+	if m := opened.Modes; m.CurrentModeID != "calls" || len(m.AvailableModes) != 5 || m.AvailableModes[1].Name != "Accept edits" {
 		t.Errorf("modes %+v", m)
 	}
-	if o := opened.ConfigOptions; len(o) != 4 || o[1].CurrentValue != "script/m.yaml" {
+	if o := opened.ConfigOptions; len(o) != 5 || o[3].CurrentValue != "calls" || o[1].CurrentValue != "script/m.yaml" {
 		t.Errorf("options %+v", o)
-	}
-	e.call("session/set_mode", obj{"sessionId": s, "modeId": "writer"}, nil)
-	e.wait("the option", func(m wireMessage) bool {
-		return strings.Contains(m.line, "config_option_update") && strings.Contains(m.line, `"currentValue":"writer"`)
-	})
-	e.prompt(s, "hello")
-	if chat, err := h.eng.FindChat(t.Context(), engine.ChatRef{ID: s}); err != nil || chat.Agent != "writer" {
-		t.Errorf("the chat's agent is %q, %v", chat.Agent, err)
 	}
 	var set struct {
 		ConfigOptions []struct{ ID, CurrentValue string }
 	}
+	e.call("session/set_config_option", obj{"sessionId": s, "configId": "agent", "value": "writer"}, &set)
+	e.call("session/set_mode", obj{"sessionId": s, "modeId": "edits"}, nil)
+	e.wait("the option", func(m wireMessage) bool {
+		return strings.Contains(m.line, "config_option_update") && strings.Contains(m.line, `"currentValue":"edits"`)
+	})
+	e.prompt(s, "hello")
+	if chat, err := h.eng.FindChat(t.Context(), engine.ChatRef{ID: s}); err != nil || chat.Agent != "writer" || chat.Approvals != permission.Edits || chat.Plan {
+		t.Errorf("the chat's agent is %q, its approvals are %q, plan %v, %v", chat.Agent, chat.Approvals, chat.Plan, err)
+	}
 	e.call("session/set_config_option", obj{"sessionId": s, "configId": "agent", "value": "none"}, &set)
-	e.wait("the mode", func(m wireMessage) bool { return strings.Contains(m.line, `"currentModeId":"none"`) && m.Method != "" })
-	e.call("session/set_config_option", obj{"sessionId": s, "configId": "model", "value": "script/other.yaml"}, &set) // nothing lists models here
+	e.call("session/set_config_option", obj{"sessionId": s, "configId": "approvals", "value": "plan"}, &set)
+	e.wait("the mode", func(m wireMessage) bool { return strings.Contains(m.line, `"currentModeId":"plan"`) && m.Method != "" })
+	e.call("session/set_config_option", obj{"sessionId": s, "configId": "model", "value": "script/other.yaml"}, &set)
 	if set.ConfigOptions[0].CurrentValue != "none" || set.ConfigOptions[1].CurrentValue != "script/other.yaml" {
 		t.Errorf("set %+v", set)
 	}
@@ -317,5 +320,6 @@ responses:
 	e.fails(-32602, "session/set_config_option", obj{"sessionId": s, "configId": "model", "value": "nothing"})
 	e.fails(-32602, "session/set_config_option", obj{"sessionId": s, "configId": "model", "type": "boolean", "value": true})
 	e.fails(-32602, "session/set_config_option", obj{"sessionId": s, "configId": "colour", "value": "red"})
-	e.fails(-32002, "session/set_mode", obj{"sessionId": "none", "modeId": "writer"})
+	e.fails(-32602, "session/set_config_option", obj{"sessionId": s, "configId": "approvals", "value": "yolo"})
+	e.fails(-32002, "session/set_mode", obj{"sessionId": "none", "modeId": "edits"})
 }

@@ -152,22 +152,22 @@ func (m *modelChoices) changed() int {
 // settings are what can be chosen in a session, with what is.
 func (a *agent) settings(ctx context.Context, s *session) (sessionResult, error) {
 	a.models.refresh(a)
-	modes, err := a.modes(ctx, s)
+	agents, err := a.agents(ctx, s)
 	if err != nil {
 		return sessionResult{}, err
 	}
 	s.listed = a.models.changed() // before the list itself: told twice is better than never
-	return sessionResult{Modes: modes, Options: a.options(ctx, s, modes, modelsWait)}, nil
+	return sessionResult{Modes: a.modes(s), Options: a.options(ctx, s, agents, modelsWait)}, nil
 }
 
-// modes are the agents, and none.
-func (a *agent) modes(ctx context.Context, s *session) (*modeState, error) {
+// agents are the agents, and none, as an option.
+func (a *agent) agents(ctx context.Context, s *session) (configOption, error) {
 	all, err := a.eng.AllAgents(ctx)
 	if err != nil {
-		return nil, err
+		return configOption{}, err
 	}
-	out := &modeState{Current: s.choice().agent, Available: []mode{
-		{ID: engine.NoAgent, Name: "Plain", Description: "The model with fettle's tools, and no agent"},
+	out := configOption{ID: agentOption, Name: "Agent", Category: "_agent", Type: "select", Current: s.choice().agent, Options: []configChoice{
+		{Value: engine.NoAgent, Name: "Plain", Description: "The model with fettle's tools, and no agent"},
 	}}
 	there := out.Current == engine.NoAgent
 	if all != nil {
@@ -176,7 +176,7 @@ func (a *agent) modes(ctx context.Context, s *session) (*modeState, error) {
 			if name == "" {
 				name = g.BareID()
 			}
-			out.Available = append(out.Available, mode{ID: g.ID, Name: harmless.Line(name), Description: harmless.Cut(harmless.Line(g.Purpose), maxShownName)})
+			out.Options = append(out.Options, configChoice{Value: g.ID, Name: harmless.Line(name), Description: harmless.Cut(harmless.Line(g.Purpose), maxShownName)})
 			there = there || g.ID == out.Current
 		}
 	}
@@ -186,13 +186,9 @@ func (a *agent) modes(ctx context.Context, s *session) (*modeState, error) {
 	return out, nil
 }
 
-// options are the agents, the model, its reasoning effort and where commands run, as settings. An editor that
-// supports settings shows no modes.
-func (a *agent) options(ctx context.Context, s *session, modes *modeState, wait time.Duration) []configOption {
-	agents := configOption{ID: agentOption, Name: "Agent", Category: "mode", Type: "select", Current: modes.Current}
-	for _, m := range modes.Available {
-		agents.Options = append(agents.Options, configChoice{Value: m.ID, Name: m.Name, Description: m.Description})
-	}
+// options returns the agent, the model, its reasoning effort, the mode of approvals and where
+// commands run as settings. An editor that supports settings shows no modes.
+func (a *agent) options(ctx context.Context, s *session, agents configOption, wait time.Duration) []configOption {
 	c := s.choice()
 	models := configOption{ID: modelOption, Name: "Model", Category: "model", Type: "select", Current: c.model}
 	auto := configChoice{Value: anyModel, Name: "Automatic", Description: "The configured model, else the best that is there"}
@@ -207,7 +203,7 @@ func (a *agent) options(ctx context.Context, s *session, modes *modeState, wait 
 	if !slices.ContainsFunc(models.Options, func(o configChoice) bool { return o.Value == models.Current }) {
 		models.Options = append(models.Options, configChoice{Value: models.Current, Name: harmless.Line(models.Current)})
 	}
-	out := []configOption{agents, models, a.effortOption(c)}
+	out := []configOption{agents, models, a.effortOption(c), a.modeOption(s)}
 	if a.client.Terminal {
 		out = append(out, terminalChoice(c))
 	}
@@ -252,29 +248,26 @@ func (a *agent) setMode(r *request) (any, func(), error) {
 	}
 	s, err := a.session(p.SessionID)
 	if err == nil {
-		err = a.chooseAgent(r.ctx, s, p.ModeID)
+		err = a.chooseMode(s, p.ModeID)
 	}
 	return struct{}{}, func() { a.sayOptions(s) }, err
 }
 
 // chooseAgent takes an agent for the prompts that follow.
 func (a *agent) chooseAgent(ctx context.Context, s *session, id string) error {
-	if id == "" {
-		return lacks("modeId")
-	}
-	modes, err := a.modes(ctx, s)
+	agents, err := a.agents(ctx, s)
 	if err != nil {
 		return err
 	}
 	var names []string
-	for _, m := range modes.Available {
-		if m.ID == id {
+	for _, o := range agents.Options {
+		if o.Value == id {
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			s.agent = id
 			return nil
 		}
-		names = append(names, m.ID)
+		names = append(names, o.Value)
 	}
 	return &rpcError{Code: codeParams, Message: "there is no agent " + harmless.Cut(harmless.Line(id), maxShownName) + "; there are " + harmless.Cut(strings.Join(names, ", "), maxShownName)}
 }
@@ -298,6 +291,10 @@ func (a *agent) setOption(r *request) (any, func(), error) {
 		if err := a.chooseAgent(r.ctx, s, value); err != nil {
 			return nil, nil, err
 		}
+	case approvalsOption:
+		if err := a.chooseMode(s, value); err != nil {
+			return nil, nil, err
+		}
 		after = func() { a.update(s, update{Kind: "current_mode_update", ModeID: value}) }
 	case modelOption:
 		if err := a.chooseModel(r.ctx, s, value); err != nil {
@@ -314,11 +311,11 @@ func (a *agent) setOption(r *request) (any, func(), error) {
 	default:
 		return nil, nil, &rpcError{Code: codeParams, Message: "there is no option " + harmless.Cut(harmless.Line(p.ConfigID), maxShownName)}
 	}
-	modes, err := a.modes(r.ctx, s)
+	agents, err := a.agents(r.ctx, s)
 	if err != nil {
 		return nil, nil, err
 	}
-	return optionsResult{a.options(r.ctx, s, modes, 0)}, after, nil
+	return optionsResult{a.options(r.ctx, s, agents, 0)}, after, nil
 }
 
 // maxRef bounds the name of a model.
@@ -346,12 +343,12 @@ func (a *agent) chooseModel(ctx context.Context, s *session, ref string) error {
 
 // sayOptions tells an editor of settings that it hasn't chosen by that way.
 func (a *agent) sayOptions(s *session) {
-	modes, err := a.modes(a.base, s)
+	agents, err := a.agents(a.base, s)
 	if err != nil {
 		a.log.Warn("the agents can't be listed", "error", err.Error())
 		return
 	}
-	a.update(s, update{Kind: "config_option_update", Options: a.options(a.base, s, modes, 0)})
+	a.update(s, update{Kind: "config_option_update", Options: a.options(a.base, s, agents, 0)})
 }
 
 func (a *agent) sayOptionsToAll() {

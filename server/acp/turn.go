@@ -145,7 +145,10 @@ func (q *asking) ask(ctx context.Context, t *teller, c event.ConfirmRequest) {
 		return
 	}
 	outputs, whole := q.session.asked(c)
-	p := permissionParams{SessionID: q.session.id, Options: permissionOptions(c.Rule, whole), ToolCall: update{
+	if c.Review != nil {
+		outputs = append(outputs, q.session.reviewed(c.Review)...)
+	}
+	p := permissionParams{SessionID: q.session.id, Options: optionsOf(c, whole), ToolCall: update{
 		ToolCallID: c.ToolUseID, Title: callTitle(c.Tool, c.Input), Name: harmless.Line(c.ToolID), ToolKind: t.facts[c.ToolID].kind(c.ToolID),
 		Status: "pending", Locations: q.session.locations(c.Input), RawInput: validRaw(c.Input), Outputs: outputs,
 	}}
@@ -184,7 +187,7 @@ func (q *asking) decision(c event.ConfirmRequest, got permissionResult, err erro
 	default:
 		switch got.Outcome.OptionID {
 		case optionOnce:
-			out.Decision = event.Allow
+			out.Decision, out.All = event.Allow, c.Review != nil
 		case optionChat:
 			out.Decision = event.AllowChat
 		case optionAlways:
@@ -249,6 +252,15 @@ func permissionOptions(rule string, whole bool) []permissionOption {
 		{optionReject, "Reject", "reject_once"},
 		{optionNever, "Reject in this session: " + rule, "reject_always"},
 	}
+}
+
+// optionsOf are the answers to a question. The changes of a call that has run are applied or
+// discarded.
+func optionsOf(c event.ConfirmRequest, whole bool) []permissionOption {
+	if c.Review != nil {
+		return []permissionOption{{optionOnce, "Apply the changes", "allow_once"}, {optionReject, "Discard them", "reject_once"}}
+	}
+	return permissionOptions(c.Rule, whole)
 }
 
 // planStep is a step of a workflow that a prompt runs.

@@ -19,6 +19,7 @@ import (
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/server"
 )
@@ -140,8 +141,12 @@ type question struct {
 	TextAlone       bool            `json:"text_alone,omitempty"`
 	Ephemeral       bool            `json:"ephemeral,omitempty"`
 	Allow           []string        `json:"allow,omitempty"`
+	Approvals       permission.Mode `json:"approvals,omitempty"`
+	Plan            *bool           `json:"plan,omitempty"`
+	KeepMode        bool            `json:"keep_mode,omitempty"`
 	Confirm         bool            `json:"confirm,omitempty"`
 	Forms           bool            `json:"forms,omitempty"`
+	Reviews         bool            `json:"reviews,omitempty"`
 	Effort          provider.Effort `json:"effort,omitempty"`
 	Temperature     *float64        `json:"temperature,omitempty"`
 	MaxTokens       int             `json:"max_tokens,omitempty"`
@@ -172,7 +177,7 @@ func bodyOf(req engine.TurnRequest) (*question, error) {
 	q := &question{
 		ConversationID: req.Chat.Number, Fork: req.Chat.Fork, Context: req.Context, InteractionType: req.InteractionType,
 		ActionMetadata: req.ActionMetadata, Model: req.Model, Agent: req.Agent, System: req.System, AgentMode: req.AgentMode,
-		TextAlone: req.TextAlone, Ephemeral: req.Ephemeral, Allow: req.Policy.Allow, Confirm: req.CanConfirm, Forms: req.CanAnswer, Schema: req.Schema,
+		TextAlone: req.TextAlone, Ephemeral: req.Ephemeral, Allow: req.Policy.Allow, Approvals: req.Policy.Approvals, Plan: req.Plan, KeepMode: req.KeepMode, Confirm: req.CanConfirm, Forms: req.CanAnswer, Reviews: req.CanReview, Schema: req.Schema,
 		Effort: req.Params.Effort, Temperature: req.Params.Temperature, MaxTokens: req.Params.MaxTokens,
 	}
 	if req.Tools != nil {
@@ -277,7 +282,17 @@ func (c *Remote) Confirm(ctx context.Context, id engine.TurnID, a engine.Confirm
 		Decision  event.Decision  `json:"decision"`
 		Reason    string          `json:"reason,omitempty"`
 		Content   json.RawMessage `json:"content,omitempty"`
-	}{a.ToolUseID, nonce, a.Decision, a.Reason, a.Content}, nil)
+		All       bool            `json:"all,omitempty"`
+		Only      *[]string       `json:"only,omitempty"`
+	}{a.ToolUseID, nonce, a.Decision, a.Reason, a.Content, a.All, onlyOf(a)}, nil)
+}
+
+// onlyOf returns the files that are applied; nil is no choice, which an empty list is.
+func onlyOf(a engine.Confirmation) *[]string {
+	if a.Only == nil {
+		return nil
+	}
+	return &a.Only
 }
 
 // nonce finds what an approval is answered with.

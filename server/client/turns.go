@@ -186,7 +186,9 @@ func (l *Local) Confirm(ctx context.Context, id engine.TurnID, a engine.Confirma
 		Decision  event.Decision  `json:"decision"`
 		Reason    string          `json:"reason,omitempty"`
 		Content   json.RawMessage `json:"content,omitempty"`
-	}{a.ToolUseID, a.Decision, a.Reason, a.Content})
+		All       bool            `json:"all,omitempty"`
+		Only      *[]string       `json:"only,omitempty"`
+	}{a.ToolUseID, a.Decision, a.Reason, a.Content, a.All, onlyOf(a)})
 	if err != nil {
 		return err
 	}

@@ -96,8 +96,7 @@ func (c *call) ask(ctx context.Context, ask event.ConfirmRequest) {
 			}
 			return
 		}
-		decision, content := answerOf(ask.Form, answer)
-		c.confirm(engine.Confirmation{ToolUseID: ask.ToolUseID, Decision: decision, Content: content})
+		c.confirm(answerOf(&ask, answer))
 	})
 }
 
@@ -140,8 +139,7 @@ type parked struct {
 	s       *session
 	tool    string
 	sum     [sha256.Size]byte // of the arguments
-	useID   string
-	form    *event.Form // nil for an approval
+	ask     event.ConfirmRequest
 	id      engine.TurnID
 	at      event.Seq
 	changed []event.Change
@@ -158,7 +156,7 @@ func (c *call) park(ask event.ConfirmRequest) *sdk.CallToolResult {
 	}
 	p := &parked{
 		state: rand.Text(), s: c.s, tool: c.req.Params.Name, sum: sumOf(c.req.Params.Arguments),
-		useID: ask.ToolUseID, form: ask.Form, id: c.id, at: c.at, changed: c.changed,
+		ask: ask, id: c.id, at: c.at, changed: c.changed,
 	}
 	h := c.h
 	h.mu.Lock()
@@ -217,7 +215,6 @@ func (c *call) resume(state string) error {
 	p.timer.Stop()
 	c.id, c.at, c.changed = p.id, p.at, p.changed
 	answer, _ := c.req.Params.InputResponses[approvalKey].(*sdk.ElicitResult) // another answer is no yes
-	decision, content := answerOf(p.form, answer)
-	c.confirm(engine.Confirmation{ToolUseID: p.useID, Decision: decision, Content: content})
+	c.confirm(answerOf(&p.ask, answer))
 	return nil
 }

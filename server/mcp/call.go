@@ -77,7 +77,7 @@ func (sv *served) call(ctx context.Context, req *sdk.CallToolRequest, of offered
 func (c *call) start(ctx context.Context) (*sdk.CallToolResult, error) {
 	turn := engine.TurnRequest{
 		Title: titleOf(c.req.ClientInfo()), Workspace: c.h.o.Workspace, Policy: c.h.o.Policy,
-		CanConfirm: c.canAsk(), CanAnswer: c.canAsk(), TextAlone: true,
+		CanConfirm: c.canAsk(), CanAnswer: c.canAsk(), CanReview: c.canAsk(), TextAlone: true,
 		OnWait: func(what string) { c.tell.say(ctx, "waiting: "+what) },
 	}
 	if c.of.agent == "" {

@@ -31,7 +31,9 @@
 // by elicitation where the client can; elsewhere it is denied, with the rule that
 // would allow it. A model's client may well have asked the person already, but it
 // says so nowhere. What a running tool asks itself goes on to the client in the same
-// way, in the name of who asks (forms.go).
+// way, in the name of who asks (forms.go). The changes of a call that has run (the mode
+// changes of the setting approvals) are asked about by a form with their diffs; changes that
+// do not fit a form can only be discarded (review.go).
 //
 // # What is hostile
 //

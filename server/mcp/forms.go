@@ -5,6 +5,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/internal/consent"
 )
@@ -45,23 +46,28 @@ func (c *call) ofForm(ask event.ConfirmRequest) *sdk.ElicitParams {
 
 // questionOf is what the user is asked about a call, or by it.
 func (c *call) questionOf(ask event.ConfirmRequest) *sdk.ElicitParams {
-	if ask.Form != nil {
+	switch {
+	case ask.Form != nil:
 		return c.ofForm(ask)
+	case ask.Review != nil:
+		return reviewQuestion(ask)
 	}
 	return question(ask)
 }
 
-// answerOf reads the user's answer to either.
-func answerOf(form *event.Form, answer *sdk.ElicitResult) (d event.Decision, content json.RawMessage) {
-	if form == nil || form.Kind == event.SamplingForm {
-		return decisionOf(answer), nil
+// answerOf reads the user's answer to a question.
+func answerOf(ask *event.ConfirmRequest, answer *sdk.ElicitResult) engine.Confirmation {
+	out := engine.Confirmation{ToolUseID: ask.ToolUseID, Decision: event.Deny}
+	switch form := ask.Form; {
+	case ask.Review != nil:
+		return reviewAnswer(ask, answer)
+	case form == nil || form.Kind == event.SamplingForm:
+		out.Decision = decisionOf(answer)
+	case answer != nil && answer.Action == "accept":
+		raw, err := json.Marshal(answer.Content)
+		if _, problems := form.Fill(raw); err == nil && len(problems) == 0 { // else the client has shown another form
+			out.Decision, out.Content = event.Allow, raw
+		}
 	}
-	if answer == nil || answer.Action != "accept" {
-		return event.Deny, nil
-	}
-	raw, err := json.Marshal(answer.Content)
-	if _, problems := form.Fill(raw); err != nil || len(problems) > 0 {
-		return event.Deny, nil // the client has shown another form
-	}
-	return event.Allow, raw
+	return out
 }

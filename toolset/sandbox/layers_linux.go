@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/fettle-cli/fettle/internal/atomicfile"
+	"github.com/fettle-cli/fettle/internal/mounts"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/sandbox/keeper"
 )
@@ -36,8 +36,8 @@ func (l *Launcher) Layers(ctx context.Context, workspace, dir string) (why strin
 	if int(ws.Uid) != os.Geteuid() || int(ws.Gid) != os.Getegid() {
 		return "it belongs to another user or group", nil
 	}
-	if at := mountBelow(workspace); at != "" {
-		return at + " is mounted inside of it", nil
+	if at := mounts.Below(workspace); len(at) > 0 {
+		return at[0] + " is mounted inside of it", nil
 	}
 	key := devices{ws.Dev, base.Dev} //nolint:unconvert
 	l.probe.Lock()
@@ -141,27 +141,4 @@ func (l *Launcher) tryLayer(ctx context.Context, dir string) (why string, err er
 		return "its file system doesn't keep the marks of an overlay", nil
 	}
 	return "", nil
-}
-
-// mountBelow returns a mount point below a folder, or "".
-func mountBelow(dir string) string {
-	table, err := os.ReadFile("/proc/self/mountinfo")
-	if err != nil {
-		return ""
-	}
-	for line := range bytes.Lines(table) {
-		fields := strings.Fields(string(line))
-		if len(fields) < 5 {
-			continue
-		}
-		if at := unescapeMount(fields[4]); strings.HasPrefix(at, dir+"/") {
-			return at
-		}
-	}
-	return ""
-}
-
-// unescapeMount reads a path of mountinfo, in which blanks and backslashes are octal numbers.
-func unescapeMount(path string) string {
-	return strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace(path)
 }

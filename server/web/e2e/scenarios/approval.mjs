@@ -1,5 +1,6 @@
-// A command waits for a person: Enter doesn't allow it, Allow runs it, Deny tells the
-// model why, and another page sees that it was answered.
+// A command waits for the user: Enter doesn't allow it, Allow runs it, Deny tells the
+// model why, and another page sees that it was answered. In the mode "Review changes" the
+// command runs first, and the user applies a part of its changes.
 import { chat } from "../kit.mjs";
 import { call, script } from "../models.mjs";
 
@@ -8,6 +9,8 @@ const model = script([
   { when: "^run", step: 0, text: "I need a command for that.", calls: [call("run_command", { command })] },
   { when: "^run", step: 1, seen: "denied", text: "Then I leave it." },
   { when: "^run", step: 1, text: "It is done." },
+  { when: "^change", step: 0, calls: [call("run_command", { command: "rm ran.txt; echo new > made.txt; echo printed" })] },
+  { when: "^change", step: 1, seen: "keep the old one", text: "One is changed." },
 ]);
 
 export default async function approval(t) {
@@ -57,4 +60,25 @@ export default async function approval(t) {
   const said = JSON.stringify(await server.api(`/api/chats/${id}/messages`));
   t.ok(said.includes("not on a Saturday"), "the model is told the reason");
   await t.shot(page, "denied");
+
+  // The chat keeps the mode that was chosen.
+  await page.getByRole("combobox", { name: "Approvals" }).selectOption("changes");
+  await t.until("the chat has the mode", async () => (await server.api(`/api/chats/${id}`)).chat.approvals === "changes");
+  await ui.ask("change it");
+  const review = page.getByRole("region", { name: /Apply the changes of run_command to 2 files/ });
+  const first = review.or(page.getByRole("region", { name: /run_command needs your approval/ }));
+  await first.waitFor();
+  if ((await review.count()) === 0) return; // no overlay can be mounted here, so it asks before
+  await review.getByText("+new").waitFor();
+  await t.shot(page, "review");
+  await t.axe(page, "a review");
+  await review.getByRole("checkbox", { name: "Apply ran.txt" }).uncheck();
+  await review.getByRole("textbox").fill("keep the old one");
+  const apply = review.getByRole("button", { name: "Apply 1 of 2" });
+  await t.until("Apply can be used", () => apply.isEnabled());
+  await apply.click();
+  await page.getByText("One is changed.").waitFor();
+  await ui.done();
+  const { files } = await server.api(`/api/chats/${id}/workspace/files`);
+  t.equal(files.map((f) => f.path).sort().join(" "), "made.txt ran.txt", "the files afterwards");
 }

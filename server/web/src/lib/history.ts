@@ -39,7 +39,7 @@ function outputOf(call: CallOfPage): string {
 /** told is what a call's record tells of it. */
 function told(call: CallOfPage) {
   return {
-    call_id: call.id, error: call.error, duration_ms: call.duration_ms, render_plan: call.render_plan, renderer: call.renderer,
+    call_id: call.id, undone: call.undone, error: call.error, duration_ms: call.duration_ms, render_plan: call.render_plan, renderer: call.renderer,
     workspace_payload: workspacePayload(call.workspace_payload, call.workspace_plan) ?? undefined, payload_id: call.payload_id,
     pre_manifest_id: call.pre_manifest_id, post_manifest_id: call.post_manifest_id, changes: call.changes, changed: call.changed,
   };

@@ -5,7 +5,7 @@ import { argument } from "@/lib/argument";
 import { joinMarkers, type Segment } from "@/lib/markers";
 import { record } from "@/lib/record";
 import { workspacePayload } from "@/lib/workspace/payload";
-import type { ActiveToolProgress, Approval, ApprovalForm, Attachment, ChatFault, ShownPayload, ThoughtStep, ToolCall, ToolProgressEvent, Usage } from "@/types/chat";
+import type { ActiveToolProgress, Approval, ApprovalForm, ApprovalReview, Attachment, ChatFault, ShownPayload, ThoughtStep, ToolCall, ToolProgressEvent, Usage } from "@/types/chat";
 
 /** LiveTurn is what is known of the answer so far. */
 export interface LiveTurn {
@@ -170,6 +170,7 @@ function asked(event: Extract<TurnEvent, { type: "confirm_request" }>): Approval
   return {
     turn_id: event.turn_id, tool_use_id: event.tool_use_id, tool: event.tool, tool_id: event.tool_id, input: record(event.input),
     reason: event.reason, rule: event.rule, ...(event.form ? { form: event.form as ApprovalForm } : {}),
+    ...(event.review ? { review: event.review as ApprovalReview } : {}),
   };
 }
 

@@ -61,7 +61,7 @@ export interface WorkspacePayload {
 
 /** ToldOfCall is what both the events and a chat's messages tell of a call. */
 export type ToldOfCall = Partial<
-  Pick<components["schemas"]["CallView"], "error" | "duration_ms" | "render_plan" | "renderer" | "payload_id" | "pre_manifest_id" | "post_manifest_id" | "changes" | "changed">
+  Pick<components["schemas"]["CallView"], "error" | "duration_ms" | "render_plan" | "renderer" | "payload_id" | "pre_manifest_id" | "post_manifest_id" | "changes" | "changed" | "undone">
 >;
 
 /** ToolCall is an entry of tool_history, with what fettle knows of the call. */
@@ -190,6 +190,29 @@ export interface Approval {
   expires_at?: string;
   /** an MCP server's question; without it the call itself waits */
   form?: ApprovalForm;
+  /** the changes of a call that has run, which wait to be applied */
+  review?: ApprovalReview;
+}
+
+/** ApprovalReview lists the changes that a call has made, removals first. */
+export interface ApprovalReview {
+  files: ReviewedFile[];
+  /** how many are not listed */
+  more?: number;
+  /** changes that no answer applies, since the same was changed meanwhile */
+  conflicts?: { path: string; kind: string; reason?: string }[];
+  output?: string;
+}
+
+export interface ReviewedFile {
+  path: string;
+  kind: "added" | "modified" | "removed";
+  /** files of one group are applied together or not at all */
+  group?: string;
+  diff?: string;
+  note?: string;
+  added?: number;
+  removed?: number;
 }
 
 /** ApprovalForm is what an MCP server asks while one of its calls runs. */

@@ -8,6 +8,7 @@ import type { LiveTurn } from "@/lib/turn";
 import { callPayloadId } from "@/lib/workspace/follow";
 import { shownAsWorkspace } from "@/lib/workspace/payload";
 import type { GeneralChatMessage, ShownPayload, ToolCall } from "@/types/chat";
+import { AcceptPlan } from "./AcceptPlan";
 import { Approvals } from "./ApprovalCard";
 import { Blocks } from "./Blocks";
 import { MessageActions } from "./MessageActions";
@@ -44,6 +45,7 @@ export const AgentMessage = memo(function AgentMessage({ message, turn, last }: 
       {/* It is there from the first: an answer that becomes the last child for a moment has its lists styled anew. */}
       <div className="flex flex-col gap-3 empty:hidden">
         {message && <Ending message={message} last={last} />}
+        {message && last && <AcceptPlan />}
         {message && last && <Suggestions message={message} />}
         {message && <MessageActions message={message} />}
       </div>

@@ -8,13 +8,18 @@ import { useChat } from "@/hooks/useGeneralChat";
 import type { Approval } from "@/types/chat";
 import { AllowMore, useSettled } from "./decision";
 import { QuestionCard } from "./QuestionCard";
+import { ReviewCard } from "./ReviewCard";
 import { isCut, Proposed } from "./Proposed";
 import { TimeLeft } from "./TimeLeft";
 import { ToolIcon } from "./toolIcon";
 
 /** Approvals are the calls that wait for a person, where the answer is read. */
 export function Approvals({ approvals }: { approvals: Approval[] }) {
-  return approvals.map((a) => (a.form ? <QuestionCard key={a.tool_use_id} approval={a} form={a.form} /> : <ApprovalCard key={a.tool_use_id} approval={a} />));
+  return approvals.map((a) => {
+    if (a.form) return <QuestionCard key={a.tool_use_id} approval={a} form={a.form} />;
+    if (a.review) return <ReviewCard key={a.tool_use_id} approval={a} review={a.review} />;
+    return <ApprovalCard key={a.tool_use_id} approval={a} />;
+  });
 }
 
 function ApprovalCard({ approval }: { approval: Approval }) {

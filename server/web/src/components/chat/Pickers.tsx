@@ -9,6 +9,7 @@ import { useClientPages, usePageTabs } from "@/components/panels/workspace/usePa
 import { Tooltip } from "@/components/ui/Tooltip";
 import { useChat } from "@/hooks/useGeneralChat";
 import { PayloadPageContext } from "@/lib/payloadHandlers";
+import { ChatMode } from "./ChatMode";
 import { ChatTools } from "./ChatTools";
 import { ModelParams, paramsText } from "./ModelParams";
 
@@ -50,6 +51,7 @@ export function Pickers() {
         </select>
       )}
       <PagePicker />
+      <ChatMode />
       <ChatTools />
       <Tooltip text={paramsText(params) || "Reasoning effort, temperature and length of answers"}>
         <button type="button" aria-label="Model parameters" onClick={() => setOpened(true)} className={cn("flex h-8 min-w-8 shrink-0 items-center justify-center gap-1 rounded-md px-1 text-[13px] hover:bg-raised", paramsText(params) ? "text-accent-ink" : "text-muted")}>

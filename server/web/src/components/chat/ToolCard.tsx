@@ -1,5 +1,6 @@
 import { Ban, Check, ChevronRight, CircleAlert, LoaderCircle } from "lucide-react";
 import { memo, useId, useState, type ReactNode } from "react";
+import { useUndone } from "@/components/files/useUndone";
 import { argument } from "@/lib/argument";
 import { cn } from "@/lib/cn";
 import { duration } from "@/lib/time";
@@ -19,9 +20,10 @@ interface Props {
 export const ToolCard = memo(function ToolCard({ call, chatId, progress, children }: Props) {
   const [open, setOpen] = useState(false);
   const id = useId();
+  const files = call?.changed ?? call?.changes?.length ?? 0;
+  const undone = useUndone(chatId, call?.call_id, files > 0 && call?.status !== "running", call?.undone);
   if (!call) return null;
   const about = argument(call.input);
-  const files = call.changed ?? call.changes?.length ?? 0;
   return (
     <div className="my-2 overflow-hidden rounded-lg border border-border bg-surface text-[13px]">
       <button type="button" aria-expanded={open} aria-controls={id} onClick={() => setOpen(!open)} className="flex w-full min-w-0 items-center gap-2 px-3 py-2 text-left hover:bg-raised">
@@ -29,7 +31,7 @@ export const ToolCard = memo(function ToolCard({ call, chatId, progress, childre
         <span className="shrink-0 font-medium">{call.tool_name}</span>
         <span className="min-w-0 flex-1 truncate font-mono text-xs text-muted" dir="auto">{about}</span>
         {call.app_calls !== undefined && call.app_calls > 0 && <span className="shrink-0 text-muted">{call.app_calls === 1 ? "1 call by its page" : `${call.app_calls} calls by its page`}</span>}
-        {files > 0 && <span className="shrink-0 text-muted">{files === 1 ? "1 file changed" : `${files} files changed`}</span>}
+        {files > 0 && <span className="shrink-0 text-muted">{files === 1 ? "1 file changed" : `${files} files changed`}{undone && ", undone"}</span>}
         {call.duration_ms !== undefined && <span className="shrink-0 text-muted tabular-nums">{duration(call.duration_ms)}</span>}
         <Status call={call} />
         <ChevronRight className={cn("size-3.5 shrink-0 text-muted transition-transform", open && "rotate-90")} aria-hidden="true" />
@@ -38,7 +40,7 @@ export const ToolCard = memo(function ToolCard({ call, chatId, progress, childre
       {children}
       {call.status === "error" && !open && call.error && <p className="truncate border-t border-border px-3 py-1.5 text-xs text-bad">{call.error}</p>}
       <div id={id} hidden={!open}>
-        {open && <ToolDetails call={call} chatId={chatId} />}
+        {open && <ToolDetails call={call} chatId={chatId} undone={undone} />}
       </div>
     </div>
   );

@@ -1,17 +1,15 @@
-import { useQueryClient } from "@tanstack/react-query";
-import { PanelRight, Undo2 } from "lucide-react";
+import { PanelRight } from "lucide-react";
 import { lazy, Suspense, useState } from "react";
 import { Button } from "@/components/ui/Button";
 import { Choice } from "@/components/ui/Choice";
 import { CopyButton } from "@/components/ui/CodeBlock";
 import { Skeleton } from "@/components/ui/States";
-import { tell, tellFault } from "@/components/ui/Toasts";
-import { api, unwrap } from "@/lib/api/client";
 import { cn } from "@/lib/cn";
 import { useUI } from "@/lib/ui";
 import type { ToolCall } from "@/types/chat";
 import { ToolCard } from "./ToolCard";
 
+const UndoCall = lazy(() => import("@/components/files/UndoCall").then((m) => ({ default: m.UndoCall })));
 const View = lazy(() => import("@/components/renderers/ToolCallView").then((m) => ({ default: m.ToolCallView })));
 
 type Part = "view" | "output" | "input";
@@ -21,7 +19,7 @@ const names: Record<Part, string> = { view: "View", output: "Output", input: "In
 const maxOutput = 20_000;
 
 /** ToolDetails is an open card: what the renderer shows, output, input, and the way back. */
-export function ToolDetails({ call, chatId }: { call: ToolCall; chatId: string | null }) {
+export function ToolDetails({ call, chatId, undone }: { call: ToolCall; chatId: string | null; undone: boolean }) {
   // What the result looks like comes first, the raw arguments last.
   const parts: Part[] = [...(call.call_id && call.status !== "running" && (call.render_plan || call.renderer) ? (["view"] as const) : []), "output", "input"];
   const [chosen, setChosen] = useState<Part | null>(null);
@@ -39,7 +37,11 @@ export function ToolDetails({ call, chatId }: { call: ToolCall; chatId: string |
             Open in workspace
           </Button>
         )}
-        {chatId && changed > 0 && call.pre_manifest_id && <UndoCall call={call} chatId={chatId} />}
+        {chatId && callId && changed > 0 && call.pre_manifest_id && (
+          <Suspense>
+            <UndoCall name={call.tool_name} callId={callId} chatId={chatId} undone={undone} />
+          </Suspense>
+        )}
       </div>
       {part === "view" && callId ? (
         <div className="h-80 overflow-auto border-t border-border">
@@ -104,36 +106,4 @@ export function inputText(input: Record<string, unknown>): string {
   const entries = Object.entries(input);
   if (entries.length === 0) return "No arguments.";
   return entries.map(([key, value]) => (typeof value === "string" ? (value.includes("\n") ? `${key}:\n${value}` : `${key}: ${value}`) : `${key}: ${JSON.stringify(value, null, 2)}`)).join("\n");
-}
-
-function UndoCall({ call, chatId }: { call: ToolCall; chatId: string }) {
-  const client = useQueryClient();
-  const [busy, setBusy] = useState(false);
-  async function undo() {
-    setBusy(true);
-    const params = { path: { chat: chatId } };
-    try {
-      const done = unwrap(await api.POST("/api/chats/{chat}/workspace/restore", { params, body: { manifest: call.pre_manifest_id, paths: call.changes?.map((c) => c.path) } }));
-      const n = done.changes.length;
-      tell(n === 0 ? "Nothing to undo: the files are as they were before." : `Undid ${call.tool_name}: ${n === 1 ? "1 file" : `${n} files`} back.`, {
-        label: "Take back",
-        run: () => {
-          api.POST("/api/chats/{chat}/workspace/undo", { params, body: {} }).then(
-            () => client.invalidateQueries({ queryKey: ["workspace", chatId] }),
-            (error: unknown) => tellFault("The undo can't be taken back", error),
-          );
-        },
-      });
-    } catch (error) {
-      tellFault(`${call.tool_name} can't be undone`, error);
-    }
-    setBusy(false);
-    void client.invalidateQueries({ queryKey: ["workspace", chatId] });
-  }
-  return (
-    <Button size="small" look="quiet" disabled={busy} onClick={() => void undo()}>
-      <Undo2 className="size-4" aria-hidden="true" />
-      Undo
-    </Button>
-  );
 }

@@ -61,7 +61,7 @@ export function NameDialog({
   );
 }
 
-/** BlockedDialog lists what someone else changed since, and leaves the choice. */
+/** BlockedDialog lists the files that were changed since, by later calls or someone else, and leaves the choice. */
 export function BlockedDialog({ blocked, onClose }: { blocked: Blocked; onClose(): void }) {
   useReturnFocus();
   const n = blocked.paths.length;
@@ -69,14 +69,14 @@ export function BlockedDialog({ blocked, onClose }: { blocked: Blocked; onClose(
     <Dialog
       open
       onOpenChange={(open) => !open && onClose()}
-      title={`${n === 1 ? "1 file was" : `${n} files were`} changed by someone else since`}
-      about="Nothing was changed yet. Overwriting them can be undone too."
+      title={`${n === 1 ? "1 file was" : `${n} files were`} changed since`}
+      about="Nothing was changed yet. What is overwritten can be restored."
       footer={
         <>
           <Button autoFocus onClick={onClose}>
             Cancel
           </Button>
-          <Button onClick={blocked.keep}>Keep {n === 1 ? "it" : "them"}, bring back the rest</Button>
+          <Button onClick={blocked.keep}>Keep {n === 1 ? "it" : "them"}, restore the rest</Button>
           <Button look="danger" onClick={blocked.anyway}>
             {blocked.what} anyway
           </Button>

@@ -11,7 +11,7 @@ import { FileTree } from "./FileTree";
 import { folderOf } from "./kinds";
 import { above, buildTree, openAtFirst, rowsOf, type Mark, type TreeFile, type TreeNode } from "./tree";
 import { dropped, type Upload } from "./upload";
-import { useFileActions } from "./useFileActions";
+import { counted, useFileActions } from "./useFileActions";
 import { useDiff, useFiles, useStates } from "./useWorkspace";
 import { restoreState } from "./workspaceApi";
 
@@ -109,7 +109,7 @@ function Browser({ chatId, path, manifestId, onLeave, listed, truncated, at }: F
   const bringBack = () =>
     manifestId &&
     void actions
-      .restoring("Bring back", () => "Brought this state back", (o) => restoreState(chatId, manifestId, o))
+      .restoring("Restore", (d) => `Restored this state: ${counted(d)}`, (o) => restoreState(chatId, manifestId, o))
       .then(onLeave);
 
   return (

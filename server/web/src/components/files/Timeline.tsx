@@ -11,7 +11,7 @@ import { TimelineList } from "./TimelineList";
 import { counted, useFileActions } from "./useFileActions";
 import { useKeptFocus } from "./useKeptFocus";
 import { useBranches, useStates } from "./useWorkspace";
-import { restoreState, undo, type WorkspaceState } from "./workspaceApi";
+import { restoreState, type WorkspaceState } from "./workspaceApi";
 
 type View = { kind: "list" } | { kind: "tree"; manifestId?: string } | { kind: "diff"; title: string; from?: string; to?: string };
 
@@ -45,10 +45,9 @@ export default function Timeline({ chatId }: { chatId: string }) {
 
   const restore = (id: string) =>
     void actions.restoring(
-      "Bring back",
-      (done) => `Brought back: ${counted(done)}`,
+      "Restore",
+      (done) => `Restored: ${counted(done)}`,
       (options) => restoreState(chatId, id, options),
-      { label: "Undo", run: () => undo(chatId) },
     );
   const choose = (state: WorkspaceState) => {
     if (!comparing) return setView({ kind: "tree", manifestId: state.active ? undefined : state.id });

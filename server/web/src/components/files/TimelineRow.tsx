@@ -108,7 +108,12 @@ function Facts({ state, branch, from, aside }: { state: WorkspaceState; branch?:
         </span>
       ))}
       {state.active && <span className="shrink-0 text-accent-ink">now</span>}
-      {state.undone && <span className="shrink-0">undone</span>}
+      {(state.undone || state.reverted) && <span className="shrink-0">undone</span>}
+      {state.shared && (
+        <span className="shrink-0" title="Other programs may have made some of these changes while it ran">
+          shared
+        </span>
+      )}
       {!state.complete && <span className="shrink-0 text-warn">not all of it is kept</span>}
       {branch && (
         <span className="flex min-w-0 items-baseline gap-1">

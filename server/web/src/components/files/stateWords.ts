@@ -13,7 +13,7 @@ const sources: Record<string, string> = {
   edit: "Edited",
   external: "Changed outside of fettle",
   interrupted: "Found after an interruption",
-  restore: "Brought back",
+  restore: "Restored",
   import: "Imported",
 };
 
@@ -23,6 +23,7 @@ const telling = ["path", "file", "filename", "command", "query", "url", "name", 
 export function stateWords(state: WorkspaceState): StateWords {
   if (state.source === "tool_run") return { what: (state.tool?.split(":").pop() ?? "A tool") + byPage(state.by), detail: argument(state.args) };
   if (!state.parent_id && state.source === "external") return { what: "As it was found", detail: "" };
+  if (state.source === "restore" && state.source_ref?.startsWith("-")) return { what: "Undid one call", detail: "" };
   const paths = state.changes?.paths ?? [];
   const one = paths.length === 1 ? paths[0] : undefined;
   if (state.source === "edit" && one) return { what: { added: "Made", removed: "Deleted" }[one.kind] ?? "Edited", detail: one.path };

@@ -1,15 +1,13 @@
 import { tell, tellFault } from "@/components/ui/Toasts";
-import { listStates, restoreState, undo, type Restored } from "./workspaceApi";
+import { listStates, restoreState, undoCall, type Restored } from "./workspaceApi";
 
 /**
- * takeBack undoes what a step did to paths: by undo where it is still the last
- * step, else by bringing these paths back alone, so that nothing newer goes.
+ * takeBack reverts what a step did, wherever it is by now, and leaves what was done after
+ * it. Several steps have no state after them here: their paths are restored.
  */
 export async function takeBack(chatId: string, done: Restored, paths: string[]): Promise<void> {
   try {
-    const { states } = await listStates(chatId, 20);
-    const active = states.find((s) => s.active);
-    if (active && active.id === done.after) await undo(chatId);
+    if (done.after) await undoCall(chatId, done.after);
     else if (done.before) await restoreState(chatId, done.before, { paths });
     else throw new Error("there is no state before it");
     tell("Taken back");

@@ -5,7 +5,7 @@ import { draftKey, useDrafts } from "./drafts";
 import { stepBack, takeBack } from "./takeBack";
 import type { Upload } from "./upload";
 import { useRefresh } from "./useWorkspace";
-import { deleteFile, moveFile, putFile, redo, undo, uploadFile, type Restored, type RestoreOptions } from "./workspaceApi";
+import { deleteFile, moveFile, putFile, redo, undo, undoCall, uploadFile, type Restored, type RestoreOptions } from "./workspaceApi";
 
 export interface Progress {
   done: number;
@@ -105,18 +105,21 @@ export function useFileActions(chatId: string) {
     });
 
   /** restoring runs undo, redo or restore; where others changed files since, it shows which. */
-  const restoring = (what: string, said: (done: Restored) => string, step: (options: RestoreOptions) => Promise<Restored>, back?: { label: string; run(): Promise<unknown> }, options: RestoreOptions = {}): Promise<void> =>
+  const restoring = (what: string, said: (done: Restored) => string, step: (options: RestoreOptions) => Promise<Restored>, options: RestoreOptions = {}): Promise<void> =>
     run(`${what} was not done`, async () => {
       try {
         const done = await step(options);
-        tell(said(done), back && { label: back.label, run: () => void stepBack(chatId, done, back.run).then(refresh) });
+        const again = done.inverse === "redo";
+        // What nothing was changed for is no step.
+        if (done.before === done.after) tell(said(done));
+        else tell(said(done), { label: again ? "Redo" : "Undo", run: () => void stepBack(chatId, done, () => (again ? redo(chatId) : undo(chatId))).then(refresh) });
       } catch (error) {
         if (!(error instanceof ApiFault) || error.status !== 409) throw error;
         const plan = await step({ ...options, dry_run: true });
         if (plan.blocked.length === 0) throw error;
         const again = (more: RestoreOptions) => {
           setBlocked(null);
-          void restoring(what, said, step, back, { ...options, ...more });
+          void restoring(what, said, step, { ...options, ...more });
         };
         setBlocked({
           what,
@@ -138,19 +141,22 @@ export function useFileActions(chatId: string) {
     upload,
     stopUpload: () => stop.current?.abort(),
     restoring,
-    undo: () => restoring("Undo", (d) => `Undone: ${counted(d)}`, (o) => undo(chatId, o), { label: "Redo", run: () => redo(chatId) }),
-    redo: () => restoring("Redo", (d) => `Redone: ${counted(d)}`, (o) => redo(chatId, o), { label: "Undo", run: () => undo(chatId) }),
+    undo: () => restoring("Undo", (d) => `Undone: ${counted(d)}`, (o) => undo(chatId, o)),
+    redo: () => restoring("Redo", (d) => `Redone: ${counted(d)}`, (o) => redo(chatId, o)),
+    /** undoCall reverts one call, wherever it is in the history. */
+    undoCall: (name: string, call: string) => restoring("Undo", (d) => `Undid ${name}: ${counted(d)}`, (o) => undoCall(chatId, call, o)),
   };
 }
 
 export type FileActions = ReturnType<typeof useFileActions>;
 
-/** counted says what files a step touched: "2 files back, 1 removed". */
-export function counted(done: Restored): string {
-  const removed = done.changes.filter((c) => c.change === "removed").length;
-  const back = done.changes.length - removed;
+/** counted says what became of the files of a step, and names the first: "2 files restored, 1 removed: a, b, c". */
+export function counted({ summary }: Restored): string {
+  const { files, more, restored, removed, modes } = summary;
   const parts = [];
-  if (back > 0) parts.push(`${back} ${back === 1 ? "file" : "files"} back`);
+  if (restored > 0) parts.push(`${restored} ${restored === 1 ? "file" : "files"} restored`);
   if (removed > 0) parts.push(`${removed} removed`);
-  return parts.join(", ") || "no file was different";
+  if (modes > 0) parts.push(`${modes} ${modes === 1 ? "mode" : "modes"} restored`);
+  if (parts.length === 0) return "no file was different";
+  return `${parts.join(", ")}: ${files.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 }

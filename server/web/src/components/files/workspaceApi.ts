@@ -129,6 +129,11 @@ export async function restoreState(chatId: string, manifest: string, options: Re
   return unwrap(await api.POST("/api/chats/{chat}/workspace/restore", { params: ofChat(chatId), body: { manifest, ...options } }));
 }
 
+/** undoCall reverts what one call did, and leaves what was done after it. */
+export async function undoCall(chatId: string, call: string, options: RestoreOptions = {}): Promise<Restored> {
+  return unwrap(await api.POST("/api/chats/{chat}/workspace/undo", { params: ofChat(chatId), body: { call, ...options } }));
+}
+
 export async function undo(chatId: string, options: RestoreOptions = {}): Promise<Restored> {
   return unwrap(await api.POST("/api/chats/{chat}/workspace/undo", { params: ofChat(chatId), body: { steps: 1, ...options } }));
 }

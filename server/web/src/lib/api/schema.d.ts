@@ -190,7 +190,7 @@ export interface paths {
         delete: operations["delete_chat"];
         options?: never;
         head?: never;
-        /** Give a chat another title */
+        /** Change a chat's title, or its mode of approvals */
         patch: operations["rename_chat"];
         trace?: never;
     };
@@ -579,7 +579,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Take back what the last steps did to files */
+        /** Revert what the last steps, or one call, did to files */
         post: operations["undo_workspace"];
         delete?: never;
         options?: never;
@@ -2185,6 +2185,7 @@ export interface components {
             tool_id: string;
             tool_use_id: string;
             turn_id: string;
+            undone?: boolean;
             workspace_payload?: unknown;
             workspace_plan?: unknown;
         };
@@ -2205,6 +2206,7 @@ export interface components {
             active_manifest_id?: string;
             agent?: string;
             agent_mode?: boolean;
+            approvals?: string;
             /** Format: date-time */
             created_at: string;
             cut_short?: boolean;
@@ -2214,8 +2216,11 @@ export interface components {
             id: string;
             last_turn: number;
             messages: number;
+            /** Format: date-time */
+            mode_chosen_at?: string;
             model: string;
             number: number;
+            plan?: boolean;
             system?: string;
             title: string;
             /** Format: date-time */
@@ -2282,6 +2287,13 @@ export interface components {
             field: string;
             new: string;
             old: string;
+        };
+        FilesSummary: {
+            files: string[];
+            modes: number;
+            more: number;
+            removed: number;
+            restored: number;
         };
         Form: {
             call: string;
@@ -2355,6 +2367,7 @@ export interface components {
             parent_id?: string;
             parts: components["schemas"]["Part"][];
             pieces?: number;
+            plan?: boolean;
             role: string;
             state_unknown?: boolean;
             status: string;
@@ -2413,8 +2426,10 @@ export interface components {
             maker?: string;
             parent_id?: string;
             root: string;
+            since_id?: string;
             source: string;
             source_ref?: string;
+            steps?: number;
         };
         Media: {
             data: string;
@@ -2547,6 +2562,21 @@ export interface components {
             usage?: components["schemas"]["Usage"];
             workspace_payload?: unknown;
         };
+        Review: {
+            conflicts?: components["schemas"]["Conflict"][];
+            files: components["schemas"]["ReviewedFile"][];
+            more?: number;
+            output?: string;
+        };
+        ReviewedFile: {
+            added?: number;
+            diff?: string;
+            group?: string;
+            kind: string;
+            note?: string;
+            path: string;
+            removed?: number;
+        };
         Service: {
             calls: components["schemas"]["ServiceCall"][];
             chat_id: string;
@@ -2678,6 +2708,7 @@ export interface components {
             name: string;
             outside?: string;
             text: string;
+            undone?: boolean;
         };
         Toolset: {
             description: string;
@@ -2756,11 +2787,13 @@ export interface components {
             allow?: string[];
             confirm?: boolean;
             model?: string;
+            reviews?: boolean;
         };
         again: {
             agent?: string;
             agent_mode?: boolean;
             allow?: string[];
+            approvals?: string;
             confirm?: boolean;
             docs?: string[];
             effort?: string;
@@ -2768,10 +2801,13 @@ export interface components {
             files?: components["schemas"]["turnFile"][];
             forms?: boolean;
             images?: components["schemas"]["turnFile"][];
+            keep_mode?: boolean;
             max_tokens?: number;
             message?: string;
             message_id: string;
             model?: string;
+            plan?: boolean;
+            reviews?: boolean;
             schema?: unknown;
             system?: string;
             temperature?: number;
@@ -2817,8 +2853,10 @@ export interface components {
             trigger?: string;
         };
         answer: {
+            all?: boolean;
             content?: unknown;
             decision: string;
+            only?: string[];
             reason?: string;
             tool_use_id: string;
         };
@@ -2881,6 +2919,7 @@ export interface components {
             nonce: string;
             reach?: string;
             reason: string;
+            review?: components["schemas"]["Review"];
             rule?: string;
             rule_text?: string;
             tool: string;
@@ -2911,6 +2950,11 @@ export interface components {
             branches: components["schemas"]["Branch"][];
             chat: components["schemas"]["Chat"];
         };
+        changeChat: {
+            approvals?: string;
+            plan?: boolean;
+            title?: string;
+        };
         chat: {
             chat: components["schemas"]["Chat"];
             pending?: string;
@@ -2940,9 +2984,11 @@ export interface components {
             }[];
         };
         confirm: {
+            all?: boolean;
             content?: unknown;
             decision: string;
             nonce: string;
+            only?: string[];
             reason?: string;
             tool_use_id: string;
         };
@@ -3054,6 +3100,7 @@ export interface components {
             input: unknown;
             reach?: string;
             reason: string;
+            review?: components["schemas"]["Review"];
             rule?: string;
             seq: number;
             /** Format: date-time */
@@ -3071,6 +3118,7 @@ export interface components {
         event_confirm_result: {
             content?: unknown;
             decision: string;
+            only?: string[];
             reason?: string;
             seq: number;
             /** Format: date-time */
@@ -3480,6 +3528,7 @@ export interface components {
             active_manifest_id?: string;
             agent?: string;
             agent_mode?: boolean;
+            approvals?: string;
             /** Format: date-time */
             created_at: string;
             cut_short?: boolean;
@@ -3489,8 +3538,11 @@ export interface components {
             id: string;
             last_turn: number;
             messages: number;
+            /** Format: date-time */
+            mode_chosen_at?: string;
             model: string;
             number: number;
+            plan?: boolean;
             preview?: string;
             system?: string;
             title: string;
@@ -3528,8 +3580,10 @@ export interface components {
             maker?: string;
             parent_id?: string;
             root: string;
+            since_id?: string;
             source: string;
             source_ref?: string;
+            steps?: number;
         };
         match: {
             /** Format: date-time */
@@ -3612,6 +3666,7 @@ export interface components {
         };
         page: {
             agent: string;
+            approvals: string;
             artifact_origin: string;
             demo: boolean;
             limits: components["schemas"]["limits"];
@@ -3700,6 +3755,7 @@ export interface components {
             confirm?: boolean;
         };
         restore: {
+            call?: string;
             dry_run?: boolean;
             keep?: string[];
             manifest?: string;
@@ -3713,8 +3769,10 @@ export interface components {
             blocked: components["schemas"]["pathReason"][];
             changes: components["schemas"]["fileChange"][];
             chat: components["schemas"]["Chat"];
+            inverse?: string;
             left: components["schemas"]["pathReason"][];
             steps: components["schemas"]["workspaceState"][];
+            summary: components["schemas"]["FilesSummary"];
             truncated?: boolean;
             warning?: string;
         };
@@ -3847,6 +3905,7 @@ export interface components {
             agent?: string;
             agent_mode?: boolean;
             allow?: string[];
+            approvals?: string;
             chat_id?: string;
             confirm?: boolean;
             context?: components["schemas"]["turnContext"];
@@ -3860,10 +3919,13 @@ export interface components {
             forms?: boolean;
             images?: components["schemas"]["turnFile"][];
             interaction_type?: string;
+            keep_mode?: boolean;
             max_tokens?: number;
             message?: string;
             model?: string;
             parent_id?: string;
+            plan?: boolean;
+            reviews?: boolean;
             schema?: unknown;
             system?: string;
             temperature?: number;
@@ -3890,6 +3952,7 @@ export interface components {
             conversation_id?: number;
             input?: unknown;
             model?: string;
+            reviews?: boolean;
         };
         workflows: {
             workflows: components["schemas"]["Workflow_"][];
@@ -3912,9 +3975,12 @@ export interface components {
             id: string;
             maker?: string;
             parent_id?: string;
+            reverted?: boolean;
             root: string;
+            since_id?: string;
             source: string;
             source_ref?: string;
+            steps?: number;
             tool?: string;
             undone?: boolean;
         };
@@ -4421,7 +4487,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["title"];
+                "application/json": components["schemas"]["changeChat"];
             };
         };
         responses: {

@@ -6,6 +6,7 @@ import { withoutMarkers } from "@/lib/markers";
 import { forget } from "@/lib/storage";
 import { useUI } from "@/lib/ui";
 import { pageOfMessages } from "./api";
+import { modeFields, type Mode } from "./chatMode";
 
 function listed(client: QueryClient) {
   void client.invalidateQueries({ queryKey: ["chats"] });
@@ -20,6 +21,19 @@ export async function renameChat(client: QueryClient, chat: Chat, title: string)
     return done.chat;
   } catch (error) {
     tellFault("The chat can't be renamed", error);
+    return null;
+  }
+}
+
+/** setMode gives the chat as it is then, or null. "off" leaves plan mode, and the mode before it holds. */
+export async function setMode(client: QueryClient, chat: Chat, mode: Mode | "off"): Promise<Chat | null> {
+  try {
+    const body = mode === "off" ? { plan: false } : modeFields(mode);
+    const done = unwrap(await api.PATCH("/api/chats/{chat}", { params: { path: { chat: chat.id } }, body }));
+    listed(client);
+    return done.chat;
+  } catch (error) {
+    tellFault("The mode can't be changed", error);
     return null;
   }
 }

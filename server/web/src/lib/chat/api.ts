@@ -1,4 +1,5 @@
 import { api, request, unwrap } from "@/lib/api/client";
+import { freshFields } from "@/lib/chat/chatMode";
 import { chatToolsOf, moveTools } from "@/lib/chat/chatTools";
 import type { Params } from "@/lib/chat/choices";
 import type { StartedTurn, TurnRequest } from "@/lib/api/generalChatApi";
@@ -8,7 +9,7 @@ import type { Approval } from "@/types/chat";
 import type { Decision, SendOptions } from "./state";
 
 // What the page can be asked while a turn runs.
-const answers = { confirm: true, forms: true };
+const answers = { confirm: true, forms: true, reviews: true };
 
 /** pageOfMessages is a page of a chat, the last one where before is null. */
 export async function pageOfMessages(chat: string, o: { limit: number; before?: string; leaf?: string; signal?: AbortSignal }) {
@@ -55,7 +56,7 @@ export function choices(extra: SendOptions): Pick<TurnRequest, "model" | "agent"
 
 /** begin asks something. The turn goes on in the server whatever becomes of the page. */
 export async function begin(body: TurnRequest): Promise<StartedTurn> {
-  const started = unwrap(await api.POST("/api/turns", { body: { ...answers, ...chatToolsOf(body.chat_id), ...body } }));
+  const started = unwrap(await api.POST("/api/turns", { body: { ...answers, ...chatToolsOf(body.chat_id), ...(body.chat_id ? {} : freshFields()), ...body } }));
   if (!body.chat_id) moveTools(started.chat_id);
   return started;
 }
@@ -76,10 +77,10 @@ export async function waiting(turn: string): Promise<Partial<Approval>[]> {
 }
 
 /** answer answers an approval with the nonce that it was shown with. */
-export async function answer(approval: Approval, decision: Decision, reason?: string, content?: Record<string, unknown>) {
+export async function answer(approval: Approval, decision: Decision, reason?: string, content?: Record<string, unknown>, only?: string[]) {
   const body = {
     tool_use_id: approval.tool_use_id, nonce: approval.nonce ?? "", decision,
-    ...(reason ? { reason } : {}), ...(content ? { content } : {}),
+    ...(reason ? { reason } : {}), ...(content ? { content } : {}), ...(only ? { only } : approval.review && decision === "allow" ? { all: true } : {}),
   };
   await api.POST("/api/turns/{turn}/confirm", { params: { path: { turn: approval.turn_id } }, body });
 }

@@ -49,7 +49,7 @@ export interface ChatActions {
   edit(messageId: string, content: string): Promise<boolean>;
   retry(messageId: string): Promise<boolean>;
   switchTo(messageId: string, overwrite?: boolean): Promise<void>;
-  confirm(approval: Approval, decision: Decision, reason?: string, content?: Record<string, unknown>): Promise<void>;
+  confirm(approval: Approval, decision: Decision, reason?: string, content?: Record<string, unknown>, only?: string[]): Promise<void>;
   cancel(): void;
   updateContext(updates: Record<string, unknown>): void;
   setChat(chat: Chat): void;

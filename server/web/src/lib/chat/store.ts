@@ -12,6 +12,7 @@ import { cachedMessages, isQuestion, questionOf, remember } from "@/lib/storage"
 import { newTurn, reduce } from "@/lib/turn";
 import type { Attachment, GeneralChatMessage } from "@/types/chat";
 import { again, answer, begin, choices, lastPage, pageOfMessages, runningTurn, waiting } from "./api";
+import { freshFields, useFreshMode } from "./chatMode";
 import { giveBack } from "./choices";
 import { faultOf, isLocked } from "./fault";
 import { follow } from "./follow";
@@ -160,7 +161,8 @@ export function createChatStore(client: QueryClient, onStarted: (chatId: string)
       if (mine.cancelled) void cancelTurn(started.turn_id).catch(() => {});
       if (signal.aborted) return true; // they look at another chat; the turn goes on
       if (!was.chatId) {
-        set({ chatId: started.chat_id, chat: provisional(started.chat_id, started.conversation_id ?? 0, shown.at(-1)?.content ?? "") });
+        set({ chatId: started.chat_id, chat: { ...provisional(started.chat_id, started.conversation_id ?? 0, shown.at(-1)?.content ?? ""), ...freshMode() } });
+        useFreshMode.setState({ mode: null });
         onStarted(started.chat_id);
       }
       void watch(started.turn_id, started.chat_id);
@@ -279,9 +281,9 @@ export function createChatStore(client: QueryClient, onStarted: (chatId: string)
         }
       },
 
-      async confirm(approval, decision, reason, content) {
+      async confirm(approval, decision, reason, content, only) {
         try {
-          await answer(approval, decision, reason, content);
+          await answer(approval, decision, reason, content, only);
         } catch (error) {
           // Somebody else was first, or it ran out: the turn's own event follows.
           if (error instanceof ApiFault && error.status === 409) tell(`${error.message}.`);
@@ -324,6 +326,12 @@ function letGo(were: GeneralChatMessage[], are: GeneralChatMessage[]) {
 }
 
 const maxTitle = 200; // characters; the header cuts what it has no room for
+
+/** freshMode is the mode that a chat was begun with. */
+function freshMode(): Pick<Chat, "approvals" | "plan"> {
+  const { approvals, plan } = freshFields();
+  return { ...(approvals ? { approvals } : {}), ...(plan ? { plan } : {}) };
+}
 
 /** provisional is a chat until its first answer, when the server lists it. */
 function provisional(id: string, number: number, title: string): Chat {

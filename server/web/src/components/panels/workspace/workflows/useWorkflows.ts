@@ -65,7 +65,7 @@ export function useStart() {
       unwrap(
         await api.POST("/api/workflows/{workflow}/start", {
           params: { path: { workflow } },
-          body: { input, confirm: true, ...(chatId ? { chat_id: chatId } : {}) },
+          body: { input, confirm: true, reviews: true, ...(chatId ? { chat_id: chatId } : {}) },
         }),
       ),
     onSuccess: ({ instance_id, turn }) => {
@@ -81,7 +81,7 @@ export function useHandlers(id: string | null): WorkflowHandlers {
   const follow = useFollowTurn();
   const params = { path: { instance: id ?? "" } };
   const act = useMutation({
-    mutationFn: async (action: "continue" | "retry") => unwrap(await api.POST("/api/workflow-instances/{instance}/act", { params, body: { action, confirm: true } })),
+    mutationFn: async (action: "continue" | "retry") => unwrap(await api.POST("/api/workflow-instances/{instance}/act", { params, body: { action, confirm: true, reviews: true } })),
     onSuccess: ({ turn }) => {
       client.setQueryData<WorkflowInstanceState>(["workflows", "instance", id], (old) => old && { ...old, state: "running", turn_id: turn.turn_id });
       follow(turn);

@@ -1,0 +1,44 @@
+package commands
+
+import (
+	"github.com/urfave/cli/v2"
+
+	"github.com/fettle-cli/fettle/commands/cmdline"
+	"github.com/fettle-cli/fettle/engine/permission"
+)
+
+// modeOptions are how the calls of turns are decided.
+type modeOptions struct {
+	approvals permission.Mode // empty is the chat's, then the configured one
+	plan      *bool           // nil keeps the chat's choice
+	keepMode  bool            // the chat keeps both; only chat sets it, for what was chosen in it
+}
+
+func approvalsFlag(category string) cli.Flag {
+	return &cli.StringFlag{Name: "approvals", Category: category, Usage: "which calls need an approval, `MODE`: calls, changes, edits or ask-all; not kept with the chat"}
+}
+
+func planFlag(category string) cli.Flag {
+	return &cli.BoolFlag{Name: "plan", Category: category, Usage: "plan mode: let the model only read the workspace and answer with a plan; --plan=false leaves a chat's plan mode"}
+}
+
+// readMode reads the flags about approvals of a command.
+func readMode(c *cli.Context, command string) (modeOptions, error) {
+	var o modeOptions
+	if c.IsSet("plan") {
+		plan := c.Bool("plan")
+		o.plan = &plan
+	}
+	if !c.IsSet("approvals") {
+		return o, nil
+	}
+	mode, err := permission.ParseMode(c.String("approvals"))
+	switch {
+	case err != nil:
+		return o, cmdline.Usagef(command+" --approvals edits …", "--approvals: %s", err.Error())
+	case c.Bool("yes"):
+		return o, cmdline.Usagef(command+" --help", "--yes runs every call without asking, and --approvals says which calls ask; give one")
+	}
+	o.approvals = mode
+	return o, nil
+}

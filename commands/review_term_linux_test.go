@@ -1,0 +1,145 @@
+package commands_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/fettle-cli/fettle/internal/needtest"
+)
+
+// reviewScript changes three files by a command, and answers.
+const reviewScript = `
+responses:
+  - {when: hello, text: Hello.}
+  - {when: go, step: 0, calls: [{name: run_command, args: {command: "rm old; echo new > made; echo more >> kept; echo printed"}}]}
+  - {when: go, seen: "not on Fridays", text: "It is Friday."}
+  - {when: go, text: The end.}
+`
+
+// reviewWorld is a world with a project whose calls are reviewed after they have run.
+func reviewWorld(t *testing.T) (w *world, project string) {
+	t.Helper()
+	w = newWorld(t, reviewScript)
+	w.Configure("approvals: changes\n")
+	project = filepath.Join(w.Dir, "p")
+	if err := os.Mkdir(project, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"old", "kept"} {
+		if err := os.WriteFile(filepath.Join(project, name), []byte("was\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return w, project
+}
+
+// landed names what a review has applied.
+func landed(project string) string {
+	var out []string
+	if _, err := os.Stat(filepath.Join(project, "old")); err != nil {
+		out = append(out, "old")
+	}
+	if text, err := os.ReadFile(filepath.Join(project, "kept")); err == nil && string(text) == "was\nmore\n" {
+		out = append(out, "kept")
+	}
+	if _, err := os.Stat(filepath.Join(project, "made")); err == nil {
+		out = append(out, "made")
+	}
+	return strings.Join(out, " ")
+}
+
+func TestTheKeysOfAReview(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		keys  [][2]string // the text to wait for, and the text to type then
+		lands string
+		shows []string
+	}{
+		"all":           {[][2]string{{"[n] discard", "y"}}, "old kept made", []string{"# removed old", "# modified kept  +1 -0", "+more", "3 files changed"}},
+		"discarded":     {[][2]string{{"[n] discard", "n"}}, "", []string{"the user discarded"}},
+		"with a reason": {[][2]string{{"[n] discard", "r"}, {"why not:", "not on Fridays\r"}}, "", []string{"It is Friday."}},
+		"some":          {[][2]string{{"[n] discard", "s"}, {"1 of 3: removed old", "n"}, {"2 of 3: modified kept", "y"}, {"3 of 3: added made", "n"}}, "kept", []string{"The end."}},
+		"the rest":      {[][2]string{{"[n] discard", "s"}, {"1 of 3", "n"}, {"2 of 3", "a"}}, "kept made", nil},
+		"none":          {[][2]string{{"[n] discard", "s"}, {"1 of 3", "d"}}, "", []string{"the user discarded"}},
+		"details":       {[][2]string{{"[n] discard", "?"}, {"its output:", "y"}}, "old kept made", []string{"run_command has run with", "printed"}},
+		"Ctrl-C":        {[][2]string{{"[n] discard", "\x03"}}, "", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, project := reviewWorld(t)
+			term := w.OnTerminal(nil, "ask", "-w", "p", "go")
+			for i, step := range c.keys {
+				if term.Until("needs your approval"); i == 0 && strings.Contains(term.Screen(), "kept apart from the folder: ") {
+					needtest.Lacking(t, "overlays in user namespaces")
+				}
+				term.Until(step[0])
+				if got := landed(project); got != "" {
+					t.Errorf("it landed before the answer: %s", got)
+				}
+				term.Type(step[1])
+			}
+			status := 0
+			if name == "Ctrl-C" {
+				status = 130
+			}
+			screen := term.Ends(status)
+			if got := landed(project); got != c.lands {
+				t.Errorf("applied: %s, want %s\n%s", got, c.lands, screen)
+			}
+			for _, want := range c.shows {
+				if !strings.Contains(screen, want) {
+					t.Errorf("%q is not on the screen:\n%s", want, screen)
+				}
+			}
+		})
+	}
+}
+
+// Shift-Tab goes through the modes, the chat keeps the chosen one, and a review in the chat
+// takes a part. In plan mode the model is refused, and the plan is accepted by a command.
+func TestChatModes(t *testing.T) {
+	t.Parallel()
+	w, project := reviewWorld(t)
+	w.Configure("approvals: calls\n")
+	s := w.chatOn(100, 40, nil, "-w", "p")
+	s.idle()
+	for _, label := range []string{"approvals: edits", "plan mode", "approvals: changes", "approvals: ask-all", "approvals: calls", "approvals: edits", "plan mode"} {
+		s.typed("\x1b[Z")
+		s.shows(label)
+	}
+	s.enters("go")
+	s.shows("plan mode is on, in which calls can only read")
+	s.shows("/plan accept carries the plan out")
+	s.idle()
+	s.enters("/approvals changes")
+	s.shows("approvals: changes: run contained commands first")
+	s.idle()
+	s.enters("go on")
+	s.shows("needs your approval")
+	if strings.Contains(s.screen(), "kept apart from the folder: ") {
+		needtest.Lacking(t, "overlays in user namespaces")
+	}
+	s.shows("+more")
+	s.shows("[y] apply")
+	s.typed("s")
+	for _, step := range [][2]string{{"1 of 3: removed old", "n"}, {"2 of 3: modified kept", "y"}, {"3 of 3: added made", "d"}} {
+		s.shows(step[0])
+		s.shows("[d] leave out this")
+		s.typed(step[1])
+	}
+	s.shows("applied 1 of 3 files: run_command")
+	s.shows("The end.")
+	s.idle()
+	if got := landed(project); got != "kept" {
+		t.Errorf("applied: %s", got)
+	}
+	s.typed("\x04")
+	s.ends(0)
+	again := w.chatOn(100, 40, nil, "-c")
+	again.shows("approvals: changes")
+	again.idle()
+	again.typed("\x04")
+	again.ends(0)
+}

@@ -1,0 +1,116 @@
+package engine
+
+import (
+	"context"
+	"errors"
+
+	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/internal/kv"
+)
+
+// undoneCalls returns the calls of a chat whose changes of files are undone, of those made
+// at or after the time of an id: by an undo that can be redone, by one that something new
+// was done after, or alone.
+func (e *Engine) undoneCalls(ctx context.Context, chatID, since string) (map[string]bool, error) {
+	var chat *Chat
+	err := e.view(ctx, func(tx *kv.Tx) (err error) {
+		chat, err = e.tables.chats.Get(tx, kv.Str(chatID))
+		return err
+	})
+	if errors.Is(err, kv.ErrNotFound) {
+		return nil, nil // its first turn runs
+	}
+	if err != nil {
+		return nil, err
+	}
+	h, err := e.history(ctx, *chat)
+	if err != nil || h.active == nil {
+		return nil, err
+	}
+	since = timeOfID(since)
+	undone, restored, err := h.callsSince(ctx, since)
+	if err != nil || !restored {
+		return nil, err
+	}
+	var rev reverted
+	for at := h.active; at != nil && at.ID >= since; {
+		s, err := h.down(ctx, at)
+		if err != nil || s == nil {
+			return undone, err
+		}
+		rev.note(s)
+		if rev.by[s.id] == "" {
+			delete(undone, s.id)
+		}
+		at = s.before
+	}
+	return undone, nil
+}
+
+// callsSince returns the calls whose states are on the way to the active one, of those made
+// at or after a time, and whether something was restored since.
+func (h *history) callsSince(ctx context.Context, since string) (calls map[string]bool, restored bool, err error) {
+	calls = map[string]bool{}
+	for m := h.active; m != nil && m.ID >= since; {
+		restored = restored || m.Source == cas.Restored
+		if m.Source == cas.ToolRun {
+			calls[m.SourceRef] = true
+		}
+		if m, err = h.before(ctx, m); err != nil {
+			return nil, false, err
+		}
+	}
+	return calls, restored, nil
+}
+
+// markUndoneCalls marks those of some calls whose changes are undone. None was made before
+// the time of the id.
+func (e *Engine) markUndoneCalls(ctx context.Context, chatID, since string, calls []ToolCall) error {
+	if len(calls) == 0 {
+		return nil
+	}
+	undone, err := e.undoneCalls(ctx, chatID, since)
+	if err != nil {
+		return err
+	}
+	for i := range calls {
+		calls[i].Undone = undone[calls[i].ID]
+	}
+	return nil
+}
+
+// markUndoneResults marks the results of calls whose changes are undone, in messages of a
+// chat in the order of their ids.
+func (e *Engine) markUndoneResults(ctx context.Context, chatID string, messages []Message) error {
+	undone, err := e.undoneCalls(ctx, chatID, messages[0].ID)
+	if err != nil || len(undone) == 0 {
+		return err
+	}
+	uses := map[use]bool{}
+	err = e.view(ctx, func(tx *kv.Tx) error {
+		for id := range undone {
+			c, err := e.tables.calls.Get(tx, kv.Str(id))
+			if errors.Is(err, kv.ErrNotFound) || err != nil && e.leavesOut(err) {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			uses[use{c.MessageID, c.ToolUseID}] = true
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for i := range messages {
+		for k, p := range messages[i].Parts {
+			if p.Result != nil && uses[use{messages[i].ID, p.Result.ID}] {
+				marked := *p.Result
+				marked.Undone = true
+				messages[i].Parts[k].Result = &marked
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,1 @@
+import{Y as e}from"./index-mcuSWE_L.js";function t(t){return t<1e3?t===1?`1 byte`:`${t} bytes`:e(t)}export{t};
