@@ -2179,6 +2179,7 @@ export interface components {
             render_plan?: unknown;
             renderer?: string;
             result?: unknown;
+            shared_changes?: boolean;
             /** Format: date-time */
             started_at: string;
             status: string;
@@ -2426,6 +2427,7 @@ export interface components {
             maker?: string;
             parent_id?: string;
             root: string;
+            shared?: boolean;
             since_id?: string;
             source: string;
             source_ref?: string;
@@ -3302,6 +3304,7 @@ export interface components {
             render_plan?: unknown;
             result: string;
             seq: number;
+            shared_changes?: boolean;
             status: string;
             /** Format: date-time */
             time: string;
@@ -3580,6 +3583,7 @@ export interface components {
             maker?: string;
             parent_id?: string;
             root: string;
+            shared?: boolean;
             since_id?: string;
             source: string;
             source_ref?: string;
@@ -3977,6 +3981,7 @@ export interface components {
             parent_id?: string;
             reverted?: boolean;
             root: string;
+            shared?: boolean;
             since_id?: string;
             source: string;
             source_ref?: string;
