@@ -130,7 +130,7 @@ line'; echo n > ' '; echo n > 'a:b\c,d'; mkdir .wh..opq; echo n > .wh.a`, want: 
 		{name: "only a part of a replaced folder", call: "rm -r d; mkdir d; echo n > d/n; echo 1 > a", only: []string{"d/n"},
 			want: map[string]string{"d/n": "file n\n", "d/x": "", "d/y": "", "d/sub": "", "d/sub/z": ""}},
 		{name: "only the removal of one file of a removed folder", call: "rm -r d", only: []string{"d/x"}, want: map[string]string{"d/x": ""}},
-		{name: "only the permission bits of a folder", call: "chmod 700 d; echo n > d/x; rm d/y; echo n > d/n", only: []string{"d"}},
+		{name: "only the permission bits of a folder", call: "chmod 700 d; echo n > d/x; rm d/y; echo n > d/n", only: []string{"d"}, want: map[string]string{"d": "folder(0700)"}},
 		{name: "only what states leave out", bound: true,
 			before: func(b *bench) { b.write("package.json", "{}"); b.write("node_modules/m/i", "1"); b.settle() },
 			call:   "echo 2 > node_modules/m/i; echo n > node_modules/n; echo 1 > a", only: []string{"node_modules"},

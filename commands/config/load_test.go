@@ -29,6 +29,7 @@ func TestDefaults(t *testing.T) {
 		Providers:  defaultProviders(),
 		Models:     map[string]Model{},
 		Tools:      Tools{Enabled: true},
+		Approvals:  "calls",
 		RunCommand: RunCommand{Sandbox: "reduced", Git: "read", Timeout: 2 * time.Minute},
 		Search:     Search{Provider: "searxng"},
 		Limits: Limits{
@@ -120,6 +121,7 @@ func TestEverything(t *testing.T) {
 		},
 		Search: Search{Provider: "brave", Address: "http://127.0.0.1:8888"},
 		Allow:  []string{"read_file"}, Deny: []string{"run_command(rm *)"}, Ask: []string{"write_*"},
+		Approvals: "calls",
 		Limits: Limits{
 			MaxTurns: 7, MaxHandoffs: 16, MaxRepeats: 5, MaxFailures: 12, Timeout: 90 * time.Minute, FirstByte: 30 * time.Second, BetweenChunks: 5 * time.Second,
 			StdinBytes: 64 << 20, FileBytes: 500_000, KeptFile: 256 << 20, ChatFiles: 8 << 30, AllFiles: 32 << 30,

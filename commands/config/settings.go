@@ -93,7 +93,7 @@ var table = sync.OnceValue(func() []setting {
 		{Setting: Setting{Key: "allow", Flag: "--allow", Trust: true,
 			Meaning: "tool calls to run without asking; sources add up"}, kind: rulesKind(), adds: true,
 			refused: refusedCalls, grants: grantsCalls},
-		{Setting: Setting{Key: "approvals", Default: "calls", Flag: "--approvals", Trust: true,
+		{Setting: Setting{Key: "approvals", Default: "calls", Flag: "--approvals", Trust: true, Env: []string{"FETTLE_APPROVALS"},
 			Meaning: "which calls need an approval where no rule decides: calls asks before a call, changes runs contained calls first and asks about their changes, " +
 				"edits lets the builtin tools change files, ask-all asks about every call; a chat can have its own"},
 			kind: choiceKind("calls", "changes", "edits", "ask-all"), refused: refusedCalls, grants: grantsCalls},

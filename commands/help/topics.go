@@ -100,8 +100,8 @@ func environment() string {
 		fmt.Fprintf(&b, "  %-*s%s\n", column, s.Key, wrapAt(s.Key, text, column))
 	}
 	b.WriteString(`
-Variables win over the file and flags over variables; allow, deny, ask and
-approvals have no variable. The rest is read from files alone:
+Variables win over the file and flags over variables; allow, deny and ask have
+no variable. The rest is read from files alone:
 
 `)
 	for _, m := range config.Maps() {

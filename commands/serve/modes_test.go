@@ -157,6 +157,7 @@ func TestAProjectWithoutTrustChoosesNoMode(t *testing.T) {
 			t.Parallel()
 			w, project := modesWorld(t)
 			commandtest.Put(t, filepath.Join(project, ".fettle", "config.yaml"), "approvals: edits\n")
+			commandtest.Put(t, filepath.Join(project, "m.yaml"), modesScript)
 			w.Dir = project
 			got := run(w, project)
 			if _, err := os.Stat(filepath.Join(project, "notes", "a.md")); err == nil {

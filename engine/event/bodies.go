@@ -37,23 +37,6 @@ type Reasoning struct {
 	Said bool `json:"said,omitempty"`
 }
 
-// TextDelta is a piece of the answer.
-type TextDelta struct {
-	Text  string `json:"text"`
-	Agent string `json:"agent,omitempty"`
-	// Given marks the beginning of the answer, if the client gave it for the model to
-	// continue. It is not sent back to that client.
-	Given bool `json:"given,omitempty"`
-}
-
-// Added returns the text that the model added: none for what the client gave.
-func (d TextDelta) Added() string {
-	if d.Given {
-		return ""
-	}
-	return d.Text
-}
-
 // ToolStart says that a call runs from now on. A call that is denied or
 // cancelled before it ran has a ToolStart too, with its ToolComplete right
 // behind it, so that each call has exactly one of both.

@@ -162,7 +162,7 @@ func TestCommandsStayInTheSandbox(t *testing.T) {
 	other.call("initialize", obj{"protocolVersion": 1, "clientCapabilities": obj{}}, nil)
 	var opened struct{ ConfigOptions []struct{ ID string } }
 	other.call("session/new", obj{"cwd": h.project, "mcpServers": []any{}}, &opened)
-	if len(opened.ConfigOptions) != 3 {
+	if len(opened.ConfigOptions) != 4 {
 		t.Errorf("options %+v", opened.ConfigOptions)
 	}
 	var p struct{ SessionID string }
