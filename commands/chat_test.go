@@ -122,7 +122,9 @@ func TestChatCtrlCInATool(t *testing.T) {
 	s.enters("more of it")
 	s.shows("next: more of it")
 	s.typed("\x03")
-	s.shows("✗ run_command  sleep 60  cancelled")
+	s.until("the call's end", func(screen string) bool {
+		return strings.Contains(screen, "✗ run_command  sleep 60") && strings.Contains(screen, "cancelled")
+	})
 	s.until("the message in the line", func(screen string) bool {
 		return strings.Contains(screen, "› more of it") && !strings.Contains(screen, "next:") && strings.Contains(screen, "chat 1")
 	})

@@ -80,7 +80,7 @@ responses:
 func withoutWaits(errs string) string {
 	var b strings.Builder
 	for line := range strings.Lines(errs) {
-		if !strings.HasPrefix(line, "fettle: waiting for pid ") {
+		if !strings.HasPrefix(line, "fettle: waiting for ") {
 			b.WriteString(line)
 		}
 	}

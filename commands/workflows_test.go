@@ -180,9 +180,9 @@ func TestAWorkflowIsKilled(t *testing.T) {
 	if state, steps, _ := instanceOf(t, out); state != "complete" {
 		t.Errorf("at the end it is %s: %v", state, steps)
 	}
-	// The first step writes to the folder itself, whose state is not known before. What the
-	// others wrote before they were killed is in the layers of their calls, if there are any.
-	inLayers, inFolder := "one\none\ntwo\nthree\n", "one\none\ntwo\ntwo\nthree\nthree\n"
+	// What the steps wrote before they were killed is in the layers of their calls, if these
+	// have any, and else in the folder.
+	inLayers, inFolder := "one\ntwo\nthree\n", "one\none\ntwo\ntwo\nthree\nthree\n"
 	if got := log(); got != inLayers && got != inFolder {
 		t.Errorf("the steps ran so:\n%s", got)
 	}

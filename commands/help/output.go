@@ -61,7 +61,7 @@ func askShapes() []shape {
 			{"status", "what is waited for: message"},
 			{"reasoning", "a piece of thought: text, agent; said marks what an agent said that doesn't answer; reasoning_details is the provider's own"},
 			{"text_delta", "a piece of the answer: text, agent"},
-			{"tool_start", "a call begins: tool, tool_id, input, tool_use_id, tool_call_id, agent, index, pre_manifest_id, extra (what only the model's provider understands)"},
+			{"tool_start", "a call begins: tool, tool_id, input, tool_use_id, tool_call_id, agent, index, pre_manifest_id, extra (what only the model's provider understands), client_form (how the client that runs the tool knows it)"},
 			{"confirm_request", "it needs an approval: tool, tool_id, input, tool_use_id, reason, reach (what it may do), rule; where it runs and asks for something itself, also form; where it has run and its changes wait to be applied, also review"},
 			{"review", "what it has changed: files (path, kind, group (applied together or not at all), diff, note, added, removed), removals first; more (how many are not listed), conflicts (what no answer applies), output"},
 			{"form", "what it asks for: kind (form, url or sampling), server, call, message, url; fields, each with name, type, title, description, required, default, options (value, title), format, min_length, max_length, minimum, maximum, min_items, max_items; sampling (model, system, messages with role and text, max_tokens)"},

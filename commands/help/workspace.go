@@ -24,6 +24,7 @@ func stateShapes() []shape {
 			{"complete, failed", "false where content could not be kept, and of how many paths"},
 			{"added", "bytes that were new to the store"},
 			{"created_at", "when it was taken"},
+			{"shared", "true if other programs may have made some of the changes: the folder was read after a call"},
 			{"foreign", "true of a state that came with an import; no file gets its setuid and setgid bits from it"},
 		}},
 		{"fettle workspace files -o json", []field{

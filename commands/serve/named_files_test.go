@@ -210,7 +210,8 @@ func TestNoRouteReadsAFileThatAClientNames(t *testing.T) {
 		}
 	}
 	linkOut(t, w)
-	s.ask(`{"message":"write","conversation_id":1}`) // which stores the folder's state, with the links
+	s.ask(`{"message":"write","conversation_id":1,"plan":false}`)
+	p.send(http.MethodPut, "/api/chats/1/workspace/files/put.txt", "x") // which stores the folder's state, with the links
 	if said := p.answered(http.MethodGet, "/api/chats/1/workspace/files", nil); !strings.Contains(said, `"mine.txt"`) || !strings.Contains(said, `"out"`) {
 		t.Errorf("the links are not in the folder of chat 1: %s", said)
 	}

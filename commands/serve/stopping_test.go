@@ -165,8 +165,15 @@ func TestASignalEndsServe(t *testing.T) {
 			s := w.serve("--drain", "0s")
 			s.starts(`{"message":"go","allow":["*"]}`, `"tool_start"`)
 			s.until("a call", func() bool {
-				begun, err := filepath.Glob(filepath.Join(w.Dir, "data", "chats", "*", "workspace", "begun"))
-				return err == nil && len(begun) > 0
+				var begun []string // in the folder, or in the layer of the call
+				for _, pattern := range []string{"chats/*/workspace/begun", "layers/*/upper/begun"} {
+					found, err := filepath.Glob(filepath.Join(w.Dir, "data", filepath.FromSlash(pattern)))
+					if err != nil {
+						t.Fatal(err)
+					}
+					begun = append(begun, found...)
+				}
+				return len(begun) > 0
 			})
 			return s, syscall.SIGTERM
 		},
