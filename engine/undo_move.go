@@ -77,15 +77,9 @@ func (m *move) over() int {
 	return len(m.steps)
 }
 
-// level returns the count of a step of the move.
-func (m *move) level(i int) int {
-	if m.back {
-		return i + 1 - len(m.steps)
-	}
-	return i + 1
-}
-
-// index is the inverse of level; it is not in the range of the steps for another move's.
+// index returns the place of the step of the move that has a level: how many steps are done
+// with it, from 1, or are left undone, from 0 down. For a level of another move it is not in
+// the range of the steps.
 func (m *move) index(level int) int {
 	if m.back {
 		return level - 1 + len(m.steps)
