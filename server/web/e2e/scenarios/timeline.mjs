@@ -19,7 +19,7 @@ export default async function timeline(t) {
   await page.getByText("plan is written.").waitFor();
   await ui.done();
   // The question in other words: the files go back, and another branch begins.
-  await page.getByRole("button", { name: "Edit", exact: true }).click();
+  await page.getByTestId("chat").getByRole("button", { name: "Edit", exact: true }).click();
   await page.getByRole("textbox", { name: "Question" }).fill("write draft");
   await page.getByRole("button", { name: "Ask again" }).click();
   await page.getByText("draft is written.").waitFor();

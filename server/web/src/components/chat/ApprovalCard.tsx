@@ -1,5 +1,5 @@
 import { ShieldQuestion } from "lucide-react";
-import { useId, useState } from "react";
+import { lazy, Suspense, useId, useState } from "react";
 import { Button } from "@/components/ui/Button";
 import { explain } from "@/lib/api/fault";
 import type { Decision } from "@/lib/chat/state";
@@ -8,16 +8,22 @@ import { useChat } from "@/hooks/useGeneralChat";
 import type { Approval } from "@/types/chat";
 import { AllowMore, useSettled } from "./decision";
 import { QuestionCard } from "./QuestionCard";
-import { ReviewCard } from "./ReviewCard";
 import { isCut, Proposed } from "./Proposed";
 import { TimeLeft } from "./TimeLeft";
 import { ToolIcon } from "./toolIcon";
+
+const ReviewCard = lazy(() => import("./ReviewCard").then((m) => ({ default: m.ReviewCard })));
 
 /** Approvals are the calls that wait for a person, where the answer is read. */
 export function Approvals({ approvals }: { approvals: Approval[] }) {
   return approvals.map((a) => {
     if (a.form) return <QuestionCard key={a.tool_use_id} approval={a} form={a.form} />;
-    if (a.review) return <ReviewCard key={a.tool_use_id} approval={a} review={a.review} />;
+    if (a.review)
+      return (
+        <Suspense key={a.tool_use_id} fallback={null}>
+          <ReviewCard approval={a} review={a.review} />
+        </Suspense>
+      );
     return <ApprovalCard key={a.tool_use_id} approval={a} />;
   });
 }
