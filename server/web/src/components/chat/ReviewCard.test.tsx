@@ -19,7 +19,7 @@ const files: ApprovalReview["files"] = [
   { path: "a.png", kind: "modified", note: "3 bytes, before 1 byte, not a text" },
 ];
 
-function card(review: Partial<ApprovalReview>) {
+async function card(review: Partial<ApprovalReview>) {
   const { container } = render(
     <QueryClientProvider client={new QueryClient()}>
       <ChatProvider>
@@ -27,19 +27,23 @@ function card(review: Partial<ApprovalReview>) {
       </ChatProvider>
     </QueryClientProvider>,
   );
+  await act(async () => {
+    await import("./ReviewCard"); // which the card loads with its first use
+    await vi.advanceTimersByTimeAsync(0);
+  });
   act(() => vi.advanceTimersByTime(1000));
   return container;
 }
 
 const box = (path: string) => screen.getByRole<HTMLInputElement>("checkbox", { name: `Apply ${path}` });
 
-it("lists changes, conflicts, and how many are not listed", () => {
-  const text = card({ more: 4, conflicts: [{ path: "c.txt", kind: "edit/edit" }], output: "printed" }).textContent;
+it("lists changes, conflicts, and how many are not listed", async () => {
+  const text = (await card({ more: 4, conflicts: [{ path: "c.txt", kind: "edit/edit" }], output: "printed" })).textContent;
   for (const part of ["to 7 files", "-was", "not a text", "c.txt", "4 more are not listed", "printed"]) expect(text).toContain(part);
 });
 
-it("chooses the files of a group together", () => {
-  card({});
+it("chooses the files of a group together", async () => {
+  await card({});
   expect(screen.getByRole<HTMLButtonElement>("button", { name: "Apply" }).disabled).toBe(false);
   fireEvent.click(box("d/new"));
   expect([box("d/old").checked, box("d/new").checked, box("a.png").checked]).toEqual([false, false, true]);
