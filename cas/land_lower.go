@@ -343,8 +343,8 @@ func (p *LandingPlan) takeLower(below []*node) error {
 			l.st.size, l.st.mode, l.st.mtime, l.st.ctime, l.st.ino = l.Size, l.mode, l.mtime, l.ctime, l.ino
 		case l.Kind == Failed && l.Text == reasonUnstable:
 			return fmt.Errorf("read %s: %s", EscapePath(n.path), l.Text)
-		// A Failed entry is larger than the limit, or can't be read: what replaces it lands,
-		// although the store does not have it.
+			// A Failed entry is larger than the limit, or can't be read: what replaces it lands,
+			// although the store does not have it.
 		}
 	}
 	return nil

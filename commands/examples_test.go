@@ -48,9 +48,9 @@ func notRun() map[string]string {
 		"fettle serve --demo --trust-origin http://localhost:5173": runs,
 		"fettle serve --demo --allow-origin https://example.org":   runs, "fettle serve --listen 127.0.0.1:0 --artifacts 127.0.0.1:0": runs,
 		"llm logs list -n 0 --json | fettle chats import --skip": "it needs the program llm; tests of the engine import its logs",
-		"fettle models update": "it needs models.dev; TestScripts/models_facts reads a file",
+		"fettle models update":        "it needs models.dev; TestScripts/models_facts reads a file",
 		"fettle undo --call 4F2K9QX1": "its id is that of a call of the reader's; TestScripts/undo_call has one",
-		"fettle serve --check": "it needs a server that runs; TestServe has one",
+		"fettle serve --check":        "it needs a server that runs; TestServe has one",
 	}
 }
 
