@@ -47,7 +47,7 @@ type op struct {
 }
 
 // PermsOnly reports whether the op only sets permission bits. A file with other names is
-// written anew for that, or names that the restore leaves alone would change, too.
+// written again for that, or names that the restore leaves alone would change, too.
 func (o *op) PermsOnly() bool {
 	return o.Change.PermsOnly() && o.Old.Linked == "" && o.New.Linked == ""
 }

@@ -137,7 +137,7 @@ func (t *talk) modeKept(c engine.ModeChange) {
 	}
 }
 
-// saveMode stores what was chosen with the chat. Before a chat's first turn there is no chat,
+// saveMode stores the chosen mode with the chat. Before a chat's first turn there is no chat,
 // and that turn stores it.
 func (t *talk) saveMode(ctx context.Context) error {
 	c := t.chosenMode()

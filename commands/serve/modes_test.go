@@ -103,7 +103,7 @@ func modeFlags(mode string) []string {
 }
 
 // The modes mean the same at each front end: a rule that denies holds in all of them, and
-// only edits lets the builtin tools change other files. Nobody allows anything here.
+// only edits lets the builtin tools change other files. No approval is given here.
 func TestModesHoldAtEveryFrontEnd(t *testing.T) {
 	t.Parallel()
 	for name, run := range modeFrontEnds {
