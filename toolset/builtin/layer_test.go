@@ -15,7 +15,7 @@ import (
 func TestFilesAreWrittenToTheLayer(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
-		t.Skip("modes are those of other systems")
+		t.Skip("Windows has no permission bits")
 	}
 	ws := newWorkspace(t, map[string]string{"d/old.txt": "one\n"})
 	for name, mode := range map[string]fs.FileMode{"d": 0o750, "d/old.txt": 0o604} {
@@ -54,7 +54,7 @@ func TestFilesAreWrittenToTheLayer(t *testing.T) {
 func TestTheLayerKeepsFoldersReadOnly(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
-		t.Skip("modes are those of other systems")
+		t.Skip("Windows has no permission bits")
 	}
 	ws := newWorkspace(t, map[string]string{"locked/f": "x"})
 	if err := os.Chmod(filepath.Join(ws.Path, "locked"), 0o555); err != nil {
