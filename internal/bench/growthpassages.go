@@ -123,14 +123,19 @@ func writePassageFile(path string, first int) error {
 
 // embeddings answers POST /embeddings with a vector for each text that its content decides.
 func embeddings(w http.ResponseWriter, r *http.Request) {
-	var in struct{ Input []string }
-	if err := json.NewDecoder(r.Body).Decode(&in); err != nil {
+	var in struct{ Input json.RawMessage }
+	err := json.NewDecoder(r.Body).Decode(&in)
+	texts := make([]string, 1) // one text is a string, too
+	if err == nil && json.Unmarshal(in.Input, &texts[0]) != nil {
+		err = json.Unmarshal(in.Input, &texts)
+	}
+	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
 	fmt.Fprint(w, `{"object":"list","model":"e","data":[`)
-	for i, text := range in.Input {
+	for i, text := range texts {
 		if i > 0 {
 			fmt.Fprint(w, ",")
 		}
