@@ -179,6 +179,11 @@
 // that the call wrote, and the landing reports that the others keep the old content. A layer
 // does not show whether the call wrote into the file or renamed another one to the name.
 //
+// Names that a call linked are one file afterwards. If the workspace has the file unchanged
+// under one of them, the others become names of that file, as they would without the layer;
+// otherwise, also where the user changed it meanwhile, they share a new file. Two files of the
+// workspace with the same content that a call made one file stay two, since that is not a change.
+//
 // # Concurrency
 //
 // A Store may be used by many goroutines and processes. Operations on one folder take turns

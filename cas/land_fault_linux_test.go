@@ -16,12 +16,13 @@ import (
 // landingChange is a call with every kind of change to a landingScene.
 const landingChange = `echo new > a; rm b; rm -r e; rm -r d; mkdir d; echo n > d/n; rm -r t; echo t > t
 	mkdir -p n/m; echo 1 > n/m/x; ln n/m/x n/y; rm link; ln -s n link; rmdir hollow; echo h > hollow
-	head -c 1200000 /dev/zero > large; chmod 700 large`
+	head -c 1200000 /dev/zero > large; chmod 700 large; ln stays linked; ln stays n/linked`
 
 // landingChanged makes a workspace and a call that has run over it. It returns what the
 // workspace is before and after the landing.
 func landingChanged(t *testing.T, b *bench) (call *overlayCall, parent *Manifest, before, after map[string]string) {
 	t.Helper()
+	b.write("stays", "stays")
 	landingScene(b)
 	parent = b.snap()
 	before = b.look()
@@ -32,7 +33,7 @@ func landingChanged(t *testing.T, b *bench) (call *overlayCall, parent *Manifest
 	}
 	maps.Copy(after, map[string]string{
 		"a": "file new\n", "d/n": "file n\n", "t": "file t\n", "n": "folder", "n/m": "folder", "n/m/x": "file 1\n", "n/y": "file 1\n",
-		"link": "link n", "hollow": "file h\n", "large": "executable(0700) " + short(strings.Repeat("\x00", 1_200_000)),
+		"linked": "file stays", "n/linked": "file stays", "link": "link n", "hollow": "file h\n", "large": "executable(0700) " + short(strings.Repeat("\x00", 1_200_000)),
 	})
 	return call, parent, before, after
 }

@@ -49,7 +49,7 @@ type op struct {
 // PermsOnly reports whether the op only sets permission bits. A file with other names is
 // written again for that, or names that the restore leaves alone would change, too.
 func (o *op) PermsOnly() bool {
-	return o.Change.PermsOnly() && o.Old.Linked == "" && o.New.Linked == ""
+	return o.Change.PermsOnly() && o.Old.Linked == "" && o.New.Linked == "" && (o.n == nil || o.n.twin == nil)
 }
 
 // planner makes a plan from the differences between what is there and what is

@@ -72,6 +72,11 @@ func (r *restore) build(m *mover, done []bool) *builder {
 			e.setLinked(g.rep, linked)
 		}
 	}
+	for n, c := range m.linked {
+		if n.unkept == "" {
+			e.set(n.path, c)
+		}
+	}
 	odd := e.regroup()
 	b := &builder{old: r.f.index, found: e.finish(), edits: true, now: r.s.now().UnixNano()}
 	if done == nil && !odd && m.asPlanned() {

@@ -32,6 +32,8 @@ type mover struct {
 	after []moved  // by op: what coming to its place has changed in that
 	undo  []undoStep
 	lands *landing // nil in a restore
+	// linked has files of the workspace that got further names, as they are with those.
+	linked map[*node]cached
 	// groups are the names that become one file, by Linked; in a landing the nodes have them.
 	groups map[string]*group
 	dead   []bool // by op: has no effect, since another program changed the path
@@ -106,6 +108,10 @@ func (m *mover) fill(ctx context.Context) error {
 		if err := m.makeFolder(roots[o.Path], perm); err != nil {
 			return err
 		}
+	}
+	files, err := m.linkStanding(files)
+	if err != nil {
+		return err
 	}
 	write, links := m.twins(files)
 	if err := m.writeAll(ctx, write); err != nil {
