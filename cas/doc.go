@@ -16,7 +16,8 @@
 //   - Snapshot: taking a folder's state. Restore: giving a folder a state, by
 //     [Store.Materialize].
 //   - Stat cache, index: what each file's stat was when its digest was taken.
-//   - Stage: a folder at a workspace's root in which a restore prepares.
+//   - Stage: a folder in which a restore prepares, at a workspace's root and at the root of
+//     each mount below it in which something is going to be moved.
 //   - Epoch: the time between two collections that removed something.
 //   - Layer: the upper folder of an overlay, in which a call's changes are collected.
 //     Lower: the workspace under it, which the call does not write.
@@ -128,8 +129,11 @@
 // power cut what was written up to some moment, and nothing later. A failed or killed one
 // leaves contents that no state reaches. A plan that does not land leaves such contents, too.
 //
-// A restore reads the folder, writes a journal, puts everything new into a stage, exchanges
-// names, and then the stage goes. The journal goes to the disk while the plan is made, in one
+// A restore reads the folder, writes a journal, puts everything new into stages, exchanges
+// names, and then the stages go. What is below a mount point has its stage in that mount, since
+// no name can be moved to another mount; the journal names that stage before it is made. A
+// read-only mount, one whose top folder cannot be written to, and a mount point that would have
+// to go are reported by the plan. The journal goes to the disk while the plan is made, in one
 // step with the manifest that the restore is recorded as where all becomes as another one has
 // it, and exists before the stage: until all is done that manifest is not shown. An error takes
 // all back, the manifest too; after a crash the next Snapshot, Materialize or Recover of the

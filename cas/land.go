@@ -94,6 +94,9 @@ func (s *Store) Land(ctx context.Context, ws *Workspace, p *LandingPlan, o LandO
 	}
 	l := &landing{p: p, o: &o, out: new(Landing)}
 	l.restore = restore{s: s, ws: ws, f: f, written: o.Written, lands: l}
+	if l.mounts, err = s.mountsIn(ws); err != nil {
+		return nil, fmt.Errorf("land in %s: %w", ws.Path, err)
+	}
 	if err := l.land(ctx); err != nil {
 		return nil, err
 	}

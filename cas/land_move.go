@@ -164,6 +164,8 @@ func lateKind(err error) (ConflictKind, string) {
 		return ParentGone, "its folder was moved or removed"
 	case errors.Is(err, syscall.EXDEV):
 		return Refused, "it is on another file system than the folder"
+	case errors.Is(err, syscall.EROFS):
+		return Refused, reasonReadOnly
 	case errors.Is(err, syscall.EBUSY):
 		return Refused, "something is mounted there, or uses it"
 	case errors.Is(err, fs.ErrPermission):

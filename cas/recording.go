@@ -155,7 +155,7 @@ func (rec *recording) amend(ctx context.Context, b *builder) error {
 // keep waits for what is recorded, and brings the index up to date without reading
 // the folder again. The index needs no sync: it may be lost.
 func (r *restore) keep(ctx context.Context, t *tree, m *mover, rec *recording) (err error) {
-	m.settle(remote(t.top))
+	m.settle()
 	rec.over()
 	if err := rec.err; err != nil {
 		return err

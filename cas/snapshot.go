@@ -130,7 +130,16 @@ func (s *Store) Look(ctx context.Context, ws *Workspace, o SnapshotOptions) (*Ma
 	if err != nil {
 		return nil, err
 	}
+	j, err := s.journal(ctx, ws.key())
+	if err != nil {
+		return nil, err
+	}
 	e := newEditor(ix)
+	if j != nil {
+		for _, stage := range j.Stages {
+			e.drop(stage)
+		}
+	}
 	for _, name := range ix.dirs.get("").names() {
 		if strings.HasPrefix(name, stagePrefix) {
 			e.drop(name)
