@@ -118,6 +118,10 @@ func (l *landing) land(ctx context.Context) error {
 		}
 	})
 	l.callVersion(target)
+	if err := l.found.fault(); err != nil {
+		l.f.index = nil
+		return fmt.Errorf("land in %s: %w", l.ws.Path, err)
+	}
 	if len(l.todo.ops) == 0 {
 		return l.recordOnly(ctx)
 	}

@@ -28,6 +28,9 @@ func (rec *recording) build(ctx context.Context, m *mover) {
 	go func() {
 		defer close(rec.kept)
 		rec.built = rec.r.build(m, nil)
+		if rec.err = rec.built.ix.fault(); rec.err != nil {
+			return
+		}
 		if rec.err = rec.keepTrees(ctx); rec.err == nil && rec.man == nil && rec.about != nil {
 			rec.err = rec.record(ctx)
 		}
