@@ -84,6 +84,8 @@
 // no longer exists the folder is listed. Systems without a time of change (Windows) don't show
 // an edit of the same size that also restores the time of modification. A program that writes
 // through a mapping which was dirty before shows nothing until the kernel writes it back.
+// A landing in a process that has not read the cache yet reads only the records of the folders
+// that its call changed, and of those above them; a snapshot reads all of them.
 // [Store.Forget] drops the cache; so does a fault in it, another folder under the same path,
 // and, for what was collected, another epoch.
 //
