@@ -5,8 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/fettle-cli/fettle/internal/kv"
 )
 
 // LayerOptions are what a layer is read with.
@@ -102,20 +106,42 @@ func (s *Store) ReadLayer(ctx context.Context, ws *Workspace, layer string, o La
 		return nil, err
 	}
 	defer unshare()
-	if err := s.recover(ctx, ws, f); err != nil {
-		return nil, err
-	}
 	o.Limits = o.Limits.complete()
 	p := &LandingPlan{s: s, ws: ws, layer: layer, options: o}
-	if err := p.read(ctx, f); err != nil {
+	opened := s.openAhead(ctx, layer)
+	err = p.read()
+	<-opened
+	if err == nil {
+		err = s.recover(ctx, ws, f)
+	}
+	if err == nil {
+		err = p.compare(ctx, f)
+	}
+	if err != nil {
 		p.Close()
 		return nil, err
 	}
 	return p, nil
 }
 
-// read reads the layer and compares it with the workspace.
-func (p *LandingPlan) read(ctx context.Context, f *folderState) (err error) {
+// openAhead opens the database for writing while the layer is read, if that has anything: it
+// was closed while the call ran, and what the call wrote goes there. The channel is closed
+// when the database is open. An error is that of the next operation, too.
+func (s *Store) openAhead(ctx context.Context, layer string) <-chan struct{} {
+	opened := make(chan struct{})
+	if names, err := os.ReadDir(filepath.Join(layer, layerUpper)); err != nil || len(names) == 0 {
+		close(opened)
+		return opened
+	}
+	go func() {
+		defer close(opened)
+		_ = s.kv.Update(ctx, func(*kv.Tx) error { return nil })
+	}()
+	return opened
+}
+
+// read reads the layer.
+func (p *LandingPlan) read() (err error) {
 	if p.Meta, err = ReadLayerMeta(p.layer); err != nil {
 		return err
 	}
@@ -123,10 +149,8 @@ func (p *LandingPlan) read(ctx context.Context, f *folderState) (err error) {
 		return &LayerError{Layer: p.layer, Reason: "it belongs to the workspace " + p.Meta.Path}
 	}
 	p.Torn = p.Meta.torn()
-	if p.upper, p.top, p.Unlanded, err = readUpper(p.layer, p.s.fault); err != nil {
-		return err
-	}
-	return p.compare(ctx, f)
+	p.upper, p.top, p.Unlanded, err = readUpper(p.layer, p.s.fault)
+	return err
 }
 
 // compare brings the plan up to what the workspace has now.

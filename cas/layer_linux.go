@@ -48,12 +48,16 @@ func attrsOf(fd int) ([]attr, error) {
 		return nil, &fs.PathError{Op: "listxattr", Path: ".", Err: err}
 	}
 	var all []attr
+	value := make([]byte, 1<<10)
 	for name := range strings.SplitSeq(strings.TrimSuffix(string(buf[:n]), "\x00"), "\x00") {
 		if !strings.HasPrefix(name, "user.") && name != "system.posix_acl_access" {
 			continue
 		}
-		value := make([]byte, maxAttrs)
 		n, err := retry(func() (int, error) { return unix.Fgetxattr(fd, name, value) })
+		if errors.Is(err, unix.ERANGE) {
+			value = make([]byte, maxAttrs)
+			n, err = retry(func() (int, error) { return unix.Fgetxattr(fd, name, value) })
+		}
 		if err != nil {
 			return nil, &fs.PathError{Op: "getxattr", Path: name, Err: err}
 		}

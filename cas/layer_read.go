@@ -25,6 +25,7 @@ type layerReader struct {
 	modes  map[string]uint32
 	note   *os.File // the file modes, once one has to be noted
 	names  int
+	buf    []byte           // for names
 	byNode map[uint64]*node // inode of a file with several names → the first of them
 	left   []Left           // what does not land
 }
@@ -40,7 +41,7 @@ func readUpper(layer string, fault func(call, name string) error) (*tree, *node,
 	if err != nil {
 		return nil, nil, nil, fmt.Errorf("read layer %s: %w", layer, err)
 	}
-	r := &layerReader{t: t, layer: layer, byNode: make(map[uint64]*node)}
+	r := &layerReader{t: t, layer: layer, buf: make([]byte, dirBuffer), byNode: make(map[uint64]*node)}
 	top := &node{cached: cached{Entry: Entry{Kind: Folder}}, origin: true}
 	if err = r.readModes(); err == nil {
 		err = r.folder(top, 0)
@@ -69,7 +70,7 @@ func (r *layerReader) folder(n *node, depth int) error {
 	if n.path != "" && n.takeAttrs(attrs) {
 		return &LayerError{Layer: r.layer, Path: n.path, Reason: "it has an attribute that only the kernel sets"}
 	}
-	names, err := d.names(make([]byte, dirBuffer))
+	names, err := d.names(r.buf)
 	if err != nil {
 		return err
 	}
