@@ -223,7 +223,7 @@ func TestABackupBesideChangesOfToolsets(t *testing.T) {
 			}
 			var raw bytes.Buffer
 			_, err = e.Backup(t.Context(), &raw, BackupOptions{Verify: true, Stage: once(stage, func() {
-				other := New(Options{DataDir: e.o.DataDir})
+				other := New(Options{StoreOptions: StoreOptions{DataDir: e.o.DataDir}})
 				_, err := other.RemoveToolset(t.Context(), want[0].Toolset.ID)
 				if err := errors.Join(err, other.Close()); err != nil {
 					t.Error(err)

@@ -40,17 +40,17 @@ const (
 // putBounded stores a record. One that is too long is cut, with a mark, and a notice
 // reports what was cut; what is the record's name in it. A record whose key would
 // change is refused.
-func putBounded[T any](e *Engine, w kv.Writer, table *kv.Table[T], rec *T, what string) error {
+func putBounded[T any](s *Store, w kv.Writer, table *kv.Table[T], rec *T, what string) error {
 	kept := *rec
-	cut, err := record.Bound(&kept, e.recordLimit)
+	cut, err := record.Bound(&kept, s.recordLimit)
 	if err != nil {
 		return fmt.Errorf("keep %s: %w", what, err)
 	}
 	if len(cut) > 0 {
 		if string(table.KeyOf(&kept)) != string(table.KeyOf(rec)) {
-			return fmt.Errorf("keep %s: %w", what, &kv.TooBigError{What: "key", Limit: int64(e.recordLimit)})
+			return fmt.Errorf("keep %s: %w", what, &kv.TooBigError{What: "key", Limit: int64(s.recordLimit)})
 		}
-		e.o.Notice(cutNotice(what, cut))
+		s.o.Notice(cutNotice(what, cut))
 	}
 	return table.Put(w, &kept)
 }

@@ -115,22 +115,22 @@ func (w *stateWay) manifest(ctx context.Context, id string) (*cas.Manifest, erro
 }
 
 // findSettled finds a chat, at the state that its folder has.
-func (e *Engine) findSettled(ctx context.Context, ref ChatRef) (Chat, error) {
-	chat, err := e.find(ctx, ref, nil)
+func (s *Store) findSettled(ctx context.Context, ref ChatRef) (Chat, error) {
+	chat, err := s.find(ctx, ref, nil)
 	if err != nil {
 		return chat, err
 	}
-	return e.asSettled(ctx, chat)
+	return s.asSettled(ctx, chat)
 }
 
 // StateTree lists the states of all branches of a chat, the latest first: at most
 // limit of them, all where that is 0. more tells that there are others. Each comes
 // before the one that it names as its parent.
-func (e *Engine) StateTree(ctx context.Context, ref ChatRef, limit int) (chat Chat, out []StateInfo, more bool, err error) {
-	if chat, err = e.findSettled(ctx, ref); err != nil {
+func (s *Store) StateTree(ctx context.Context, ref ChatRef, limit int) (chat Chat, out []StateInfo, more bool, err error) {
+	if chat, err = s.findSettled(ctx, ref); err != nil {
 		return Chat{}, nil, false, err
 	}
-	h, err := e.history(ctx, chat)
+	h, err := s.history(ctx, chat)
 	if err != nil {
 		return Chat{}, nil, false, err
 	}
@@ -139,10 +139,10 @@ func (e *Engine) StateTree(ctx context.Context, ref ChatRef, limit int) (chat Ch
 		return Chat{}, nil, false, err
 	}
 	skip := map[string]bool{}
-	for _, s := range undone {
-		skip[s.after.ID] = true
+	for _, done := range undone {
+		skip[done.after.ID] = true
 	}
-	list, err := e.states.Manifests(ctx, chat.ID)
+	list, err := s.states.Manifests(ctx, chat.ID)
 	if err != nil {
 		return Chat{}, nil, false, stateFault("list the states", err)
 	}
@@ -155,14 +155,14 @@ func (e *Engine) StateTree(ctx context.Context, ref ChatRef, limit int) (chat Ch
 	if err := h.markReverted(ctx, out); err != nil {
 		return Chat{}, nil, false, err
 	}
-	return chat, out, more, e.nameTools(ctx, out)
+	return chat, out, more, s.nameTools(ctx, out)
 }
 
 // postManifest is the state after a call; empty where no record of the call is
 // there.
-func (e *Engine) postManifest(ctx context.Context, call string) (id string, err error) {
-	err = e.view(ctx, func(tx *kv.Tx) error {
-		c, err := e.tables.calls.Get(tx, kv.Str(call))
+func (s *Store) postManifest(ctx context.Context, call string) (id string, err error) {
+	err = s.view(ctx, func(tx *kv.Tx) error {
+		c, err := s.tables.calls.Get(tx, kv.Str(call))
 		if err == nil {
 			id = c.PostManifestID
 		}
@@ -175,14 +175,14 @@ func (e *Engine) postManifest(ctx context.Context, call string) (id string, err 
 }
 
 // nameTools fills in the tools of calls.
-func (e *Engine) nameTools(ctx context.Context, states []StateInfo) error {
-	err := e.view(ctx, func(tx *kv.Tx) error {
+func (s *Store) nameTools(ctx context.Context, states []StateInfo) error {
+	err := s.view(ctx, func(tx *kv.Tx) error {
 		for i := range states {
 			if states[i].Source != cas.ToolRun {
 				continue
 			}
-			c, err := e.tables.calls.Get(tx, kv.Str(states[i].SourceRef))
-			if errors.Is(err, kv.ErrNotFound) || err != nil && e.leavesOut(err) { // of another chat, or of a removed one
+			c, err := s.tables.calls.Get(tx, kv.Str(states[i].SourceRef))
+			if errors.Is(err, kv.ErrNotFound) || err != nil && s.leavesOut(err) { // of another chat, or of a removed one
 				states[i].Tool = states[i].Maker
 				continue
 			}
@@ -193,8 +193,8 @@ func (e *Engine) nameTools(ctx context.Context, states []StateInfo) error {
 			if c.AppOf == "" {
 				continue
 			}
-			of, err := e.tables.calls.Get(tx, kv.Str(c.AppOf))
-			if err != nil && e.leavesOut(err) {
+			of, err := s.tables.calls.Get(tx, kv.Str(c.AppOf))
+			if err != nil && s.leavesOut(err) {
 				continue
 			}
 			if err != nil {
@@ -244,14 +244,14 @@ type taking struct {
 }
 
 // takeIn takes a snapshot and makes it the chat's active state.
-func (e *Engine) takeIn(ctx context.Context, chat *Chat, ws *toolset.Workspace, t taking) (*cas.Manifest, error) {
-	active, err := e.manifest(ctx, chat.ActiveManifest)
+func (s *Store) takeIn(ctx context.Context, chat *Chat, ws *toolset.Workspace, t taking) (*cas.Manifest, error) {
+	active, err := s.manifest(ctx, chat.ActiveManifest)
 	if err != nil {
 		return nil, err
 	}
 	t.ChatID = chat.ID
-	snap, err := e.takeState(ctx, ws, cas.SnapshotOptions{
-		About: t.About, Parent: active, Limits: e.o.States, Begin: t.begin, Progress: t.progress,
+	snap, err := s.takeState(ctx, ws, cas.SnapshotOptions{
+		About: t.About, Parent: active, Limits: s.o.States, Begin: t.begin, Progress: t.progress,
 	})
 	if err != nil {
 		return nil, stateFault("look at "+ws.Path, err)
@@ -260,7 +260,7 @@ func (e *Engine) takeIn(ctx context.Context, chat *Chat, ws *toolset.Workspace, 
 		return snap.Manifest, nil
 	}
 	chat.ActiveManifest = snap.Manifest.ID
-	return snap.Manifest, e.setActive(ctx, chat.ID, snap.Manifest.ID)
+	return snap.Manifest, s.setActive(ctx, chat.ID, snap.Manifest.ID)
 }
 
 // stopped is a reader that ends with its context.
@@ -336,13 +336,13 @@ func sweepPuts(root *os.Root, dir string) {
 
 // Files yields what a state has, in the order of paths, folders before what is
 // in them. An error ends it.
-func (e *Engine) Files(ctx context.Context, m *cas.Manifest) iter.Seq2[cas.Located, error] {
-	return e.states.Walk(ctx, m.Root)
+func (s *Store) Files(ctx context.Context, m *cas.Manifest) iter.Seq2[cas.Located, error] {
+	return s.states.Walk(ctx, m.Root)
 }
 
 // FileEntry gives what a state has under a path.
-func (e *Engine) FileEntry(ctx context.Context, m *cas.Manifest, name string) (cas.Entry, error) {
-	entry, err := e.states.Lookup(ctx, m.Root, name)
+func (s *Store) FileEntry(ctx context.Context, m *cas.Manifest, name string) (cas.Entry, error) {
+	entry, err := s.states.Lookup(ctx, m.Root, name)
 	if errors.Is(err, cas.ErrNotFound) {
 		return entry, fault.New(fault.NotFound, "there is no file "+cas.EscapePath(name)+" in that state", "fettle workspace files   lists what there is")
 	}
@@ -354,8 +354,8 @@ func (e *Engine) FileEntry(ctx context.Context, m *cas.Manifest, name string) (c
 
 // ReadFile writes the content of a file of a state. Where the store turns out to
 // be damaged it fails after having written some of it.
-func (e *Engine) ReadFile(ctx context.Context, w io.Writer, entry cas.Entry) error {
-	if err := e.states.Read(ctx, w, entry); err != nil {
+func (s *Store) ReadFile(ctx context.Context, w io.Writer, entry cas.Entry) error {
+	if err := s.states.Read(ctx, w, entry); err != nil {
 		return stateFault("read "+cas.EscapePath(entry.Name), err)
 	}
 	return nil
@@ -363,7 +363,7 @@ func (e *Engine) ReadFile(ctx context.Context, w io.Writer, entry cas.Entry) err
 
 // DiffStates yields what differs between two states, in the order of paths. An
 // error ends it.
-func (e *Engine) DiffStates(ctx context.Context, from, to *cas.Manifest) iter.Seq2[cas.Change, error] {
+func (s *Store) DiffStates(ctx context.Context, from, to *cas.Manifest) iter.Seq2[cas.Change, error] {
 	var a, b cas.Digest
 	if from != nil {
 		a = from.Root
@@ -371,12 +371,12 @@ func (e *Engine) DiffStates(ctx context.Context, from, to *cas.Manifest) iter.Se
 	if to != nil {
 		b = to.Root
 	}
-	return e.states.Diff(ctx, a, b)
+	return s.states.Diff(ctx, a, b)
 }
 
 // WriteManifest writes a state as document 004's {path: sha256}.
-func (e *Engine) WriteManifest(ctx context.Context, w io.Writer, m *cas.Manifest) error {
-	if err := e.states.WriteFiles(ctx, w, m.Root); err != nil {
+func (s *Store) WriteManifest(ctx context.Context, w io.Writer, m *cas.Manifest) error {
+	if err := s.states.WriteFiles(ctx, w, m.Root); err != nil {
 		return stateFault("list the files", err)
 	}
 	return nil
@@ -384,28 +384,28 @@ func (e *Engine) WriteManifest(ctx context.Context, w io.Writer, m *cas.Manifest
 
 // StateBefore gives the state that one came after; nil where it was the first,
 // or where the one before is not there any more.
-func (e *Engine) StateBefore(ctx context.Context, m *cas.Manifest) (*cas.Manifest, error) {
-	return e.manifest(ctx, m.ParentID)
+func (s *Store) StateBefore(ctx context.Context, m *cas.Manifest) (*cas.Manifest, error) {
+	return s.manifest(ctx, m.ParentID)
 }
 
 // DescribeState says what made a state of a chat.
-func (e *Engine) DescribeState(ctx context.Context, chat Chat, m *cas.Manifest) (StateInfo, error) {
+func (s *Store) DescribeState(ctx context.Context, chat Chat, m *cas.Manifest) (StateInfo, error) {
 	out := []StateInfo{{Manifest: m, Active: m.ID == chat.ActiveManifest}}
-	err := e.nameTools(ctx, out)
+	err := s.nameTools(ctx, out)
 	return out[0], err
 }
 
 // ChatsByID gives those chats of some ids that there are, deleted ones
 // included.
-func (e *Engine) ChatsByID(ctx context.Context, ids []string) (map[string]Chat, error) {
-	if _, err := e.Fold(ctx, FoldAll); err != nil {
+func (s *Store) ChatsByID(ctx context.Context, ids []string) (map[string]Chat, error) {
+	if _, err := s.Fold(ctx, FoldAll); err != nil {
 		return nil, err // a chat whose turns wait in journals is there, too
 	}
 	out := make(map[string]Chat, len(ids))
-	err := e.view(ctx, func(tx *kv.Tx) error {
+	err := s.view(ctx, func(tx *kv.Tx) error {
 		for _, id := range ids {
-			c, err := e.tables.chats.Get(tx, kv.Str(id))
-			if errors.Is(err, kv.ErrNotFound) || err != nil && e.leavesOut(err) {
+			c, err := s.tables.chats.Get(tx, kv.Str(id))
+			if errors.Is(err, kv.ErrNotFound) || err != nil && s.leavesOut(err) {
 				continue
 			}
 			if err != nil {

@@ -66,7 +66,7 @@ func (e *Engine) ViewCall(ctx context.Context, id string) (*CallView, error) {
 // without their arguments and results: the messages have these. What a call gave for the
 // workspace panel is in WorkspacePayload, always whole. Messages are in the order of their
 // ids.
-func (e *Engine) ViewCalls(ctx context.Context, chatID string, messages []Message) ([]CallView, error) {
+func (s *Store) ViewCalls(ctx context.Context, chatID string, messages []Message) ([]CallView, error) {
 	of, left := map[string]int{}, map[use]int{}
 	for i, m := range messages {
 		for _, p := range m.Parts {
@@ -79,23 +79,23 @@ func (e *Engine) ViewCalls(ctx context.Context, chatID string, messages []Messag
 	if len(of) == 0 {
 		return nil, nil
 	}
-	calls, err := e.callsOf(ctx, chatID, timeOfID(messages[0].ID), left)
+	calls, err := s.callsOf(ctx, chatID, timeOfID(messages[0].ID), left)
 	if err != nil {
 		return nil, err
 	}
 	slices.SortStableFunc(calls, func(a, b ToolCall) int {
 		return cmp.Or(cmp.Compare(of[a.MessageID], of[b.MessageID]), cmp.Compare(a.Index, b.Index))
 	})
-	calls, made, err := e.withApps(ctx, chatID, calls)
+	calls, made, err := s.withApps(ctx, chatID, calls)
 	if err != nil {
 		return nil, err
 	}
-	if err := e.markUndoneCalls(ctx, chatID, messages[0].ID, calls); err != nil {
+	if err := s.markUndoneCalls(ctx, chatID, messages[0].ID, calls); err != nil {
 		return nil, err
 	}
 	out, room := make([]CallView, 0, len(calls)), viewedPlans
 	for _, c := range calls {
-		v, err := e.view1(ctx, c)
+		v, err := s.view1(ctx, c)
 		if err != nil {
 			return nil, err
 		}
@@ -132,11 +132,11 @@ type use struct{ message, id string }
 
 // callsOf reads the records of some uses, each as often as left says, from a time on.
 // It ends with the last of them: the calls of what came later may be many.
-func (e *Engine) callsOf(ctx context.Context, chatID, from string, left map[use]int) (calls []ToolCall, err error) {
-	err = e.view(ctx, func(tx *kv.Tx) error {
+func (s *Store) callsOf(ctx context.Context, chatID, from string, left map[use]int) (calls []ToolCall, err error) {
+	err = s.view(ctx, func(tx *kv.Tx) error {
 		calls = nil
 		left := maps.Clone(left)
-		for c, err := range legible(e, e.tables.calls.ByIndex(tx, "chat", kv.Str(chatID), kv.Range{From: kv.FromPrimary(kv.Str(from))})) {
+		for c, err := range legible(s, s.tables.calls.ByIndex(tx, "chat", kv.Str(chatID), kv.Range{From: kv.FromPrimary(kv.Str(from))})) {
 			if err != nil {
 				return err
 			}
@@ -171,7 +171,7 @@ func timeOfID(id string) string {
 }
 
 // view1 adds to a call what its record doesn't say.
-func (e *Engine) view1(ctx context.Context, c ToolCall) (*CallView, error) {
+func (s *Store) view1(ctx context.Context, c ToolCall) (*CallView, error) {
 	v := &CallView{ToolCall: c, Changes: []event.Change{}}
 	if c.AppOf == "" {
 		if _, ok := c.workspacePayload(); ok {
@@ -189,24 +189,24 @@ func (e *Engine) view1(ctx context.Context, c ToolCall) (*CallView, error) {
 	if c.PreManifestID == c.PostManifestID {
 		return v, nil
 	}
-	pre, err := e.manifest(ctx, c.PreManifestID)
+	pre, err := s.manifest(ctx, c.PreManifestID)
 	if err != nil {
 		return nil, err
 	}
-	post, err := e.manifest(ctx, c.PostManifestID)
+	post, err := s.manifest(ctx, c.PostManifestID)
 	if err != nil || pre == nil || post == nil || pre.Root == post.Root {
 		return v, err // of states that are collected, nothing is known
 	}
-	v.Changes, v.Changed, err = e.changesBetween(ctx, pre, post, viewedChanges)
+	v.Changes, v.Changed, err = s.changesBetween(ctx, pre, post, viewedChanges)
 	v.SharedChanges = post.Shared
 	return v, err
 }
 
 // changesBetween lists what differs between two states, and counts the rest, up to
 // countedChanges. Folders whose files say the same are left out.
-func (e *Engine) changesBetween(ctx context.Context, from, to *Manifest, most int) ([]event.Change, int, error) {
+func (s *Store) changesBetween(ctx context.Context, from, to *Manifest, most int) ([]event.Change, int, error) {
 	out, n := []event.Change{}, 0
-	for c, err := range e.DiffStates(ctx, from, to) {
+	for c, err := range s.DiffStates(ctx, from, to) {
 		if err != nil {
 			return nil, 0, stateFault("compare two states", err)
 		}
@@ -225,10 +225,10 @@ func (e *Engine) changesBetween(ctx context.Context, from, to *Manifest, most in
 
 // StateChanges lists what a state changed of the one before it, at most so many
 // paths, and counts all.
-func (e *Engine) StateChanges(ctx context.Context, m *Manifest, most int) ([]event.Change, int, error) {
-	before, err := e.StateBefore(ctx, m)
+func (s *Store) StateChanges(ctx context.Context, m *Manifest, most int) ([]event.Change, int, error) {
+	before, err := s.StateBefore(ctx, m)
 	if err != nil || before == nil || before.Root == m.Root {
 		return []event.Change{}, 0, err
 	}
-	return e.changesBetween(ctx, before, m, most)
+	return s.changesBetween(ctx, before, m, most)
 }

@@ -79,15 +79,15 @@ func (e *Engine) CompactChat(ctx context.Context, req CompactRequest) (*Compacte
 }
 
 // lockedChat finds a chat and takes its lock.
-func (e *Engine) lockedChat(ctx context.Context, ref ChatRef, onWait func(string)) (Chat, func(), error) {
+func (s *Store) lockedChat(ctx context.Context, ref ChatRef, onWait func(string)) (Chat, func(), error) {
 	if onWait == nil {
 		onWait = func(string) {}
 	}
-	chat, err := e.find(ctx, ref, onWait)
+	chat, err := s.find(ctx, ref, onWait)
 	if err != nil {
 		return chat, nil, err
 	}
-	unlock, err := e.lockChat(ctx, chat.ID, func(owner string) {
+	unlock, err := s.lockChat(ctx, chat.ID, func(owner string) {
 		onWait(fmt.Sprintf("chat %d is busy, %s", chat.Number, owner))
 	})
 	return chat, unlock, err
@@ -171,25 +171,25 @@ func (e *Engine) cardsOf(ctx context.Context, conv *conversation, n int) (cardsT
 
 // keepSummary stores a summary and counts what it took, also where there is
 // none.
-func (e *Engine) keepSummary(ctx context.Context, done *Compacted, model string) error {
+func (s *Store) keepSummary(ctx context.Context, done *Compacted, model string) error {
 	if done.Summary == nil && done.Usage == nil {
 		return nil
 	}
 	ctx = context.WithoutCancel(ctx) // it was paid for
-	err := e.store.UpdateSync(ctx, func(tx *kv.Tx) error {
+	err := s.store.UpdateSync(ctx, func(tx *kv.Tx) error {
 		if done.Usage != nil {
-			rows := []Spent{{Day: e.o.Now().Local().Format(spentDay), ChatID: done.Chat.ID, Model: model, Tokens: *done.Usage}}
-			if err := e.tables.usage.count(tx, rows, done.Chat.Number); err != nil {
+			rows := []Spent{{Day: s.o.Now().Local().Format(spentDay), ChatID: done.Chat.ID, Model: model, Tokens: *done.Usage}}
+			if err := s.tables.usage.count(tx, rows, done.Chat.Number); err != nil {
 				return err
 			}
 		}
 		if done.Summary == nil {
 			return nil
 		}
-		return e.putSummary(tx, done.Chat.ID, done.MessageID, done.Summary)
+		return s.putSummary(tx, done.Chat.ID, done.MessageID, done.Summary)
 	})
 	if err != nil {
-		return e.storeTrouble(err)
+		return s.storeTrouble(err)
 	}
 	return nil
 }
@@ -197,24 +197,24 @@ func (e *Engine) keepSummary(ctx context.Context, done *Compacted, model string)
 // ForgetSummaries takes away the summaries on the way to a chat's last message,
 // so that the next turn tells the model all of it again, as far as that fits. It
 // gives how many there were.
-func (e *Engine) ForgetSummaries(ctx context.Context, ref ChatRef, onWait func(string)) (Chat, int, error) {
-	chat, unlock, err := e.lockedChat(ctx, ref, onWait)
+func (s *Store) ForgetSummaries(ctx context.Context, ref ChatRef, onWait func(string)) (Chat, int, error) {
+	chat, unlock, err := s.lockedChat(ctx, ref, onWait)
 	if err != nil {
 		return chat, 0, err
 	}
 	defer unlock()
-	conv, err := e.load(ctx, chat.ID, "")
+	conv, err := s.load(ctx, chat.ID, "")
 	if err != nil {
 		return chat, 0, err
 	}
 	n := 0
-	err = e.store.UpdateSync(ctx, func(tx *kv.Tx) error {
+	err = s.store.UpdateSync(ctx, func(tx *kv.Tx) error {
 		n = 0
 		for _, m := range conv.path {
 			if m.Summary == nil {
 				continue
 			}
-			if err := e.putSummary(tx, chat.ID, m.ID, nil); err != nil {
+			if err := s.putSummary(tx, chat.ID, m.ID, nil); err != nil {
 				return err
 			}
 			n++
@@ -222,7 +222,7 @@ func (e *Engine) ForgetSummaries(ctx context.Context, ref ChatRef, onWait func(s
 		return nil
 	})
 	if err != nil {
-		return chat, 0, e.storeTrouble(err)
+		return chat, 0, s.storeTrouble(err)
 	}
 	return chat, n, nil
 }

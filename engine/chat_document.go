@@ -62,15 +62,15 @@ func (d *ChatDocument) Path() []Message {
 
 // ExportChat returns all of a chat, as far as its turns have ended. live
 // reports that one has not.
-func (e *Engine) ExportChat(ctx context.Context, ref ChatRef) (doc *ChatDocument, live bool, err error) {
-	chat, err := e.find(ctx, ref, nil)
+func (s *Store) ExportChat(ctx context.Context, ref ChatRef) (doc *ChatDocument, live bool, err error) {
+	chat, err := s.find(ctx, ref, nil)
 	if err != nil {
 		return nil, false, err
 	}
-	if live, err = e.isLive(ctx, chat.ID); err != nil {
+	if live, err = s.isLive(ctx, chat.ID); err != nil {
 		return nil, false, err
 	}
-	doc, err = e.exportDocument(ctx, chat.ID)
+	doc, err = s.exportDocument(ctx, chat.ID)
 	if errors.Is(err, kv.ErrNotFound) { // it was removed for good meanwhile
 		return nil, false, fault.New(fault.NotFound, fmt.Sprintf("no chat %d", chat.Number), "fettle chats list")
 	}
@@ -80,23 +80,23 @@ func (e *Engine) ExportChat(ctx context.Context, ref ChatRef) (doc *ChatDocument
 // exportDocument reads a chat as it is at one moment. The messages of a long
 // chat are read in several views; those that a turn adds in between are left
 // out, since they are not among the keys of that moment.
-func (e *Engine) exportDocument(ctx context.Context, chatID string) (*ChatDocument, error) {
+func (s *Store) exportDocument(ctx context.Context, chatID string) (*ChatDocument, error) {
 	doc := &ChatDocument{SchemaVersion: DocumentVersion, Format: DocumentFormat, Messages: []Message{}, ToolCalls: []ToolCall{}}
 	all := kv.Range{Prefix: kv.Str(chatID)}
 	var rest []kv.Key
-	err := e.view(ctx, func(tx *kv.Tx) error {
-		found, err := e.tables.chats.Get(tx, kv.Str(chatID))
+	err := s.view(ctx, func(tx *kv.Tx) error {
+		found, err := s.tables.chats.Get(tx, kv.Str(chatID))
 		if err != nil {
 			return err
 		}
 		doc.Chat = *found
-		if doc.Payloads, err = e.decisionsIn(tx, chatID); err != nil {
+		if doc.Payloads, err = s.decisionsIn(tx, chatID); err != nil {
 			return err
 		}
-		if err := e.exportCalls(tx, doc); err != nil {
+		if err := s.exportCalls(tx, doc); err != nil {
 			return err
 		}
-		messages, next, err := e.messagesIn(tx, all, e.leavesOut)
+		messages, next, err := s.messagesIn(tx, all, s.leavesOut)
 		if err != nil {
 			return err
 		}
@@ -104,7 +104,7 @@ func (e *Engine) exportDocument(ctx context.Context, chatID string) (*ChatDocume
 		if all.After = next; next == nil {
 			return nil
 		}
-		for key, err := range e.tables.messages.Keys(tx, all) {
+		for key, err := range s.tables.messages.Keys(tx, all) {
 			if err != nil {
 				return err
 			}
@@ -115,32 +115,32 @@ func (e *Engine) exportDocument(ctx context.Context, chatID string) (*ChatDocume
 	if err != nil {
 		return nil, err
 	}
-	if doc.Artifacts, err = e.exportArtifacts(ctx, chatID); err != nil {
+	if doc.Artifacts, err = s.exportArtifacts(ctx, chatID); err != nil {
 		return nil, err
 	}
-	if err := e.exportRest(ctx, doc, all, rest); err != nil || len(doc.Messages) == 0 {
+	if err := s.exportRest(ctx, doc, all, rest); err != nil || len(doc.Messages) == 0 {
 		return doc, err
 	}
-	if err := e.markUndoneResults(ctx, chatID, doc.Messages); err != nil {
+	if err := s.markUndoneResults(ctx, chatID, doc.Messages); err != nil {
 		return nil, err
 	}
-	return doc, e.markUndoneCalls(ctx, chatID, doc.Messages[0].ID, doc.ToolCalls)
+	return doc, s.markUndoneCalls(ctx, chatID, doc.Messages[0].ID, doc.ToolCalls)
 }
 
 // exportRest reads the messages with the given keys, which are in their order
 // within r. A damaged one is left out.
-func (e *Engine) exportRest(ctx context.Context, doc *ChatDocument, r kv.Range, keys []kv.Key) error {
+func (s *Store) exportRest(ctx context.Context, doc *ChatDocument, r kv.Range, keys []kv.Key) error {
 	left := false
 	for len(keys) > 0 {
-		messages, next, err := e.someMessages(ctx, r, func(err error) bool {
+		messages, next, err := s.someMessages(ctx, r, func(err error) bool {
 			left = left || damaged(err)
-			return e.leavesOut(err)
+			return s.leavesOut(err)
 		})
 		if err != nil {
 			return err
 		}
 		for _, m := range messages {
-			key := e.tables.messages.KeyOf(m)
+			key := s.tables.messages.KeyOf(m)
 			for left && len(keys) > 0 && bytes.Compare(keys[0], key) < 0 {
 				keys = keys[1:]
 			}
@@ -165,8 +165,8 @@ func (d *ChatDocument) add(messages []*Message) {
 	}
 }
 
-func (e *Engine) exportCalls(tx *kv.Tx, doc *ChatDocument) error {
-	for c, err := range legible(e, e.tables.calls.ByIndex(tx, "chat", kv.Str(doc.Chat.ID), kv.Range{})) {
+func (s *Store) exportCalls(tx *kv.Tx, doc *ChatDocument) error {
+	for c, err := range legible(s, s.tables.calls.ByIndex(tx, "chat", kv.Str(doc.Chat.ID), kv.Range{})) {
 		if err != nil {
 			return err
 		}
@@ -179,7 +179,7 @@ func (e *Engine) exportCalls(tx *kv.Tx, doc *ChatDocument) error {
 }
 
 // isLive tells whether a turn of the chat has not ended.
-func (e *Engine) isLive(ctx context.Context, chatID string) (bool, error) {
-	live, err := e.liveTurns(ctx)
+func (s *Store) isLive(ctx context.Context, chatID string) (bool, error) {
+	live, err := s.liveTurns(ctx)
 	return slices.ContainsFunc(live, func(a *acceptance) bool { return a.Chat.ID == chatID }), err
 }

@@ -34,15 +34,15 @@ func (m ModeChange) apply(c *Chat, now time.Time) {
 
 // SetMode changes the mode of a chat for its turns from the next one on. A turn that runs
 // keeps the mode that it began with.
-func (e *Engine) SetMode(ctx context.Context, ref ChatRef, m ModeChange) (Chat, error) {
+func (s *Store) SetMode(ctx context.Context, ref ChatRef, m ModeChange) (Chat, error) {
 	if m.Approvals != nil {
 		if err := checkMode(*m.Approvals); err != nil {
 			return Chat{}, err
 		}
 	}
-	return e.changeChat(ctx, ref, func(tx *kv.Tx, chat *Chat) error {
-		m.apply(chat, e.o.Now())
-		return putBounded(e, tx, e.tables.chats, chat, chat.called())
+	return s.changeChat(ctx, ref, func(tx *kv.Tx, chat *Chat) error {
+		m.apply(chat, s.o.Now())
+		return putBounded(s, tx, s.tables.chats, chat, chat.called())
 	})
 }
 

@@ -15,27 +15,27 @@ const maxNamesakes = 5
 
 // RenameChat gives a chat another title, which is made one line and cut as a
 // first question is. A turn that is live meanwhile leaves it as it is.
-func (e *Engine) RenameChat(ctx context.Context, ref ChatRef, title string) (Chat, error) {
+func (s *Store) RenameChat(ctx context.Context, ref ChatRef, title string) (Chat, error) {
 	title = cleanTitle(title)
 	if title == "" {
 		return Chat{}, fault.New(fault.Usage, "a title can't be empty")
 	}
-	return e.changeChat(ctx, ref, func(tx *kv.Tx, chat *Chat) error { return e.setTitle(tx, chat, title) })
+	return s.changeChat(ctx, ref, func(tx *kv.Tx, chat *Chat) error { return s.setTitle(tx, chat, title) })
 }
 
 // changeChat changes and stores the record of a chat that can be used, and returns it.
-func (e *Engine) changeChat(ctx context.Context, ref ChatRef, change func(*kv.Tx, *Chat) error) (Chat, error) {
-	release, err := e.shareData(ctx, nil)
+func (s *Store) changeChat(ctx context.Context, ref ChatRef, change func(*kv.Tx, *Chat) error) (Chat, error) {
+	release, err := s.shareData(ctx, nil)
 	if err != nil {
 		return Chat{}, err
 	}
 	defer release()
-	chat, err := e.find(ctx, ref, nil)
+	chat, err := s.find(ctx, ref, nil)
 	if err != nil {
 		return Chat{}, err
 	}
-	err = e.store.UpdateSync(ctx, func(tx *kv.Tx) error {
-		now, err := e.tables.chats.Get(tx, kv.Str(chat.ID))
+	err = s.store.UpdateSync(ctx, func(tx *kv.Tx) error {
+		now, err := s.tables.chats.Get(tx, kv.Str(chat.ID))
 		if err != nil {
 			return err
 		}
@@ -49,18 +49,18 @@ func (e *Engine) changeChat(ctx context.Context, ref ChatRef, change func(*kv.Tx
 		return Chat{}, fault.New(fault.NotFound, fmt.Sprintf("no chat %d", chat.Number), "fettle chats list")
 	}
 	if err != nil {
-		return Chat{}, e.storeTrouble(err)
+		return Chat{}, s.storeTrouble(err)
 	}
 	return chat, nil
 }
 
 // setTitle is the only place where the title of a chat that exists changes.
-func (e *Engine) setTitle(tx *kv.Tx, chat *Chat, title string) error {
-	if err := e.retitle(tx, chat, title); err != nil {
+func (s *Store) setTitle(tx *kv.Tx, chat *Chat, title string) error {
+	if err := s.retitle(tx, chat, title); err != nil {
 		return err
 	}
 	chat.Title = title
-	return putBounded(e, tx, e.tables.chats, chat, chat.called())
+	return putBounded(s, tx, s.tables.chats, chat, chat.called())
 }
 
 // cleanTitle is a text as a title: one line of valid text that fits a list.
@@ -71,14 +71,14 @@ func cleanTitle(s string) string {
 
 // ChatByTitle finds the one chat that a title means: the one that has it, else
 // the only one that has it as a part, upper and lower case being the same.
-func (e *Engine) ChatByTitle(ctx context.Context, title string) (Chat, error) {
-	if _, err := e.Fold(ctx, FoldAll); err != nil {
+func (s *Store) ChatByTitle(ctx context.Context, title string) (Chat, error) {
+	if _, err := s.Fold(ctx, FoldAll); err != nil {
 		return Chat{}, err
 	}
 	want := strings.ToLower(strings.TrimSpace(title))
 	var whole, part []Chat
-	err := e.view(ctx, func(tx *kv.Tx) error {
-		for c, err := range legible(e, e.tables.chats.ByIndex(tx, "recent", nil, kv.Range{Reverse: true})) {
+	err := s.view(ctx, func(tx *kv.Tx) error {
+		for c, err := range legible(s, s.tables.chats.ByIndex(tx, "recent", nil, kv.Range{Reverse: true})) {
 			if err != nil {
 				return err
 			}

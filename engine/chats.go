@@ -40,13 +40,13 @@ type ChatPage struct {
 }
 
 // Chats lists the chats that have a finished turn.
-func (e *Engine) Chats(ctx context.Context, q ListChats) (ChatPage, error) {
-	if _, err := e.Fold(ctx, FoldAll); err != nil {
+func (s *Store) Chats(ctx context.Context, q ListChats) (ChatPage, error) {
+	if _, err := s.Fold(ctx, FoldAll); err != nil {
 		return ChatPage{}, err
 	}
 	var out ChatPage
-	err := e.view(ctx, func(tx *kv.Tx) (err error) {
-		out, err = e.chatPage(tx, q)
+	err := s.view(ctx, func(tx *kv.Tx) (err error) {
+		out, err = s.chatPage(tx, q)
 		return err
 	})
 	if errors.Is(err, kv.ErrNotFound) {
@@ -59,10 +59,10 @@ func (e *Engine) Chats(ctx context.Context, q ListChats) (ChatPage, error) {
 // that it lets through.
 const listGroup = 200
 
-func (e *Engine) chatPage(tx *kv.Tx, q ListChats) (out ChatPage, err error) {
+func (s *Store) chatPage(tx *kv.Tx, q ListChats) (out ChatPage, err error) {
 	r := kv.Range{Reverse: true, Limit: listGroup, After: kv.Key(q.After)}
 	if r.After == nil && q.AfterChat > 0 {
-		at, err := e.tables.chats.Find(tx, "number", kv.Int(q.AfterChat))
+		at, err := s.tables.chats.Find(tx, "number", kv.Int(q.AfterChat))
 		if errors.Is(err, kv.ErrNotFound) {
 			return out, fault.New(fault.NotFound, "no chat "+itoa(int(q.AfterChat)), "fettle chats list")
 		}
@@ -75,7 +75,7 @@ func (e *Engine) chatPage(tx *kv.Tx, q ListChats) (out ChatPage, err error) {
 		if q.Limit > 0 { // no more than can be wanted, so that Next leads on behind the last
 			r.Limit = min(listGroup, q.Limit-len(out.Chats))
 		}
-		page, err := e.recentPage(tx, r)
+		page, err := s.recentPage(tx, r)
 		if err != nil {
 			return ChatPage{}, err
 		}
@@ -88,7 +88,7 @@ func (e *Engine) chatPage(tx *kv.Tx, q ListChats) (out ChatPage, err error) {
 			return out, nil
 		}
 		if q.Limit > 0 && len(out.Chats) >= q.Limit {
-			more, err := e.moreChats(tx, q, r)
+			more, err := s.moreChats(tx, q, r)
 			if more {
 				out.Next = page.Next
 			}
@@ -99,10 +99,10 @@ func (e *Engine) chatPage(tx *kv.Tx, q ListChats) (out ChatPage, err error) {
 
 // recentPage returns a page of the chats, those that were used last first. Damaged
 // records are reported and left out.
-func (e *Engine) recentPage(tx *kv.Tx, r kv.Range) (page kv.Page[Chat], err error) {
+func (s *Store) recentPage(tx *kv.Tx, r kv.Range) (page kv.Page[Chat], err error) {
 	limit := r.Limit
 	r.Limit = 0
-	for c, err := range legible(e, e.tables.chats.ByIndex(tx, "recent", nil, r)) {
+	for c, err := range legible(s, s.tables.chats.ByIndex(tx, "recent", nil, r)) {
 		if err != nil {
 			return kv.Page[Chat]{}, err
 		}
@@ -122,9 +122,9 @@ func recentPlace(c *Chat) kv.Key {
 }
 
 // moreChats tells whether a filter lets through one more in the rest of a range.
-func (e *Engine) moreChats(tx *kv.Tx, q ListChats, rest kv.Range) (bool, error) {
+func (s *Store) moreChats(tx *kv.Tx, q ListChats, rest kv.Range) (bool, error) {
 	rest.Limit = 0
-	for c, err := range legible(e, e.tables.chats.ByIndex(tx, "recent", nil, rest)) {
+	for c, err := range legible(s, s.tables.chats.ByIndex(tx, "recent", nil, rest)) {
 		if err != nil || q.matches(c) {
 			return err == nil, err
 		}
@@ -148,37 +148,37 @@ type Conversation struct {
 // Chat returns a chat and the messages from its root to its active leaf. It
 // does not wait for a live turn: Busy is the error where the chat's first one
 // has not ended yet.
-func (e *Engine) Chat(ctx context.Context, ref ChatRef) (Conversation, error) {
-	return e.chatTo(ctx, ref, wholeWay)
+func (s *Store) Chat(ctx context.Context, ref ChatRef) (Conversation, error) {
+	return s.chatTo(ctx, ref, wholeWay)
 }
 
-// ChatEnd is [Engine.Chat] with the last n messages, and reads no others.
-func (e *Engine) ChatEnd(ctx context.Context, ref ChatRef, n int) (Conversation, error) {
-	return e.chatTo(ctx, ref, reach{least: n, most: n})
+// ChatEnd is [Store.Chat] with the last n messages, and reads no others.
+func (s *Store) ChatEnd(ctx context.Context, ref ChatRef, n int) (Conversation, error) {
+	return s.chatTo(ctx, ref, reach{least: n, most: n})
 }
 
-func (e *Engine) chatTo(ctx context.Context, ref ChatRef, r reach) (Conversation, error) {
-	chat, err := e.find(ctx, ref, nil)
+func (s *Store) chatTo(ctx context.Context, ref ChatRef, r reach) (Conversation, error) {
+	chat, err := s.find(ctx, ref, nil)
 	if err != nil {
 		return Conversation{}, err
 	}
-	conv, err := e.loadBy(ctx, chat.ID, ref.Parent, r)
+	conv, err := s.loadBy(ctx, chat.ID, ref.Parent, r)
 	if err != nil {
 		return Conversation{}, err
 	}
 	out := Conversation{Chat: conv.chat, Messages: conv.path}
-	decided, err := e.decisions(ctx, chat.ID)
+	decided, err := s.decisions(ctx, chat.ID)
 	if err != nil {
 		return Conversation{}, err
 	}
 	for _, m := range conv.path {
 		out.Decisions = append(out.Decisions, m.decidedIn(decided)...)
 	}
-	if out.AppCalls, err = e.appCallsIn(ctx, conv); err != nil || len(out.Messages) == 0 {
+	if out.AppCalls, err = s.appCallsIn(ctx, conv); err != nil || len(out.Messages) == 0 {
 		return out, err
 	}
-	if err := e.markUndoneResults(ctx, chat.ID, out.Messages); err != nil {
+	if err := s.markUndoneResults(ctx, chat.ID, out.Messages); err != nil {
 		return Conversation{}, err
 	}
-	return out, e.markUndoneCalls(ctx, chat.ID, out.Messages[0].ID, out.AppCalls)
+	return out, s.markUndoneCalls(ctx, chat.ID, out.Messages[0].ID, out.AppCalls)
 }

@@ -131,8 +131,10 @@ func cutBench(t *testing.T, format, url string) *bench {
 		t.Fatal(err)
 	}
 	b.Engine = New(Options{
-		DataDir: filepath.Join(b.dir, "data"), Models: &models.Catalog{Registry: reg}, Tools: tools,
-		Retry: provider.RetryOptions{Attempts: 1},
+		StoreOptions: StoreOptions{DataDir: filepath.Join(b.dir, "data")},
+		Models:       &models.Catalog{Registry: reg},
+		Tools:        tools,
+		Retry:        provider.RetryOptions{Attempts: 1},
 	})
 	t.Cleanup(func() {
 		if err := b.Close(); err != nil {

@@ -39,7 +39,7 @@ const (
 )
 
 // GeneralMessages returns messages in document 000's form. calls are those of
-// [Engine.ViewCalls] for the same messages.
+// [Store.ViewCalls] for the same messages.
 func GeneralMessages(messages []Message, calls []CallView, form GeneralForm) []GeneralMessage {
 	of := make(map[use]*CallView, len(calls))
 	for i := range calls {

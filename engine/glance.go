@@ -17,12 +17,12 @@ const glanceJournals = 2 * FoldBacklog
 // Glance lists chats as far as that can be told without writing anything, the
 // last used first and at most limit of them: what the store has, and the turns
 // that still wait in journals, live ones too. It folds nothing, so it is quick,
-// and what can't be read is left out. It is for suggestions; [Engine.Chats] is
+// and what can't be read is left out. It is for suggestions; [Store.Chats] is
 // the list that holds.
-func (e *Engine) Glance(ctx context.Context, limit int) ([]Chat, error) {
+func (s *Store) Glance(ctx context.Context, limit int) ([]Chat, error) {
 	chats := map[string]Chat{}
-	err := e.view(ctx, func(tx *kv.Tx) error {
-		page, err := e.recentPage(tx, kv.Range{Reverse: true, Limit: limit})
+	err := s.view(ctx, func(tx *kv.Tx) error {
+		page, err := s.recentPage(tx, kv.Range{Reverse: true, Limit: limit})
 		for _, c := range page.Records {
 			chats[c.ID] = *c
 		}
@@ -31,7 +31,7 @@ func (e *Engine) Glance(ctx context.Context, limit int) ([]Chat, error) {
 	if err != nil && !errors.Is(err, kv.ErrNotFound) {
 		return nil, err
 	}
-	turns, err := e.journals.Turns()
+	turns, err := s.journals.Turns()
 	if err != nil {
 		return nil, storeFault("list the journals", err)
 	}
@@ -39,7 +39,7 @@ func (e *Engine) Glance(ctx context.Context, limit int) ([]Chat, error) {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		if c, ok := e.accepted(turn); ok && c.LastTurn > chats[c.ID].LastTurn {
+		if c, ok := s.accepted(turn); ok && c.LastTurn > chats[c.ID].LastTurn {
 			if known, ok := chats[c.ID]; ok {
 				c.Title = known.Title // it may have been renamed since the turn began
 			}
@@ -55,8 +55,8 @@ func (e *Engine) Glance(ctx context.Context, limit int) ([]Chat, error) {
 }
 
 // accepted gives the chat of a turn that has a journal, as it was accepted.
-func (e *Engine) accepted(turn string) (Chat, bool) {
-	r, err := e.journals.Read(turn)
+func (s *Store) accepted(turn string) (Chat, bool) {
+	r, err := s.journals.Read(turn)
 	if err != nil {
 		return Chat{}, false
 	}

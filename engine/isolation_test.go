@@ -307,7 +307,7 @@ func holds[T any](t *testing.T, b *bench, table *kv.Table[T]) string {
 				continue
 			}
 			set(text)
-			err := b.store.Update(t.Context(), func(tx *kv.Tx) error { return putBounded(b.Engine, tx, table, &rec, "the record") })
+			err := b.store.Update(t.Context(), func(tx *kv.Tx) error { return putBounded(b.Store, tx, table, &rec, "the record") })
 			var big *kv.TooBigError
 			switch {
 			case err == nil:

@@ -138,7 +138,7 @@ func newChurned(t *testing.T) *churned {
 func (c *churned) edit() {
 	c.t.Helper()
 	c.edits++
-	e := New(Options{DataDir: filepath.Join(c.dir, "data")})
+	e := New(Options{StoreOptions: StoreOptions{DataDir: filepath.Join(c.dir, "data")}})
 	at := rand.IntN(3)
 	folder := []string{c.folders[0], c.folders[1], c.project}[at]
 	lock := func() (func(), error) { return e.lock(c.t.Context(), "chat-"+filepath.Base(filepath.Dir(folder)), nil) }

@@ -173,9 +173,10 @@ func testOptions(t testing.TB, dir string, tools []toolset.Entry) Options {
 		t.Fatal(err)
 	}
 	return Options{
-		DataDir: filepath.Join(dir, "data"), Tools: set,
-		Models: &models.Catalog{Registry: reg, Configured: "script/m.yaml"},
-		Retry:  provider.RetryOptions{Attempts: 2, FirstWait: time.Millisecond},
+		StoreOptions: StoreOptions{DataDir: filepath.Join(dir, "data")},
+		Tools:        set,
+		Models:       &models.Catalog{Registry: reg, Configured: "script/m.yaml"},
+		Retry:        provider.RetryOptions{Attempts: 2, FirstWait: time.Millisecond},
 	}
 }
 

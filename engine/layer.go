@@ -50,7 +50,7 @@ func (l *callLayer) drop() (err error) {
 // leave keeps the layer for the user to decide about.
 func (l *callLayer) leave() { l.once.Do(l.unlock) }
 
-func (e *Engine) layersDir() string { return filepath.Join(e.o.DataDir, layersDir) }
+func (s *Store) layersDir() string { return filepath.Join(s.o.DataDir, layersDir) }
 
 // layerLock is the name of the lock of a layer, which its process holds.
 func layerLock(call string) string { return "layer-" + call }

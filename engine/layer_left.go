@@ -78,8 +78,8 @@ func wroteNothing(layer string) bool {
 }
 
 // tryLayer takes the lock of a layer if no process uses it.
-func (e *Engine) tryLayer(call string) (release func(), free bool, err error) {
-	path, err := e.lockPath(layerLock(call))
+func (s *Store) tryLayer(call string) (release func(), free bool, err error) {
+	path, err := s.lockPath(layerLock(call))
 	if err != nil {
 		return nil, false, err
 	}

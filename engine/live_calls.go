@@ -44,3 +44,9 @@ func (e *Engine) liveCall(id string) *ToolCall {
 	}
 	return nil
 }
+
+// writesJournal reports whether a turn runs here and still writes to its journal.
+func (e *Engine) writesJournal(id TurnID) bool {
+	t := e.turn(id)
+	return t != nil && !t.gone.Load()
+}

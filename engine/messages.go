@@ -32,11 +32,11 @@ const (
 
 // putMessage stores a message, with long parts in pieces of their own. Pieces
 // come first, so that a message that is there is whole.
-func (e *Engine) putMessage(w kv.Writer, m Message) error {
+func (s *Store) putMessage(w kv.Writer, m Message) error {
 	if cut, err := m.boundRemarks(); err != nil {
 		return fmt.Errorf("encode message %s: %w", m.ID, err)
 	} else if len(cut) > 0 {
-		e.o.Notice(cutNotice("message "+m.ID+" of chat "+m.ChatID, cut))
+		s.o.Notice(cutNotice("message "+m.ID+" of chat "+m.ChatID, cut))
 	}
 	parts, err := record.Marshal(m.Parts)
 	if err != nil {
@@ -45,13 +45,13 @@ func (e *Engine) putMessage(w kv.Writer, m Message) error {
 	if len(parts) > inlineParts {
 		m.Parts, m.Pieces = nil, 0
 		for piece := range slices.Chunk(parts, largestPiece) {
-			if err := e.tables.parts.Put(w, pieceKey(m, m.Pieces), piece); err != nil {
+			if err := s.tables.parts.Put(w, pieceKey(m, m.Pieces), piece); err != nil {
 				return err
 			}
 			m.Pieces++
 		}
 	}
-	return e.tables.messages.Put(w, &m)
+	return s.tables.messages.Put(w, &m)
 }
 
 func messageKey(chatID, id string) kv.Key { return kv.Str(chatID).Str(id) }
@@ -59,26 +59,26 @@ func messageKey(chatID, id string) kv.Key { return kv.Str(chatID).Str(id) }
 func pieceKey(m Message, i int) kv.Key { return kv.Str(m.ChatID).Str(m.ID).Int(int64(i)) }
 
 // message reads one message.
-func (e *Engine) message(tx *kv.Tx, chatID, id string) (*Message, error) {
-	return e.messageAt(tx, messageKey(chatID, id))
+func (s *Store) message(tx *kv.Tx, chatID, id string) (*Message, error) {
+	return s.messageAt(tx, messageKey(chatID, id))
 }
 
-func (e *Engine) messageAt(tx *kv.Tx, key kv.Key) (*Message, error) {
-	m, err := e.tables.messages.Get(tx, key)
+func (s *Store) messageAt(tx *kv.Tx, key kv.Key) (*Message, error) {
+	m, err := s.tables.messages.Get(tx, key)
 	if err != nil {
 		return nil, err
 	}
-	return m, e.loadParts(tx, m)
+	return m, s.loadParts(tx, m)
 }
 
 // loadParts reads the parts of a message whose record doesn't hold them.
-func (e *Engine) loadParts(tx *kv.Tx, m *Message) error {
+func (s *Store) loadParts(tx *kv.Tx, m *Message) error {
 	if m.Pieces == 0 {
 		return nil
 	}
 	var parts []byte
 	for i := range m.Pieces {
-		err := e.tables.parts.Read(tx, pieceKey(*m, i), func(piece []byte) error {
+		err := s.tables.parts.Read(tx, pieceKey(*m, i), func(piece []byte) error {
 			parts = append(parts, piece...)
 			return nil
 		})
@@ -97,8 +97,8 @@ func (e *Engine) loadParts(tx *kv.Tx, m *Message) error {
 }
 
 // pathTo gives the messages from the root to one, following parents.
-func (e *Engine) pathTo(tx *kv.Tx, chatID, id string) ([]Message, error) {
-	path, _, err := e.wayTo(tx, chatID, id, wholeWay)
+func (s *Store) pathTo(tx *kv.Tx, chatID, id string) ([]Message, error) {
+	path, _, err := s.wayTo(tx, chatID, id, wholeWay)
 	return path, err
 }
 
@@ -120,18 +120,18 @@ var leafOnly = reach{least: 1, most: 1}
 // wayTo returns the end of the way to a message, as far as r reaches, and the
 // last message that has a summary where that ends it, without its parts. It
 // reads no message before that.
-func (e *Engine) wayTo(tx *kv.Tx, chatID, id string, r reach) (path []Message, summed *Message, err error) {
+func (s *Store) wayTo(tx *kv.Tx, chatID, id string, r reach) (path []Message, summed *Message, err error) {
 	seen := map[string]bool{}
 	for id != "" && !seen[id] && (r.most == 0 || len(path) < r.most) {
 		seen[id] = true // a loop of parents would be damage; don't follow it for ever
-		m, err := e.tables.messages.Get(tx, messageKey(chatID, id))
+		m, err := s.tables.messages.Get(tx, messageKey(chatID, id))
 		if err == nil && m.Summary != nil && len(path) >= r.least {
 			m.Parts = nil
 			summed = m
 			break
 		}
 		if err == nil {
-			err = e.loadParts(tx, m)
+			err = s.loadParts(tx, m)
 		}
 		if err != nil {
 			return nil, nil, fmt.Errorf("read message %s: %w", id, err)

@@ -7,13 +7,13 @@ const NewTitle = "new chat"
 
 // NewChat makes a chat with no messages, for a page that wants one before
 // anything is asked. An empty title is NewTitle. It counts as used now.
-func (e *Engine) NewChat(ctx context.Context, title string) (Chat, error) {
+func (s *Store) NewChat(ctx context.Context, title string) (Chat, error) {
 	if title = cleanTitle(title); title == "" {
 		title = NewTitle
 	}
-	now := e.o.Now()
-	c := &incoming{chat: Chat{ID: e.newID(), Title: title, CreatedAt: now, UpdatedAt: now}}
-	if err := e.insert(ctx, c); err != nil {
+	now := s.o.Now()
+	c := &incoming{chat: Chat{ID: s.newID(), Title: title, CreatedAt: now, UpdatedAt: now}}
+	if err := s.insert(ctx, c); err != nil {
 		return Chat{}, err
 	}
 	return c.chat, nil

@@ -36,12 +36,12 @@ func (c *conversation) recordsOf() string {
 }
 
 // olderMessages reads them all, the first one first.
-func (e *Engine) olderMessages(ctx context.Context, o older) (path []Message, err error) {
+func (s *Store) olderMessages(ctx context.Context, o older) (path []Message, err error) {
 	if o.leaf == "" {
 		return nil, nil
 	}
-	err = e.view(ctx, func(tx *kv.Tx) error {
-		path, err = e.pathTo(tx, o.chatID, o.leaf)
+	err = s.view(ctx, func(tx *kv.Tx) error {
+		path, err = s.pathTo(tx, o.chatID, o.leaf)
 		return err
 	})
 	return path, err
@@ -50,7 +50,7 @@ func (e *Engine) olderMessages(ctx context.Context, o older) (path []Message, er
 // untold are the decisions about older payloads that no summary tells of: they
 // were made after the last question that it stands for. It reads backwards and
 // stops when it has found all that there may be.
-func (e *Engine) untold(ctx context.Context, o older, decided map[string]PayloadDecision, path []Message) ([]PayloadDecision, error) {
+func (s *Store) untold(ctx context.Context, o older, decided map[string]PayloadDecision, path []Message) ([]PayloadDecision, error) {
 	late := map[string]PayloadDecision{}
 	for id, d := range decided {
 		if since, any := d.since(o.at); any && o.leaf != "" {
@@ -66,12 +66,12 @@ func (e *Engine) untold(ctx context.Context, o older, decided map[string]Payload
 		return nil, nil
 	}
 	var out []PayloadDecision
-	err := e.view(ctx, func(tx *kv.Tx) error {
+	err := s.view(ctx, func(tx *kv.Tx) error {
 		out = nil
 		for id := o.leaf; id != "" && len(out) < len(late); {
-			m, err := e.tables.messages.Get(tx, kv.Str(o.chatID).Str(id))
+			m, err := s.tables.messages.Get(tx, kv.Str(o.chatID).Str(id))
 			if err == nil {
-				err = e.loadParts(tx, m)
+				err = s.loadParts(tx, m)
 			}
 			if err != nil {
 				return fmt.Errorf("read message %s: %w", id, err)

@@ -51,7 +51,7 @@ type givenPayload struct {
 }
 
 // workspacePayloads reads what the calls of messages gave for the workspace panel.
-func (e *Engine) workspacePayloads(ctx context.Context, chatID string, path []Message) (map[use]givenPayload, error) {
+func (s *Store) workspacePayloads(ctx context.Context, chatID string, path []Message) (map[use]givenPayload, error) {
 	of, from := map[use]bool{}, ""
 	for _, m := range path {
 		for _, p := range m.Parts {
@@ -67,9 +67,9 @@ func (e *Engine) workspacePayloads(ctx context.Context, chatID string, path []Me
 	if len(of) == 0 {
 		return out, nil
 	}
-	err := e.view(ctx, func(tx *kv.Tx) error {
+	err := s.view(ctx, func(tx *kv.Tx) error {
 		clear(out)
-		for c, err := range legible(e, e.tables.calls.ByIndex(tx, "chat", kv.Str(chatID), kv.Range{From: kv.FromPrimary(kv.Str(from))})) {
+		for c, err := range legible(s, s.tables.calls.ByIndex(tx, "chat", kv.Str(chatID), kv.Range{From: kv.FromPrimary(kv.Str(from))})) {
 			if err != nil {
 				return err
 			}

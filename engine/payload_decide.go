@@ -72,20 +72,20 @@ type ShownPayload struct {
 
 // Payloads lists the payloads of a chat's active branch, the first shown first,
 // as far as its turns have ended.
-func (e *Engine) Payloads(ctx context.Context, ref ChatRef) (Chat, []ShownPayload, error) {
-	found, err := e.find(ctx, ref, nil)
+func (s *Store) Payloads(ctx context.Context, ref ChatRef) (Chat, []ShownPayload, error) {
+	found, err := s.find(ctx, ref, nil)
 	if err != nil {
 		return found, nil, err
 	}
-	conv, err := e.load(ctx, found.ID, "")
+	conv, err := s.load(ctx, found.ID, "")
 	if err != nil {
 		return found, nil, err
 	}
-	decided, err := e.decisions(ctx, found.ID)
+	decided, err := s.decisions(ctx, found.ID)
 	if err != nil {
 		return found, nil, err
 	}
-	given, err := e.workspacePayloads(ctx, found.ID, conv.path)
+	given, err := s.workspacePayloads(ctx, found.ID, conv.path)
 	if err != nil {
 		return found, nil, err
 	}
@@ -93,15 +93,15 @@ func (e *Engine) Payloads(ctx context.Context, ref ChatRef) (Chat, []ShownPayloa
 }
 
 // GlancePayloads lists those of the chat that was used last, as far as the store
-// has them. It folds nothing, as [Engine.Glance] doesn't.
-func (e *Engine) GlancePayloads(ctx context.Context) (out []ShownPayload, err error) {
-	err = e.view(ctx, func(tx *kv.Tx) error {
-		page, err := e.recentPage(tx, kv.Range{Reverse: true, Limit: 1})
+// has them. It folds nothing, as [Store.Glance] doesn't.
+func (s *Store) GlancePayloads(ctx context.Context) (out []ShownPayload, err error) {
+	err = s.view(ctx, func(tx *kv.Tx) error {
+		page, err := s.recentPage(tx, kv.Range{Reverse: true, Limit: 1})
 		if err != nil || len(page.Records) == 0 {
 			return err
 		}
 		chat := page.Records[0]
-		path, err := e.pathTo(tx, chat.ID, chat.ActiveLeaf)
+		path, err := s.pathTo(tx, chat.ID, chat.ActiveLeaf)
 		if err == nil {
 			out = shownIn(path, nil, nil)
 		} else if unreadable(err) {
@@ -144,11 +144,11 @@ func shownIn(path []Message, decided map[string]PayloadDecision, given map[use]g
 }
 
 // decisions are those about a chat's payloads, by the payload's id.
-func (e *Engine) decisions(ctx context.Context, chatID string) (map[string]PayloadDecision, error) {
+func (s *Store) decisions(ctx context.Context, chatID string) (map[string]PayloadDecision, error) {
 	out := map[string]PayloadDecision{}
-	err := e.view(ctx, func(tx *kv.Tx) error {
+	err := s.view(ctx, func(tx *kv.Tx) error {
 		clear(out)
-		all, err := e.decisionsIn(tx, chatID)
+		all, err := s.decisionsIn(tx, chatID)
 		for _, d := range all {
 			out[d.PayloadID] = d
 		}
@@ -160,9 +160,9 @@ func (e *Engine) decisions(ctx context.Context, chatID string) (map[string]Paylo
 	return out, err
 }
 
-func (e *Engine) decisionsIn(tx *kv.Tx, chatID string) ([]PayloadDecision, error) {
+func (s *Store) decisionsIn(tx *kv.Tx, chatID string) ([]PayloadDecision, error) {
 	var out []PayloadDecision
-	for d, err := range legible(e, e.tables.payloads.Scan(tx, kv.Range{Prefix: kv.Str(chatID)})) {
+	for d, err := range legible(s, s.tables.payloads.Scan(tx, kv.Range{Prefix: kv.Str(chatID)})) {
 		if err != nil {
 			return nil, err
 		}
@@ -175,7 +175,7 @@ func (e *Engine) decisionsIn(tx *kv.Tx, chatID string) ([]PayloadDecision, error
 type Deciding struct {
 	Chat ChatRef
 	// Payload is its id; where that is empty, Number is its place in the chat
-	// as [Engine.Payloads] counts, 0 being the last.
+	// as [Store.Payloads] counts, 0 being the last.
 	Payload string
 	Number  int
 	Accept  bool
@@ -322,7 +322,7 @@ func (e *Engine) keepDecision(ctx context.Context, wanted PayloadDecision, chang
 			}
 		}
 		held = &wanted
-		return putBounded(e, tx, e.tables.payloads, held, "the decision about payload "+held.PayloadID)
+		return putBounded(e.Store, tx, e.tables.payloads, held, "the decision about payload "+held.PayloadID)
 	})
 	var refused *fault.Fault
 	switch {
@@ -359,7 +359,7 @@ func (e *Engine) react(ctx context.Context, d Deciding, p ShownPayload) (TurnID,
 	}
 	p.Decision.TurnID = string(turn)
 	err = e.store.UpdateSync(alive, func(tx *kv.Tx) error {
-		return putBounded(e, tx, e.tables.payloads, p.Decision, "the decision about payload "+p.ID)
+		return putBounded(e.Store, tx, e.tables.payloads, p.Decision, "the decision about payload "+p.ID)
 	})
 	if err != nil { // the tool runs; what isn't noted is where
 		e.o.Notice("note the turn of a decision: " + cleanLine(err.Error()))
@@ -368,8 +368,8 @@ func (e *Engine) react(ctx context.Context, d Deciding, p ShownPayload) (TurnID,
 }
 
 // Payload gives the one payload that a Deciding names.
-func (e *Engine) Payload(ctx context.Context, d Deciding) (Chat, ShownPayload, error) {
-	chat, all, err := e.Payloads(ctx, d.Chat)
+func (s *Store) Payload(ctx context.Context, d Deciding) (Chat, ShownPayload, error) {
+	chat, all, err := s.Payloads(ctx, d.Chat)
 	if err != nil {
 		return chat, ShownPayload{}, err
 	}

@@ -72,11 +72,11 @@ func (d PayloadDecision) tooMuchEdited() bool {
 
 // EditPayload stores the text that the user made of a payload's; d names the payload. The
 // request of the next question contains it. The payload itself stays as it was shown.
-func (e *Engine) EditPayload(ctx context.Context, d Deciding, text string) (ShownPayload, error) {
+func (s *Store) EditPayload(ctx context.Context, d Deciding, text string) (ShownPayload, error) {
 	if len(text) > maxEdit {
 		return ShownPayload{}, fault.New(fault.Usage, fmt.Sprintf("the text has %d KB; an edited payload may have %d", len(text)>>10, maxEdit>>10))
 	}
-	chat, all, err := e.Payloads(ctx, d.Chat)
+	chat, all, err := s.Payloads(ctx, d.Chat)
 	if err != nil {
 		return ShownPayload{}, err
 	}
@@ -84,22 +84,22 @@ func (e *Engine) EditPayload(ctx context.Context, d Deciding, text string) (Show
 	if err != nil {
 		return ShownPayload{}, err
 	}
-	asked, err := e.lastAsked(ctx, chat)
+	asked, err := s.lastAsked(ctx, chat)
 	if err != nil {
 		return ShownPayload{}, err
 	}
-	shown.Edit = &PayloadEdit{Text: clean(text), At: e.o.Now()}
-	return shown, e.keepEdit(ctx, chat.ID, shown, asked)
+	shown.Edit = &PayloadEdit{Text: clean(text), At: s.o.Now()}
+	return shown, s.keepEdit(ctx, chat.ID, shown, asked)
 }
 
 // lastAsked returns when the chat's last question was asked: an edit before it may have
 // been sent to a model.
-func (e *Engine) lastAsked(ctx context.Context, chat Chat) (time.Time, error) {
-	live, err := e.isLive(ctx, chat.ID)
+func (s *Store) lastAsked(ctx context.Context, chat Chat) (time.Time, error) {
+	live, err := s.isLive(ctx, chat.ID)
 	if err != nil || live {
-		return e.o.Now(), err
+		return s.o.Now(), err
 	}
-	end, err := e.ChatEnd(ctx, ChatRef{ID: chat.ID}, 2)
+	end, err := s.ChatEnd(ctx, ChatRef{ID: chat.ID}, 2)
 	var at time.Time
 	for _, m := range end.Messages {
 		if m.Role == provider.User && m.CreatedAt.After(at) {
@@ -111,17 +111,17 @@ func (e *Engine) lastAsked(ctx context.Context, chat Chat) (time.Time, error) {
 
 // keepEdit writes the edit of a payload. It replaces the last one unless a question was
 // asked since, whose request has to stay as it was sent.
-func (e *Engine) keepEdit(ctx context.Context, chatID string, shown ShownPayload, asked time.Time) error {
-	release, err := e.shareData(ctx, nil)
+func (s *Store) keepEdit(ctx context.Context, chatID string, shown ShownPayload, asked time.Time) error {
+	release, err := s.shareData(ctx, nil)
 	if err != nil {
 		return err
 	}
 	defer release()
-	err = e.store.UpdateSync(ctx, func(tx *kv.Tx) error {
-		if there, err := e.tables.chats.Has(tx, kv.Str(chatID)); err != nil || !there {
+	err = s.store.UpdateSync(ctx, func(tx *kv.Tx) error {
+		if there, err := s.tables.chats.Has(tx, kv.Str(chatID)); err != nil || !there {
 			return cmp.Or(err, kv.ErrNotFound)
 		}
-		rec, err := e.tables.payloads.Get(tx, kv.Str(chatID).Str(shown.ID))
+		rec, err := s.tables.payloads.Get(tx, kv.Str(chatID).Str(shown.ID))
 		if errors.Is(err, kv.ErrNotFound) {
 			rec, err = &PayloadDecision{ChatID: chatID, PayloadID: shown.ID, MessageID: shown.MessageID, Type: shown.Type, Title: shown.Title, Toolset: shown.Toolset}, nil
 		}
@@ -133,28 +133,28 @@ func (e *Engine) keepEdit(ctx context.Context, chatID string, shown ShownPayload
 		}
 		rec.Edits = append(rec.Edits, *shown.Edit)
 		rec.Edits = rec.Edits[max(0, len(rec.Edits)-maxEdits):]
-		return putBounded(e, tx, e.tables.payloads, rec, "the edit of payload "+shown.ID)
+		return putBounded(s, tx, s.tables.payloads, rec, "the edit of payload "+shown.ID)
 	})
 	switch {
 	case errors.Is(err, kv.ErrNotFound):
 		return fault.New(fault.NotFound, "the chat was removed meanwhile")
 	case err != nil && ctx.Err() == nil:
-		return e.storeTrouble(err)
+		return s.storeTrouble(err)
 	}
 	return err
 }
 
 // undecide takes back a decision, and keeps the edits of its payload.
-func (e *Engine) undecide(tx *kv.Tx, d PayloadDecision) error {
-	got, err := e.tables.payloads.Get(tx, kv.Str(d.ChatID).Str(d.PayloadID))
+func (s *Store) undecide(tx *kv.Tx, d PayloadDecision) error {
+	got, err := s.tables.payloads.Get(tx, kv.Str(d.ChatID).Str(d.PayloadID))
 	switch {
 	case errors.Is(err, kv.ErrNotFound):
 		return nil
 	case err != nil:
 		return err
 	case len(got.Edits) == 0:
-		return e.tables.payloads.Delete(tx, kv.Str(d.ChatID).Str(d.PayloadID))
+		return s.tables.payloads.Delete(tx, kv.Str(d.ChatID).Str(d.PayloadID))
 	}
 	got.Decision, got.Remark, got.Reaction, got.TurnID, got.At = "", "", nil, "", time.Time{}
-	return e.tables.payloads.Put(tx, got)
+	return s.tables.payloads.Put(tx, got)
 }

@@ -13,8 +13,8 @@ import (
 
 // decisionsAt are the decisions about the payloads on the way to where a fork
 // begins.
-func (e *Engine) decisionsAt(ctx context.Context, c *conversation) ([]PayloadDecision, error) {
-	all, err := e.decisions(ctx, c.chat.ID)
+func (s *Store) decisionsAt(ctx context.Context, c *conversation) ([]PayloadDecision, error) {
+	all, err := s.decisions(ctx, c.chat.ID)
 	if err != nil {
 		return nil, err
 	}

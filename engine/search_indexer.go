@@ -37,15 +37,15 @@ type (
 // indexer collects the entries that are to be added to the index, or removed
 // from it.
 type indexer struct {
-	e      *Engine
+	e      *Store
 	remove bool
 	words  map[wordAt][]uint16
 	pairs  map[pairAt][]search.PairAt // in any order, and some of them twice
 	size   int                        // bytes of both, about
 }
 
-func (e *Engine) indexer() *indexer {
-	return &indexer{e: e, words: map[wordAt][]uint16{}, pairs: map[pairAt][]search.PairAt{}}
+func (s *Store) indexer() *indexer {
+	return &indexer{e: s, words: map[wordAt][]uint16{}, pairs: map[pairAt][]search.PairAt{}}
 }
 
 // add collects the terms of a chat, and flushes when there are many.

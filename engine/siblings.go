@@ -47,14 +47,14 @@ const (
 
 // Previews gives the beginning of the first question of each chat that has one, by
 // the chat's id.
-func (e *Engine) Previews(ctx context.Context, chats []Chat) (map[string]string, error) {
+func (s *Store) Previews(ctx context.Context, chats []Chat) (map[string]string, error) {
 	out := make(map[string]string, len(chats))
-	err := e.view(ctx, func(tx *kv.Tx) error {
+	err := s.view(ctx, func(tx *kv.Tx) error {
 		for _, c := range chats {
 			if c.Messages == 0 {
 				continue
 			}
-			m, err := e.rootOf(tx, c)
+			m, err := s.rootOf(tx, c)
 			if err != nil && !unreadable(err) {
 				return err
 			}
@@ -74,13 +74,13 @@ func (e *Engine) Previews(ctx context.Context, chats []Chat) (map[string]string,
 }
 
 // rootOf is the first of a chat's questions; nil where none is found.
-func (e *Engine) rootOf(tx *kv.Tx, c Chat) (*Message, error) {
-	for l, err := range legible(e, e.tables.links.Scan(tx, kv.Range{Prefix: kv.Str(c.ID), Limit: firstFew})) {
+func (s *Store) rootOf(tx *kv.Tx, c Chat) (*Message, error) {
+	for l, err := range legible(s, s.tables.links.Scan(tx, kv.Range{Prefix: kv.Str(c.ID), Limit: firstFew})) {
 		if err != nil {
 			return nil, err
 		}
 		if l.ParentID == "" {
-			return e.message(tx, c.ID, l.ID)
+			return s.message(tx, c.ID, l.ID)
 		}
 	}
 	return nil, nil

@@ -237,8 +237,8 @@ func (t *turn) reserveIDs(m Message) {
 	}
 }
 
-func (e *Engine) acceptanceOf(t *turn, conv *conversation) *acceptance {
-	now := e.o.Now()
+func (s *Store) acceptanceOf(t *turn, conv *conversation) *acceptance {
+	now := s.o.Now()
 	chat := conv.chat
 	t.usedBefore = chat.UpdatedAt
 	chat.Model, chat.UpdatedAt = cmp.Or(t.base, t.model.ref), now
@@ -261,8 +261,8 @@ func (e *Engine) acceptanceOf(t *turn, conv *conversation) *acceptance {
 		chat.CreatedAt, chat.Title = now, title(t.req)
 	}
 	a := &acceptance{
-		Version: journalVersion, TurnID: e.newID(), Chat: chat, NewChat: conv.isNew, ParentID: conv.parent,
-		UserMessageID: e.newID(), MessageID: e.newID(), Parts: t.req.Parts, Model: t.model.ref,
+		Version: journalVersion, TurnID: s.newID(), Chat: chat, NewChat: conv.isNew, ParentID: conv.parent,
+		UserMessageID: s.newID(), MessageID: s.newID(), Parts: t.req.Parts, Model: t.model.ref,
 		InteractionType: t.req.InteractionType, ActionMetadata: t.req.ActionMetadata,
 		Plan: t.plan, KeepMode: t.req.KeepMode, Time: now, PID: os.Getpid(),
 	}
@@ -464,12 +464,12 @@ func (e *Engine) TurnQuestion(id TurnID) (Message, bool) {
 }
 
 // lockChat takes the lock that a turn of the chat holds to its end.
-func (e *Engine) lockChat(ctx context.Context, id string, onWait func(string)) (func(), error) {
-	let, err := e.shareData(ctx, onWait)
+func (s *Store) lockChat(ctx context.Context, id string, onWait func(string)) (func(), error) {
+	let, err := s.shareData(ctx, onWait)
 	if err != nil {
 		return nil, err
 	}
-	release, err := e.lock(ctx, "chat-"+id, onWait)
+	release, err := s.lock(ctx, "chat-"+id, onWait)
 	if err != nil {
 		let()
 		return nil, err

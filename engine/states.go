@@ -195,14 +195,14 @@ func someOf(all []string) string {
 
 // changes are the paths that differ between two states, the first MaxChanges
 // of them.
-func (e *Engine) changes(ctx context.Context, from, to *cas.Manifest) ([]event.Change, error) {
+func (s *Store) changes(ctx context.Context, from, to *cas.Manifest) ([]event.Change, error) {
 	var a cas.Digest
 	if from != nil {
 		a = from.Root
 	}
 	var out []event.Change
 	var folder *cas.Change // that is told only if nothing in it is
-	for c, err := range e.states.Diff(ctx, a, to.Root) {
+	for c, err := range s.states.Diff(ctx, a, to.Root) {
 		if err != nil {
 			return nil, err
 		}
@@ -337,16 +337,16 @@ type branching struct {
 
 // branchTo gives a folder the state of a message. The state that comes of it
 // follows that one, whatever was there before.
-func (e *Engine) branchTo(ctx context.Context, b branching) (*cas.Restoration, error) {
+func (s *Store) branchTo(ctx context.Context, b branching) (*cas.Restoration, error) {
 	o := cas.RestoreOptions{
 		About:  cas.About{ChatID: b.chat, ParentID: b.to.ID, Source: cas.Branch, SourceRef: b.message},
-		Active: b.active, Limits: e.o.States, Doing: doingBranch,
+		Active: b.active, Limits: s.o.States, Doing: doingBranch,
 	}
 	if b.move != nil {
 		o.ID, o.FoundID = b.move.Moved, b.move.Found
 	}
-	e.endServicesIn(b.ws, "the chat went on from another message")
-	done, err := e.moveTo(ctx, b.ws, b.to, o)
+	s.endServicesIn(b.ws, "the chat went on from another message")
+	done, err := s.moveTo(ctx, b.ws, b.to, o)
 	if err != nil {
 		return nil, stateFault("bring back the files of that message", err)
 	}
@@ -401,11 +401,11 @@ func (t *turn) putFolderBack(ctx context.Context, was *cas.Manifest) error {
 
 // manifest reads a manifest; nil where there is none of that id any more: a
 // state that can't be told is taken anew.
-func (e *Engine) manifest(ctx context.Context, id string) (*cas.Manifest, error) {
+func (s *Store) manifest(ctx context.Context, id string) (*cas.Manifest, error) {
 	if id == "" {
 		return nil, nil
 	}
-	m, err := e.states.Manifest(ctx, id)
+	m, err := s.states.Manifest(ctx, id)
 	if errors.Is(err, cas.ErrNotFound) {
 		return nil, nil
 	}

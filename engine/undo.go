@@ -425,14 +425,14 @@ func (e *Engine) restore(ctx context.Context, r restoring, req RestoreRequest) (
 
 // setActive makes a manifest the chat's active one. Who calls it holds the
 // chat's lock.
-func (e *Engine) setActive(ctx context.Context, chatID, manifest string) error {
-	err := e.store.UpdateSync(ctx, func(tx *kv.Tx) error {
-		chat, err := e.tables.chats.Get(tx, kv.Str(chatID))
+func (s *Store) setActive(ctx context.Context, chatID, manifest string) error {
+	err := s.store.UpdateSync(ctx, func(tx *kv.Tx) error {
+		chat, err := s.tables.chats.Get(tx, kv.Str(chatID))
 		if err != nil {
 			return err
 		}
 		chat.ActiveManifest, chat.CutShort = manifest, chat.CutShort && chat.ActiveManifest == manifest
-		return putBounded(e, tx, e.tables.chats, chat, chat.called())
+		return putBounded(s, tx, s.tables.chats, chat, chat.called())
 	})
 	if err != nil {
 		return storeFault("note the state of the workspace", err)

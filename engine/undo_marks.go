@@ -11,10 +11,10 @@ import (
 // undoneCalls returns the calls of a chat whose changes of files are undone, of those made
 // at or after the time of an id: by an undo that can be redone, by one that something new
 // was done after, or alone.
-func (e *Engine) undoneCalls(ctx context.Context, chatID, since string) (map[string]bool, error) {
+func (s *Store) undoneCalls(ctx context.Context, chatID, since string) (map[string]bool, error) {
 	var chat *Chat
-	err := e.view(ctx, func(tx *kv.Tx) (err error) {
-		chat, err = e.tables.chats.Get(tx, kv.Str(chatID))
+	err := s.view(ctx, func(tx *kv.Tx) (err error) {
+		chat, err = s.tables.chats.Get(tx, kv.Str(chatID))
 		return err
 	})
 	if errors.Is(err, kv.ErrNotFound) {
@@ -23,7 +23,7 @@ func (e *Engine) undoneCalls(ctx context.Context, chatID, since string) (map[str
 	if err != nil {
 		return nil, err
 	}
-	h, err := e.history(ctx, *chat)
+	h, err := s.history(ctx, *chat)
 	if err != nil || h.active == nil {
 		return nil, err
 	}
@@ -34,15 +34,15 @@ func (e *Engine) undoneCalls(ctx context.Context, chatID, since string) (map[str
 	}
 	var rev reverted
 	for at := h.active; at != nil && at.ID >= since; {
-		s, err := h.down(ctx, at)
-		if err != nil || s == nil {
+		done, err := h.down(ctx, at)
+		if err != nil || done == nil {
 			return undone, err
 		}
-		rev.note(s)
-		if rev.by[s.id] == "" {
-			delete(undone, s.id)
+		rev.note(done)
+		if rev.by[done.id] == "" {
+			delete(undone, done.id)
 		}
-		at = s.before
+		at = done.before
 	}
 	return undone, nil
 }
@@ -65,11 +65,11 @@ func (h *history) callsSince(ctx context.Context, since string) (calls map[strin
 
 // markUndoneCalls marks those of some calls whose changes are undone. None was made before
 // the time of the id.
-func (e *Engine) markUndoneCalls(ctx context.Context, chatID, since string, calls []ToolCall) error {
+func (s *Store) markUndoneCalls(ctx context.Context, chatID, since string, calls []ToolCall) error {
 	if len(calls) == 0 {
 		return nil
 	}
-	undone, err := e.undoneCalls(ctx, chatID, since)
+	undone, err := s.undoneCalls(ctx, chatID, since)
 	if err != nil {
 		return err
 	}
@@ -81,16 +81,16 @@ func (e *Engine) markUndoneCalls(ctx context.Context, chatID, since string, call
 
 // markUndoneResults marks the results of calls whose changes are undone, in messages of a
 // chat in the order of their ids.
-func (e *Engine) markUndoneResults(ctx context.Context, chatID string, messages []Message) error {
-	undone, err := e.undoneCalls(ctx, chatID, messages[0].ID)
+func (s *Store) markUndoneResults(ctx context.Context, chatID string, messages []Message) error {
+	undone, err := s.undoneCalls(ctx, chatID, messages[0].ID)
 	if err != nil || len(undone) == 0 {
 		return err
 	}
 	uses := map[use]bool{}
-	err = e.view(ctx, func(tx *kv.Tx) error {
+	err = s.view(ctx, func(tx *kv.Tx) error {
 		for id := range undone {
-			c, err := e.tables.calls.Get(tx, kv.Str(id))
-			if errors.Is(err, kv.ErrNotFound) || err != nil && e.leavesOut(err) {
+			c, err := s.tables.calls.Get(tx, kv.Str(id))
+			if errors.Is(err, kv.ErrNotFound) || err != nil && s.leavesOut(err) {
 				continue
 			}
 			if err != nil {

@@ -348,7 +348,7 @@ func (r *router) beyond(ctx context.Context) error {
 
 // eachLater calls a function for the states since the move's step, the last first.
 func (r *router) eachLater(ctx context.Context, each func(was, is *cas.Manifest) (more bool, err error)) error {
-	h := &history{e: r.e}
+	h := &history{e: r.e.Store}
 	for m := r.active; m != nil && m.ID != r.m.from.ID; {
 		parent, err := h.before(ctx, m)
 		if err != nil || parent == nil {

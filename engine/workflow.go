@@ -232,8 +232,8 @@ func (e *Engine) CancelWorkflow(ctx context.Context, id string) (WorkflowInstanc
 	return i, e.saveWorkflow(ctx, &i)
 }
 
-func (e *Engine) workflowBusy(ctx context.Context, i WorkflowInstance) error {
-	if busy := e.notMine(ctx, i.TurnID); fault.CodeOf(busy) == fault.Busy {
+func (s *Store) workflowBusy(ctx context.Context, i WorkflowInstance) error {
+	if busy := s.notMine(ctx, i.TurnID); fault.CodeOf(busy) == fault.Busy {
 		return busy
 	}
 	return fault.New(fault.Busy, "the workflow "+i.ID+" is running")
@@ -245,14 +245,14 @@ const LastWorkflow = "last"
 // WorkflowInstance gives an instance as it stands, also while it runs. It is
 // named by its id, by the number of its chat, where the last one counts, or as
 // LastWorkflow.
-func (e *Engine) WorkflowInstance(ctx context.Context, ref string) (WorkflowInstance, error) {
-	id, err := e.instanceID(ctx, ref)
+func (s *Store) WorkflowInstance(ctx context.Context, ref string) (WorkflowInstance, error) {
+	id, err := s.instanceID(ctx, ref)
 	if err != nil {
 		return WorkflowInstance{}, err
 	}
 	var i *WorkflowInstance
-	err = e.view(ctx, func(tx *kv.Tx) (err error) {
-		i, err = e.tables.workflows.Find(tx, "id", kv.Str(id))
+	err = s.view(ctx, func(tx *kv.Tx) (err error) {
+		i, err = s.tables.workflows.Find(tx, "id", kv.Str(id))
 		return err
 	})
 	if errors.Is(err, kv.ErrNotFound) {
@@ -263,7 +263,7 @@ func (e *Engine) WorkflowInstance(ctx context.Context, ref string) (WorkflowInst
 		return WorkflowInstance{}, err
 	}
 	all := []WorkflowInstance{*i}
-	if all, err = e.settleWorkflows(ctx, all); err != nil {
+	if all, err = s.settleWorkflows(ctx, all); err != nil {
 		return WorkflowInstance{}, err
 	}
 	if len(all) == 0 { // its start came to nothing
@@ -274,12 +274,12 @@ func (e *Engine) WorkflowInstance(ctx context.Context, ref string) (WorkflowInst
 
 // ChatWorkflow gives the workflow that was begun last in a chat, as it stands; nil
 // where none was.
-func (e *Engine) ChatWorkflow(ctx context.Context, chatID string) (*WorkflowInstance, error) {
+func (s *Store) ChatWorkflow(ctx context.Context, chatID string) (*WorkflowInstance, error) {
 	for {
 		var last []WorkflowInstance
-		err := e.view(ctx, func(tx *kv.Tx) error {
+		err := s.view(ctx, func(tx *kv.Tx) error {
 			last = nil
-			for i, err := range legible(e, e.tables.workflows.Scan(tx, kv.Range{Prefix: kv.Str(chatID), Reverse: true, Limit: 1})) {
+			for i, err := range legible(s, s.tables.workflows.Scan(tx, kv.Range{Prefix: kv.Str(chatID), Reverse: true, Limit: 1})) {
 				if err != nil {
 					return err
 				}
@@ -293,7 +293,7 @@ func (e *Engine) ChatWorkflow(ctx context.Context, chatID string) (*WorkflowInst
 		if len(last) == 0 {
 			return nil, nil
 		}
-		if last, err = e.settleWorkflows(ctx, last); err != nil {
+		if last, err = s.settleWorkflows(ctx, last); err != nil {
 			return nil, err
 		}
 		if len(last) == 1 {
@@ -303,20 +303,20 @@ func (e *Engine) ChatWorkflow(ctx context.Context, chatID string) (*WorkflowInst
 }
 
 // instanceID is the id that is meant by what a person calls an instance.
-func (e *Engine) instanceID(ctx context.Context, ref string) (string, error) {
+func (s *Store) instanceID(ctx context.Context, ref string) (string, error) {
 	number, err := strconv.ParseInt(ref, 10, 64)
 	if ref != LastWorkflow && (err != nil || number <= 0) {
 		return ref, nil
 	}
 	chatID := ""
 	if ref != LastWorkflow {
-		chat, err := e.FindChat(ctx, ChatRef{Number: number})
+		chat, err := s.FindChat(ctx, ChatRef{Number: number})
 		if err != nil {
 			return "", err
 		}
 		chatID = chat.ID
 	}
-	all, err := e.GlanceWorkflows(ctx, math.MaxInt)
+	all, err := s.GlanceWorkflows(ctx, math.MaxInt)
 	if err != nil {
 		return "", err
 	}
@@ -332,21 +332,21 @@ func (e *Engine) instanceID(ctx context.Context, ref string) (string, error) {
 }
 
 // WorkflowInstances lists the instances as they stand, the last begun first.
-func (e *Engine) WorkflowInstances(ctx context.Context) ([]WorkflowInstance, error) {
-	all, err := e.GlanceWorkflows(ctx, math.MaxInt)
+func (s *Store) WorkflowInstances(ctx context.Context) ([]WorkflowInstance, error) {
+	all, err := s.GlanceWorkflows(ctx, math.MaxInt)
 	if err != nil {
 		return nil, err
 	}
-	return e.settleWorkflows(ctx, all)
+	return s.settleWorkflows(ctx, all)
 }
 
 // GlanceWorkflows lists the instances as their records have them, the last begun
 // first and at most limit of them. It writes nothing, so it is for suggestions.
-func (e *Engine) GlanceWorkflows(ctx context.Context, limit int) ([]WorkflowInstance, error) {
+func (s *Store) GlanceWorkflows(ctx context.Context, limit int) ([]WorkflowInstance, error) {
 	var all []WorkflowInstance
-	err := e.view(ctx, func(tx *kv.Tx) error {
+	err := s.view(ctx, func(tx *kv.Tx) error {
 		all = nil
-		for i, err := range legible(e, e.tables.workflows.Scan(tx, kv.Range{})) {
+		for i, err := range legible(s, s.tables.workflows.Scan(tx, kv.Range{})) {
 			if err != nil {
 				return err
 			}
