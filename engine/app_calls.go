@@ -11,6 +11,8 @@ import (
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/permission"
+	"github.com/fettle-cli/fettle/internal/record"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 	"github.com/fettle-cli/fettle/internal/schema"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/mcp"
@@ -66,7 +68,7 @@ func (e *Engine) CallApp(ctx context.Context, callID string, want AppCall) (*App
 	if len(want.Args) == 0 || string(want.Args) == "null" {
 		want.Args = json.RawMessage("{}")
 	}
-	if !isObject(want.Args) {
+	if !record.IsObject(want.Args) {
 		return nil, fault.New(fault.Usage, "the arguments are no JSON object")
 	}
 	tool, ask, err := e.judgedTool(ctx, a, want)
@@ -162,7 +164,7 @@ func (e *Engine) appRunner(a *appCall, name string, got *atomic.Pointer[mcp.AppR
 		got.Store(res)
 		out := res.Result
 		if len(out.Data) > maxData { // pages read large things, which no model would be given
-			out.Data, out.Text = nil, clip(out.Text, maxResult)+"\n[what it gave beside this is too large to keep]"
+			out.Data, out.Text = nil, sanitize.Clip(out.Text, maxResult)+"\n[what it gave beside this is too large to keep]"
 		}
 		return out, res.Failed
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/internal/record"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/render"
 )
@@ -57,7 +58,7 @@ func (t *turn) withArtifact(p render.Plan) render.Plan {
 		p.Config, err = record.Marshal(config)
 	}
 	if err != nil && t.ctx.Err() == nil {
-		t.eng.o.Notice("the page of a result depends on its toolset: " + cleanLine(err.Error()))
+		t.eng.o.Notice("the page of a result depends on its toolset: " + sanitize.Line(err.Error()))
 	}
 	return p
 }
@@ -188,12 +189,6 @@ func (s *Store) artifactStates(ctx context.Context, known, need map[string]bool)
 	return err
 }
 
-// ExportedArtifact is a page that a result in an exported chat is shown by.
-type ExportedArtifact struct {
-	SHA256 string `json:"sha256"`
-	Data   []byte `json:"data"`
-}
-
 // exportArtifacts reads the pages of a chat. One that can't be read is left out: its
 // results are shown without it.
 func (s *Store) exportArtifacts(ctx context.Context, chatID string) (out []ExportedArtifact, err error) {
@@ -205,7 +200,7 @@ func (s *Store) exportArtifacts(ctx context.Context, chatID string) (out []Expor
 	for _, a := range kept {
 		page, err := s.readArtifact(ctx, chatID, a.SHA256)
 		if err != nil && ctx.Err() == nil {
-			s.o.Notice("a page of the chat's results is left out: " + cleanLine(err.Error()))
+			s.o.Notice("a page of the chat's results is left out: " + sanitize.Line(err.Error()))
 			continue
 		}
 		if err != nil {
@@ -214,20 +209,4 @@ func (s *Store) exportArtifacts(ctx context.Context, chatID string) (out []Expor
 		out = append(out, ExportedArtifact{SHA256: a.SHA256, Data: page})
 	}
 	return out, err
-}
-
-// maxArtifacts bounds the pages of an imported chat.
-const maxArtifacts = 100
-
-// checkArtifacts compares the pages of an imported chat with their digests.
-func (d *ChatDocument) checkArtifacts() error {
-	if n := len(d.Artifacts); n > maxArtifacts {
-		return fmt.Errorf("it has %d pages of results; %d are allowed", n, maxArtifacts)
-	}
-	for i, a := range d.Artifacts {
-		if len(a.Data) > render.MaxArtifact || cas.Sum(a.Data).String() != a.SHA256 {
-			return fmt.Errorf("page %d of its results is too large, or not the one that its sha256 names", i+1)
-		}
-	}
-	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
 )
 
@@ -379,7 +380,7 @@ func mediaLeftOut(text string, left []provider.Part, why string) string {
 		noun string
 	}{{images, "image"}, {sounds, "sound"}} {
 		if kind.n > 0 {
-			text = strings.TrimLeft(text+"\n", "\n") + "[" + plural(kind.n, kind.noun) + " left out, " + why + "]"
+			text = strings.TrimLeft(text+"\n", "\n") + "[" + fault.Plural(kind.n, kind.noun) + " left out, " + why + "]"
 		}
 	}
 	return text

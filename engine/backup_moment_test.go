@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -54,7 +55,7 @@ func commands(t *testing.T, storeDir string, n int) {
 	for i := range n {
 		s := kv.Open(storeDir, kv.Options{})
 		err := s.UpdateSync(t.Context(), func(tx *kv.Tx) error {
-			return table.Put(tx, &note{ID: strings.Repeat(itoa(i), 1+i%2*2000)})
+			return table.Put(tx, &note{ID: strings.Repeat(strconv.Itoa(i), 1+i%2*2000)})
 		})
 		if i == n-1 {
 			err = errors.Join(err, s.Compact(t.Context()))

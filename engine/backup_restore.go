@@ -255,7 +255,7 @@ func (s *staged) settle(ctx context.Context, side *Store) error {
 type damagedBackup struct{ problems []cas.Problem }
 
 func (d *damagedBackup) Error() string {
-	return fmt.Sprintf("the store was damaged when the backup was made: %s", plural(len(d.problems), "object"))
+	return fmt.Sprintf("the store was damaged when the backup was made: %s", fault.Plural(len(d.problems), "object"))
 }
 
 // explain makes a fault of what kept a backup from being put back.

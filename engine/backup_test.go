@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -290,7 +291,7 @@ func TestPuttingBackWaitsForATurn(t *testing.T) {
 	go func() {
 		done <- b.reopen().putBack(raw, BackupOptions{Replace: true, OnWait: func(who string) { waiting <- who }})
 	}()
-	if who := <-waiting; !strings.Contains(who, itoa(os.Getpid())) {
+	if who := <-waiting; !strings.Contains(who, strconv.Itoa(os.Getpid())) {
 		t.Errorf("it waits for %q", who)
 	}
 	if err := b.Cancel(t.Context(), id); err != nil {
@@ -336,7 +337,7 @@ func TestKilledWhileABackupIsPutBack(t *testing.T) {
 			if err := os.CopyFS(dir, os.DirFS(template)); err != nil {
 				t.Fatal(err)
 			}
-			p := spawn(t, "putback", dir, step.name, itoa(step.count))
+			p := spawn(t, "putback", dir, step.name, strconv.Itoa(step.count))
 			if err := p.cmd.Wait(); err == nil || p.err.Len() > 0 {
 				t.Fatalf("it was not killed: %v: %s", err, &p.err)
 			}

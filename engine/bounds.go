@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/internal/record"
 )
@@ -140,7 +141,7 @@ func (c *cited) leftOut() []event.Body {
 	c.left = 0
 	return []event.Body{event.Footnote{Text: fmt.Sprintf(
 		"%s of the answer were left out: %d citations, %d KB of them, and %d notes are kept",
-		plural(n, "citation or note"), maxCitations, maxCited>>10, maxProviderNotes)}}
+		fault.Plural(n, "citation or note"), maxCitations, maxCited>>10, maxProviderNotes)}}
 }
 
 // boundLines cuts a list of lines, and each of them.

@@ -32,7 +32,7 @@ func (s *Store) loadFor(ctx context.Context, chatID string, req TurnRequest) (*c
 	}
 	switch n := len(conv.path); {
 	case req.Chat.At > n || n == 0:
-		return nil, fault.New(fault.Usage, fmt.Sprintf("chat %d has no message %d: it has %s", conv.chat.Number, max(req.Chat.At, 1), plural(n, "message")),
+		return nil, fault.New(fault.Usage, fmt.Sprintf("chat %d has no message %d: it has %s", conv.chat.Number, max(req.Chat.At, 1), fault.Plural(n, "message")),
 			fmt.Sprintf("fettle chats show %d", conv.chat.Number))
 	case req.Chat.At > 0:
 		conv.path = conv.path[:req.Chat.At]

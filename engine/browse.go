@@ -290,7 +290,7 @@ func putWhole(root *os.Root, name string, content io.Reader) (err error) {
 		}
 		mode = info.Mode().Perm()
 	}
-	temp := filepath.Join(filepath.Dir(name), putPrefix+itoa(os.Getpid()))
+	temp := filepath.Join(filepath.Dir(name), putPrefix+strconv.Itoa(os.Getpid()))
 	f, err := root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
 		return err
@@ -324,7 +324,7 @@ func sweepPuts(root *os.Root, dir string) {
 	for _, name := range names {
 		digits, ok := strings.CutPrefix(name, putPrefix)
 		pid, err := strconv.Atoi(digits)
-		if !ok || err != nil || pid <= 0 || itoa(pid) != digits || pid != os.Getpid() && alive(pid) {
+		if !ok || err != nil || pid <= 0 || strconv.Itoa(pid) != digits || pid != os.Getpid() && alive(pid) {
 			continue
 		}
 		path := filepath.Join(dir, name)

@@ -14,6 +14,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/internal/record"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 // check refuses a document that could not be one of ours.
@@ -213,7 +214,7 @@ func checkPart(p *provider.Part, role provider.Role) error {
 	case provider.PayloadPart:
 		return checkPayload(p.Payload, role)
 	case provider.ToolCallPart:
-		if len(p.Call.Extra) > 0 && !isObject(p.Call.Extra) {
+		if len(p.Call.Extra) > 0 && !record.IsObject(p.Call.Extra) {
 			return fmt.Errorf("the extra of a call of %s is not a JSON object", short(p.Call.Name))
 		}
 		return checkCall(p.Call.ID, p.Call.Name, p.Call.Args)
@@ -241,7 +242,7 @@ func checkMedia(all []provider.Part) error {
 func ownMedia(all []provider.Part) []provider.Part {
 	var out []provider.Part
 	for _, m := range all {
-		out = append(out, provider.Part{Kind: m.Kind, MIME: cleanLine(m.MIME), Data: m.Data})
+		out = append(out, provider.Part{Kind: m.Kind, MIME: sanitize.Line(m.MIME), Data: m.Data})
 	}
 	return out
 }
@@ -303,7 +304,7 @@ func (d *ChatDocument) settle() (notes []string) {
 	if c.Workspace != "" {
 		notes = append(notes, fmt.Sprintf("%q worked in %s; here it has a folder of its own", c.Title, short(c.Workspace)))
 	}
-	c.Model = cleanLine(c.Model)
+	c.Model = sanitize.Line(c.Model)
 	c.Workspace, c.ActiveManifest, c.DeletedAt = "", "", nil
 	c.Number, c.LastTurn, c.Messages = 0, 0, len(d.Messages)
 	if from := c.ForkedFrom; from != nil && errors.Join(checkID("", from.ChatID), checkID("", from.MessageID)) != nil {
@@ -316,7 +317,7 @@ func (d *ChatDocument) settle() (notes []string) {
 	for i := range d.ToolCalls {
 		call := &d.ToolCalls[i]
 		call.PreManifestID, call.PostManifestID = "", ""
-		call.ToolID = cleanLine(call.ToolID)
+		call.ToolID = sanitize.Line(call.ToolID)
 		if len(call.Args) == 0 {
 			call.Args = json.RawMessage("{}")
 		}
@@ -327,21 +328,21 @@ func (d *ChatDocument) settle() (notes []string) {
 func (m *Message) settle() {
 	m.Pieces, m.ManifestID, m.LeftManifestID, m.ChatID = 0, "", "", ""
 	m.Summary = nil // a model would be told what nobody sees in the messages
-	m.Model, m.StopReason = cleanLine(m.Model), cleanLine(m.StopReason)
+	m.Model, m.StopReason = sanitize.Line(m.Model), sanitize.Line(m.StopReason)
 	for i := range m.Parts {
 		p := &m.Parts[i]
-		p.Name, p.MIME, p.Agent = strip(p.Name), cleanLine(p.MIME), cleanLine(p.Agent)
+		p.Name, p.MIME, p.Agent = strip(p.Name), sanitize.Line(p.MIME), sanitize.Line(p.Agent)
 		if p.Result != nil { // it was not made here
-			p.Result.Outside = cmp.Or(bareID(cleanLine(p.Result.Name)), "an imported chat")
+			p.Result.Outside = cmp.Or(bareID(sanitize.Line(p.Result.Name)), "an imported chat")
 		}
 		if p.Call != nil {
-			p.Call.Name = cleanLine(p.Call.Name)
+			p.Call.Name = sanitize.Line(p.Call.Name)
 			if len(p.Call.Args) == 0 {
 				p.Call.Args = json.RawMessage("{}")
 			}
 		}
 		if p.Result != nil {
-			p.Result.Name, p.Result.Media = cleanLine(p.Result.Name), ownMedia(p.Result.Media)
+			p.Result.Name, p.Result.Media = sanitize.Line(p.Result.Name), ownMedia(p.Result.Media)
 		}
 	}
 }

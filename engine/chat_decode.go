@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/fettle-cli/fettle/internal/sanitize"
 	"github.com/fettle-cli/fettle/internal/textenc"
 )
 
@@ -185,7 +186,7 @@ func lineIn(data []byte) func(offset int64) int {
 
 // short is a piece of a stranger's text in a message.
 func short(s string) string {
-	return cutRunes(cleanLine(strings.ToValidUTF8(s[:min(len(s), 400)], "")), 80)
+	return sanitize.Shorten(sanitize.Line(strings.ToValidUTF8(s[:min(len(s), 400)], "")), 80)
 }
 
 func invalidUTF8(data []byte) int {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/fettle-cli/fettle/engine/fault"
@@ -158,7 +159,7 @@ func (s *Store) tryChatAlone(c Chat) (func(), error) {
 	}
 	unlock, ok, err := lockfile.Try(path)
 	if err != nil {
-		return nil, storeFault("lock chat "+itoa(int(c.Number)), err)
+		return nil, storeFault("lock chat "+strconv.Itoa(int(c.Number)), err)
 	}
 	if ok {
 		return unlock, nil

@@ -13,7 +13,9 @@ import (
 
 	"github.com/oklog/ulid/v2"
 
+	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 // foreignMessage is one message of another program's export.
@@ -75,7 +77,7 @@ func (c *foreignChat) document() (*ChatDocument, []string, error) {
 	}
 	doc := &ChatDocument{SchemaVersion: DocumentVersion, Format: DocumentFormat}
 	doc.Chat = Chat{
-		ID: foreignID(c.at, c.program, c.id), Title: cutRunes(cleanLine(c.title), titleLength), System: c.system,
+		ID: foreignID(c.at, c.program, c.id), Title: sanitize.Shorten(sanitize.Line(c.title), titleLength), System: c.system,
 		CreatedAt: c.at, UpdatedAt: c.updated,
 	}
 	places, joined := c.place(doc)
@@ -89,7 +91,7 @@ func (c *foreignChat) document() (*ChatDocument, []string, error) {
 	slices.SortStableFunc(doc.Messages, func(a, b Message) int { return strings.Compare(a.ID, b.ID) })
 	var notes []string
 	for _, what := range slices.Sorted(maps.Keys(c.left)) {
-		notes = append(notes, fmt.Sprintf("%q: left out, %s", short(doc.Chat.Title), plural(c.left[what], what)))
+		notes = append(notes, fmt.Sprintf("%q: left out, %s", short(doc.Chat.Title), fault.Plural(c.left[what], what)))
 	}
 	if err := doc.check(); err != nil {
 		return nil, nil, err

@@ -110,7 +110,7 @@ func renamed(calls []ToolCall, name func(was string) string) {
 // question a model would be asked two in a row.
 func (c *conversation) cut(place int) error {
 	if place < 0 || place > len(c.path) {
-		return fault.New(fault.Usage, fmt.Sprintf("chat %d has no message %d: it has %s", c.chat.Number, place, plural(len(c.path), "message")),
+		return fault.New(fault.Usage, fmt.Sprintf("chat %d has no message %d: it has %s", c.chat.Number, place, fault.Plural(len(c.path), "message")),
 			fmt.Sprintf("fettle chats show %d", c.chat.Number))
 	}
 	if place == 0 {

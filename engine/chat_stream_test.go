@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf16"
@@ -45,7 +46,7 @@ func TestTheLineOfALaterDocument(t *testing.T) {
 	text := first + "\n" + first + "\n" + strings.Replace(first, `"id":"b"`, `"id":b`, 1)
 	_, _, err := decodeChats([]byte(text))
 	bad := 1 + strings.Count(text[:strings.Index(text, `"id":b`)], "\n")
-	if want := "line " + itoa(bad) + " is no JSON"; err == nil || !strings.Contains(err.Error(), want) || bad <= 2*lines {
+	if want := "line " + strconv.Itoa(bad) + " is no JSON"; err == nil || !strings.Contains(err.Error(), want) || bad <= 2*lines {
 		t.Errorf("%v, want %s", err, want)
 	}
 }

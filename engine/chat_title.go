@@ -8,6 +8,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/kv"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 // maxNamesakes is how many chats a fault names that a title could mean.
@@ -63,12 +64,6 @@ func (s *Store) setTitle(tx *kv.Tx, chat *Chat, title string) error {
 	return putBounded(s, tx, s.tables.chats, chat, chat.called())
 }
 
-// cleanTitle is a text as a title: one line of valid text that fits a list.
-func cleanTitle(s string) string {
-	s = strings.ToValidUTF8(s[:min(len(s), 8*titleLength)], "")
-	return cutRunes(cleanLine(s), titleLength)
-}
-
 // ChatByTitle finds the one chat that a title means: the one that has it, else
 // the only one that has it as a part, upper and lower case being the same.
 func (s *Store) ChatByTitle(ctx context.Context, title string) (Chat, error) {
@@ -105,7 +100,7 @@ func (s *Store) ChatByTitle(ctx context.Context, title string) (Chat, error) {
 }
 
 func titleFault(title string, found []Chat) error {
-	title = cutRunes(cleanLine(title), titleLength)
+	title = sanitize.Shorten(sanitize.Line(title), titleLength)
 	if len(found) == 0 || title == "" {
 		return fault.New(fault.NotFound, fmt.Sprintf("no chat has the number, the id or the title %q", title), "fettle chats list")
 	}

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"strconv"
 	"strings"
 	"time"
 
@@ -64,7 +65,7 @@ func (s *Store) chatPage(tx *kv.Tx, q ListChats) (out ChatPage, err error) {
 	if r.After == nil && q.AfterChat > 0 {
 		at, err := s.tables.chats.Find(tx, "number", kv.Int(q.AfterChat))
 		if errors.Is(err, kv.ErrNotFound) {
-			return out, fault.New(fault.NotFound, "no chat "+itoa(int(q.AfterChat)), "fettle chats list")
+			return out, fault.New(fault.NotFound, "no chat "+strconv.Itoa(int(q.AfterChat)), "fettle chats list")
 		}
 		if err != nil {
 			return out, err

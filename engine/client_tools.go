@@ -4,11 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/internal/record"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 	"github.com/fettle-cli/fettle/toolset"
 )
 
@@ -27,10 +28,6 @@ type ClientTool struct {
 	Form json.RawMessage
 }
 
-// ClientToolset is the toolset of the tools that clients run. No other may have
-// that id.
-const ClientToolset = "client"
-
 const (
 	// maxClientTools is twice what providers commonly take.
 	maxClientTools = 256
@@ -46,7 +43,7 @@ func clientEntries(tools []ClientTool) ([]toolset.Entry, error) {
 	out := make([]toolset.Entry, 0, len(tools))
 	for _, c := range tools {
 		if len(c.Description)+len(c.Schema)+len(c.Form) > maxClientTool {
-			return nil, fault.New(fault.Usage, "the tool "+cutRunes(cleanLine(c.Name), titleLength)+" is described by more than 256 KB")
+			return nil, fault.New(fault.Usage, "the tool "+sanitize.Shorten(sanitize.Line(c.Name), titleLength)+" is described by more than 256 KB")
 		}
 		schema := c.Schema
 		if len(schema) == 0 {
@@ -110,8 +107,6 @@ func (t *turn) withClients(set *toolset.Set) *toolset.Set {
 	return all
 }
 
-func isClientTool(id string) bool { return strings.HasPrefix(id, ClientToolset+":") }
-
 // splitClients takes the calls that the client runs out of those of a response.
 // One whose arguments are no object stays: the model is told so. So do all in plan mode,
 // which refuses them.
@@ -120,7 +115,7 @@ func (t *turn) splitClients(calls []provider.ToolCall) (ours, clients []provider
 		return calls, nil
 	}
 	for _, c := range calls {
-		if entry, known := t.names.Lookup(c.Name); known && isClientTool(entry.Tool.ID) && isObject(c.Args) {
+		if entry, known := t.names.Lookup(c.Name); known && isClientTool(entry.Tool.ID) && record.IsObject(c.Args) {
 			clients = append(clients, c)
 		} else {
 			ours = append(ours, c)
@@ -156,10 +151,10 @@ func (t *turn) checkResults(path []Message) error {
 		}
 		id, ok := pending[r.ID]
 		if !ok {
-			return fault.New(fault.Usage, "no call "+cutRunes(cleanLine(r.ID), titleLength)+" waits for a result")
+			return fault.New(fault.Usage, "no call "+sanitize.Shorten(sanitize.Line(r.ID), titleLength)+" waits for a result")
 		}
 		delete(pending, r.ID)
-		t.req.Parts[i].Result = &provider.ToolResult{ID: r.ID, Name: id, Text: clean(clip(r.Text, maxResult)), Error: r.Error, Outside: bareID(id), Media: ownMedia(r.Media)}
+		t.req.Parts[i].Result = &provider.ToolResult{ID: r.ID, Name: id, Text: clean(sanitize.Clip(r.Text, maxResult)), Error: r.Error, Outside: bareID(id), Media: ownMedia(r.Media)}
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"encoding/json"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -337,7 +338,7 @@ func TestHistoryThatIsTooLong(t *testing.T) {
 	req := TurnRequest{Ephemeral: true, ClientTools: weatherTool(), Tools: []string{}}
 	req.History = []provider.Message{{Role: provider.User, Parts: []provider.Part{{Kind: provider.TextPart, Text: "the question"}}}}
 	for i := range 40 {
-		id := "c" + itoa(i)
+		id := "c" + strconv.Itoa(i)
 		call := provider.Part{Kind: provider.ToolCallPart, Call: &provider.ToolCall{ID: id, Name: "client:weather", Args: json.RawMessage(`{}`)}}
 		req.History = append(req.History, provider.Message{Role: provider.Assistant, Parts: []provider.Part{{Kind: provider.TextPart, Text: strings.Repeat("word ", 100)}, call}})
 		if i == 39 {

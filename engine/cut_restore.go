@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/internal/lockfile"
 	"github.com/fettle-cli/fettle/toolset"
@@ -207,7 +208,7 @@ func recoveryText(r cas.Recovery) string {
 	if len(names) == 0 {
 		text += "; it had changed no file, and was taken back"
 	} else {
-		text += "; it was taken back, and " + plural(len(names), "file") + " became what it was before: " + someOf(names)
+		text += "; it was taken back, and " + fault.Plural(len(names), "file") + " became what it was before: " + someOf(names)
 	}
 	if len(r.Left) == 0 {
 		return text

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/fettle-cli/fettle/internal/kv"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 // errPieces means that a message lacks a piece of its parts.
@@ -52,7 +53,7 @@ func (s *Store) tellDamage(err error) {
 		text = fmt.Sprintf("%s is damaged: %v", c.File, c.Err)
 	}
 	if s.damage.first(text) {
-		s.o.Notice(cleanLine(text) + "; it is left out, and all else works. A backup may have it whole")
+		s.o.Notice(sanitize.Line(text) + "; it is left out, and all else works. A backup may have it whole")
 	}
 }
 

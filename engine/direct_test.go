@@ -13,6 +13,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/registry"
 )
@@ -156,7 +157,7 @@ func TestTheArgumentsOfAUsersCallAreInWords(t *testing.T) {
 	for args, want := range map[string]string{
 		`{"category":"movers","tags":["a","b"],"deep":{"n": [1, 2]},"ok":true}`: "\ncategory: movers\ntags: a, b\ndeep: {\"n\":[1,2]}\nok: true",
 		`{"text":"two\nlines"}`:                             "\ntext: two lines",
-		`{"long":"` + strings.Repeat("x", 2*maxName) + `"}`: "\nlong: " + cutRunes(strings.Repeat("x", 2*maxName), maxName),
+		`{"long":"` + strings.Repeat("x", 2*maxName) + `"}`: "\nlong: " + sanitize.Shorten(strings.Repeat("x", 2*maxName), maxName),
 		`{` + many + `"last":1}`:                            strings.Repeat("\na: 1", maxArgumentLines) + "\n…",
 		`{}`:                                                "", ``: "", `[1]`: "", `nonsense`: "",
 	} {

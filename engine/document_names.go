@@ -48,3 +48,9 @@ func DocumentName(file string) string {
 	}
 	return name
 }
+
+// maxDocumentName bounds a name, which stands within a question.
+const maxDocumentName = 200
+
+// trailing are the characters that end a sentence, and no reference.
+const trailing = ".,;:!?)]}>'\"*`"

@@ -13,6 +13,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/internal/nearest"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 // Document is a file that was stored to be named in conversations as doc:ID or
@@ -56,8 +57,6 @@ const (
 	MaxDocumentSize = 20 << 20
 	// MaxDocuments bounds how many one call stores or removes.
 	MaxDocuments = 500
-	// maxDocumentName bounds a name, which stands within a question.
-	maxDocumentName = 200
 	// DocumentKept is how long a removed document can be brought back for
 	// certain, as chats can.
 	DocumentKept = DeletedKept
@@ -153,7 +152,7 @@ func (s *Store) putDocument(tx *kv.Tx, d *Document) error {
 // planDocument checks one document and gives its record, which lacks the state.
 func (s *Store) planDocument(n NewDocument, have map[string]Document) (AddedDocument, error) {
 	if err := CheckDocumentName(n.Name); err != nil {
-		return AddedDocument{}, fault.Wrap(fault.Usage, "store "+cutRunes(cleanLine(n.Name), maxDocumentName), err, "fettle docs add --name NAME FILE")
+		return AddedDocument{}, fault.Wrap(fault.Usage, "store "+sanitize.Shorten(sanitize.Line(n.Name), maxDocumentName), err, "fettle docs add --name NAME FILE")
 	}
 	if len(n.Data) > MaxDocumentSize {
 		return AddedDocument{}, fault.New(fault.Usage, fmt.Sprintf("%s has %d MB; a document may have %d", n.Name, len(n.Data)>>20, MaxDocumentSize>>20))
@@ -304,7 +303,7 @@ func (s *Store) FindDocument(ctx context.Context, ref string) (Document, error) 
 	for i, d := range all {
 		names[i] = d.Name
 	}
-	msg := "no document " + cutRunes(cleanLine(ref), maxDocumentName)
+	msg := "no document " + sanitize.Shorten(sanitize.Line(ref), maxDocumentName)
 	if near := nearest.Of(ref, names); near != "" {
 		msg += "; did you mean " + near + "?"
 	}
@@ -417,7 +416,7 @@ func (s *Store) RestoreDocuments(ctx context.Context, refs ...string) ([]Documen
 	for _, ref := range refs {
 		i := slices.IndexFunc(removed, func(d Document) bool { return d.ID == ref || d.Name == ref })
 		if i < 0 {
-			return nil, fault.New(fault.NotFound, "there is no document "+cutRunes(cleanLine(ref), maxDocumentName)+" to restore",
+			return nil, fault.New(fault.NotFound, "there is no document "+sanitize.Shorten(sanitize.Line(ref), maxDocumentName)+" to restore",
 				"fettle docs list --deleted")
 		}
 		d := removed[i]

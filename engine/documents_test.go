@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -336,7 +337,7 @@ func TestDocReferencesThatNameNothing(t *testing.T) {
 	})
 	many := ask(strings.Repeat("x ", 1))
 	for i := range maxDocRefs + 1 {
-		many.Docs = append(many.Docs, itoa(i))
+		many.Docs = append(many.Docs, strconv.Itoa(i))
 	}
 	if _, err := b.Start(t.Context(), many); fault.CodeOf(err) != fault.Usage {
 		t.Errorf("too many: %v", err)

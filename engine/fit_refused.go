@@ -111,6 +111,6 @@ func (t *turn) refusedTwice(err error) error {
 	}
 	f := fault.New(fault.Context, t.model.ref+" refused the conversation without a reason, also after older messages were summed up",
 		"fettle ask -c -m MODEL …   with another model", "fettle ask …   begins a new chat")
-	f.Err, f.Detail = err, []string{firstLine(err)}
+	f.Err, f.Detail = err, []string{fault.FirstLine(err)}
 	return f
 }

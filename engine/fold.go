@@ -13,6 +13,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/journal"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/internal/record"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 const (
@@ -164,7 +165,7 @@ func (s *Store) foldTurns(ctx context.Context, turns []string, more func() bool)
 			return folded, err // the folder as a whole can't be read
 		}
 		if err != nil {
-			s.o.Notice("turn " + turn + " is not in the store yet: " + cleanLine(err.Error()))
+			s.o.Notice("turn " + turn + " is not in the store yet: " + sanitize.Line(err.Error()))
 			continue
 		}
 		if f == nil {
@@ -200,7 +201,7 @@ func (s *Store) storeFoldings(ctx context.Context, group []*folding) (done []*fo
 			done = append(done, f)
 		case !s.wholeStore(ctx, err):
 			s.o.Notice(fmt.Sprintf("a turn of %s is not in the store yet: %s; the next command tries again",
-				f.accept.Chat.called(), cleanLine(err.Error())))
+				f.accept.Chat.called(), sanitize.Line(err.Error())))
 			err = nil
 		}
 	}
@@ -279,12 +280,12 @@ func (s *Store) setAsideRefused(f *folding) {
 	called := f.accept.Chat.called()
 	name, err := f.claim.SetAside()
 	if err != nil {
-		s.o.Notice(fmt.Sprintf("a turn of %s can't be stored: %s; %s", called, cleanLine(f.refused.Error()), cleanLine(err.Error())))
+		s.o.Notice(fmt.Sprintf("a turn of %s can't be stored: %s; %s", called, sanitize.Line(f.refused.Error()), sanitize.Line(err.Error())))
 		return
 	}
 	s.o.Notice(fmt.Sprintf("a turn of %s can't be stored: %s; it is kept as %s, and all else works. "+
 		"When the cause is mended, rename the file to %s.jsonl to have it stored",
-		called, cleanLine(f.refused.Error()), name, f.accept.TurnID))
+		called, sanitize.Line(f.refused.Error()), name, f.accept.TurnID))
 }
 
 // folding is one journal on its way into the store.
@@ -376,3 +377,15 @@ func (f *folding) keep(raw []byte) {
 
 // byOrder sorts by acceptance.
 func byOrder(a, b *folding) int { return cmp.Compare(a.accept.Order, b.accept.Order) }
+
+// added are the messages that the turn adds to its chat.
+func (f *folding) added() []Message {
+	if f.accept.App != "" {
+		return nil
+	}
+	out := slices.Clone(f.brought)
+	if !f.accept.Again {
+		out = append(out, f.accept.question())
+	}
+	return append(out, f.answer)
+}

@@ -8,6 +8,7 @@ import (
 	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/kv"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 	"github.com/fettle-cli/fettle/toolset"
 )
 
@@ -56,7 +57,7 @@ func (s *Store) chatID(r ChatRef) (string, error) {
 	case r.New == "":
 		return s.newID(), nil
 	case !s.minted.has(r.New):
-		return "", fault.New(fault.Usage, "no new chat can have the id "+cutRunes(cleanLine(r.New), maxName))
+		return "", fault.New(fault.Usage, "no new chat can have the id "+sanitize.Shorten(sanitize.Line(r.New), maxName))
 	}
 	return r.New, nil
 }

@@ -7,6 +7,8 @@ import (
 
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/internal/record"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 // The bounds of a conversation that a request tells.
@@ -115,7 +117,7 @@ func givenParts(m provider.Message) ([]provider.Part, error) {
 	}
 	var out []provider.Part
 	for _, p := range m.Parts {
-		q := provider.Part{Kind: p.Kind, Text: clean(p.Text), Name: cleanLine(p.Name), MIME: cleanLine(p.MIME), Data: p.Data}
+		q := provider.Part{Kind: p.Kind, Text: clean(p.Text), Name: sanitize.Line(p.Name), MIME: sanitize.Line(p.MIME), Data: p.Data}
 		fits := false
 		switch p.Kind {
 		case provider.TextPart:
@@ -131,11 +133,11 @@ func givenParts(m provider.Message) ([]provider.Part, error) {
 		case provider.ToolCallPart:
 			if fits = m.Role == provider.Assistant && p.Call != nil; fits {
 				call := *p.Call
-				call.ID, call.Name = cleanLine(call.ID), cleanLine(call.Name)
+				call.ID, call.Name = sanitize.Line(call.ID), sanitize.Line(call.Name)
 				if err := checkCall(call.ID, call.Name, call.Args); err != nil {
 					return nil, err
 				}
-				if !isObject(call.Extra) {
+				if !record.IsObject(call.Extra) {
 					call.Extra = nil
 				}
 				q.Call = &call
@@ -146,7 +148,7 @@ func givenParts(m provider.Message) ([]provider.Part, error) {
 				if err := checkMedia(r.Media); err != nil {
 					return nil, err
 				}
-				r.ID, r.Text, r.Media = cleanLine(r.ID), clean(clip(r.Text, maxResult)), ownMedia(r.Media)
+				r.ID, r.Text, r.Media = sanitize.Line(r.ID), clean(sanitize.Clip(r.Text, maxResult)), ownMedia(r.Media)
 				q.Result = &r
 			}
 		}

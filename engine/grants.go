@@ -12,6 +12,7 @@ import (
 	"github.com/fettle-cli/fettle/internal/atomicfile"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/internal/record"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 // Grant is a remembered approval: a rule that a person made by answering.
@@ -33,7 +34,7 @@ func (s *Store) grant(ctx context.Context, d event.Decision, chatID, rule string
 	}
 	defer release()
 	err = s.store.UpdateSync(ctx, func(tx *kv.Tx) error {
-		return putBounded(s, tx, s.tables.grants, &g, "the approval of "+cutRunes(cleanLine(g.Pattern), maxName))
+		return putBounded(s, tx, s.tables.grants, &g, "the approval of "+sanitize.Shorten(sanitize.Line(g.Pattern), maxName))
 	})
 	if err != nil {
 		return s.storeTrouble(err)

@@ -151,8 +151,8 @@ func (c *churned) edit() {
 		c.t.Fatal(err)
 	}
 	defer release()
-	name := filepath.Join(folder, "mine-"+itoa(rand.IntN(4)))
-	c.mine[name] = "by hand, edit " + itoa(c.edits)
+	name := filepath.Join(folder, "mine-"+strconv.Itoa(rand.IntN(4)))
+	c.mine[name] = "by hand, edit " + strconv.Itoa(c.edits)
 	put(c.t, name, []byte(c.mine[name]))
 }
 
@@ -243,7 +243,7 @@ func TestKilledAmidEverything(t *testing.T) {
 	c := newChurned(t)
 	for killed := 0; killed < kills && !t.Failed(); {
 		var all []*process
-		for _, task := range []string{"turn 1", "undo 2", "turn " + itoa(3+rand.IntN(2)), "undo " + itoa(3+rand.IntN(2)), "gc 0"} {
+		for _, task := range []string{"turn 1", "undo 2", "turn " + strconv.Itoa(3+rand.IntN(2)), "undo " + strconv.Itoa(3+rand.IntN(2)), "gc 0"} {
 			what, n, _ := strings.Cut(task, " ")
 			if what == "undo" && rand.IntN(3) == 0 {
 				what = "turn" // there must be something to undo
@@ -282,7 +282,7 @@ func TestManyCallsInALargeFolder(t *testing.T) {
 	b := changer(t, t.TempDir())
 	project := filepath.Join(b.dir, "project")
 	for i := range count {
-		put(t, filepath.Join(project, fmt.Sprintf("d%02d/%03d.txt", i/100, i%100)), []byte(strings.Repeat(itoa(i)+" ", 200)))
+		put(t, filepath.Join(project, fmt.Sprintf("d%02d/%03d.txt", i/100, i%100)), []byte(strings.Repeat(strconv.Itoa(i)+" ", 200)))
 	}
 	req := ask(`{"put":{"d00/000.txt":"first"}}`)
 	req.Workspace, req.Policy.AllowAll = project, true

@@ -90,7 +90,7 @@ func (s *Store) tryLayer(call string) (release func(), free bool, err error) {
 func (e *Engine) cutWarnings(ctx context.Context, chat, folder string) (out []string) {
 	all, err := e.CutWrites(ctx)
 	if err != nil {
-		return []string{firstLine(err)}
+		return []string{fault.FirstLine(err)}
 	}
 	for _, w := range all {
 		if w.ChatID != chat && w.Workspace != folder {

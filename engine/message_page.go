@@ -8,6 +8,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/kv"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 // MessagePage is a part of the way to a message of a chat.
@@ -34,7 +35,7 @@ func (p *MessagePage) Cut(before string, n int) error {
 }
 
 func noSuchPlace(message string) error {
-	return fault.New(fault.NotFound, "no message "+cleanLine(message)+" in this branch of the chat")
+	return fault.New(fault.NotFound, "no message "+sanitize.Line(message)+" in this branch of the chat")
 }
 
 // ChatMessages is [Store.Chat] with at most n messages, see [MessagePage.Cut]. Of a long

@@ -9,7 +9,6 @@ import (
 
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/internal/record"
-	"github.com/fettle-cli/fettle/toolset/render"
 )
 
 const (
@@ -17,17 +16,9 @@ const (
 	// Longer ones are pieces of their own: a question may bring 64 MB of
 	// files, and a value of the store holds 16.
 	inlineParts = 256 << 10
-	// largestPiece is the largest value that the engine stores.
-	largestPiece = 4 << 20
-	// largestArgs bounds what a tool_calls record keeps of arguments and of a
-	// result. The message and the events have the whole.
-	largestArgs = 1 << 20
 	// largestPayloads bounds the two payloads of a result of which nothing else is
 	// kept: each has up to 1 MB.
 	largestPayloads = 2<<20 + 4<<10
-	// largestPlan bounds a plan in an imported record: a config as large as one may be,
-	// with what surrounds it.
-	largestPlan = render.MaxConfig + 64<<10
 )
 
 // putMessage stores a message, with long parts in pieces of their own. Pieces

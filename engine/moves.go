@@ -7,6 +7,7 @@ import (
 
 	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/internal/kv"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 	"github.com/fettle-cli/fettle/toolset"
 )
 
@@ -150,7 +151,7 @@ func (s *Store) bringBack(ctx context.Context, chat *Chat, ws *toolset.Workspace
 	var conflict *cas.ConflictError
 	if errors.As(err, &conflict) {
 		// It stays as it is, and counts as somebody's change to this branch.
-		s.o.Notice(fmt.Sprintf("%s still has files of another branch of chat %d: %s", ws.Path, chat.Number, cleanLine(err.Error())))
+		s.o.Notice(fmt.Sprintf("%s still has files of another branch of chat %d: %s", ws.Path, chat.Number, sanitize.Line(err.Error())))
 		return "", nil
 	}
 	if err != nil {

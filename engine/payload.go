@@ -12,6 +12,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/payloads"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/internal/record"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 // historyBytes bounds the outputs in a payload's tool_history together. It is
@@ -132,7 +133,7 @@ func boundHistory(history []event.ToolHistory) {
 	share := historyBytes / len(history) / 4
 	for i := range history {
 		h := &history[i]
-		h.Output = clip(h.Output, share)
+		h.Output = sanitize.Clip(h.Output, share)
 		if len(h.WorkspacePayload) > share {
 			h.WorkspacePayload = nil
 		}

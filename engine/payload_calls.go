@@ -11,38 +11,8 @@ import (
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/internal/record"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
-
-// A call's workspace_payload (document 000) has no id of its own. It is known by its
-// message and its call there, which forks, exports and imports keep as they are.
-func callPayloadID(message, useID string) string { return message + "." + useID }
-
-// payloadIDs are the ids under which a person may have decided about what a message
-// shows, in its order.
-func (m Message) payloadIDs() (ids []string) {
-	for _, p := range m.Parts {
-		switch {
-		case p.Kind == provider.PayloadPart && p.Payload != nil:
-			ids = append(ids, p.Payload.ID)
-		case p.Kind == provider.ToolCallPart && p.Call != nil:
-			ids = append(ids, callPayloadID(m.ID, p.Call.ID))
-		}
-	}
-	return ids
-}
-
-// decidedIn are the decisions about what a message shows.
-func (m Message) decidedIn(all map[string]PayloadDecision) (out []PayloadDecision) {
-	if len(all) == 0 {
-		return nil
-	}
-	for _, id := range m.payloadIDs() {
-		if d, ok := all[id]; ok {
-			out = append(out, d)
-		}
-	}
-	return out
-}
 
 // givenPayload is what a call gave for the workspace panel.
 type givenPayload struct {
@@ -124,7 +94,7 @@ func workspaceOf(raw json.RawMessage) (provider.Payload, bool) {
 	if len(raw) == 0 || json.Unmarshal(raw, &g) != nil || !payloads.IsType(g.Type) {
 		return provider.Payload{}, false
 	}
-	p := provider.Payload{Type: g.Type, Source: payloads.FromTool, Title: cutRunes(cleanLine(strings.TrimSpace(g.Title)), maxName)}
+	p := provider.Payload{Type: g.Type, Source: payloads.FromTool, Title: sanitize.Shorten(sanitize.Line(strings.TrimSpace(g.Title)), maxName)}
 	for _, raw := range []json.RawMessage{g.Data, g.Agent, g.Table, g.Research} { // the type's own field counts as data
 		if p.Data = notNull(raw); len(p.Data) > 0 {
 			return p, true

@@ -8,67 +8,16 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/internal/kv"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/manifest"
 )
-
-// Verdict is what a person did with a payload.
-type Verdict string
-
-// The verdicts.
-const (
-	Accepted Verdict = "accepted"
-	Rejected Verdict = "rejected"
-)
-
-// PayloadDecision is the payloads record: what the user did with a payload that was
-// shown in a chat. A payload that the user left alone has none; the messages contain
-// the payloads themselves.
-type PayloadDecision struct {
-	ChatID    string `json:"chat_id"`
-	PayloadID string `json:"payload_id"`
-	MessageID string `json:"message_id"`
-	Type      string `json:"payload_type"`
-	Title     string `json:"title,omitempty"`
-	Toolset   string `json:"toolset_id,omitempty"`
-	// Decision is empty where the user has only edited the payload's text.
-	Decision Verdict `json:"decision,omitempty"`
-	// Remark is what the person said to it.
-	Remark string    `json:"remark,omitempty"`
-	At     time.Time `json:"decided_at,omitzero"`
-	// Edits are the texts that the user made of the payload's, the last one last.
-	// Those before it were in force when an earlier question was asked.
-	Edits []PayloadEdit `json:"edits,omitempty"`
-	// Reaction is who is told: a client action of the page, which the client
-	// carries out, or a tool. Nil where nobody is.
-	Reaction *manifest.Reaction `json:"reaction,omitempty"`
-	// AgentID is the id of the user's agent that accepting the payload created or changed.
-	AgentID string `json:"agent_id,omitempty"`
-	// TurnID is the turn in which the tool runs. With a tool and without a turn
-	// it is not known whether that began.
-	TurnID string `json:"turn_id,omitempty"`
-}
-
-// ShownPayload is a payload of a chat's active branch.
-type ShownPayload struct {
-	// Number counts the payloads of the branch, from 1.
-	Number int `json:"number"`
-	provider.Payload
-	MessageID string           `json:"message_id"`
-	ShownAt   time.Time        `json:"shown_at"`
-	Decision  *PayloadDecision `json:"decision,omitempty"`
-	// CallID is the call that gave the payload for the workspace panel; empty for others.
-	CallID string `json:"call_id,omitempty"`
-	// Edit is the text that the user made of the payload's; nil for none.
-	Edit *PayloadEdit `json:"edit,omitempty"`
-}
 
 // Payloads lists the payloads of a chat's active branch, the first shown first,
 // as far as its turns have ended.
@@ -198,10 +147,6 @@ type Decided struct {
 	Turn TurnID
 }
 
-// maxRemark bounds a person's remark on a payload: more of it belongs into a
-// message.
-const maxRemark = 2000
-
 // Decide records what a person did with a payload, and lets the tool that its
 // type names for that do its part, in a turn of the chat. The next question
 // tells the model. A decision is made once: the same again changes nothing, and
@@ -222,7 +167,7 @@ func (e *Engine) Decide(ctx context.Context, d Deciding) (Decided, error) {
 	}
 	wanted := PayloadDecision{
 		ChatID: chat.ID, PayloadID: shown.ID, MessageID: shown.MessageID, Type: shown.Type, Title: shown.Title, Toolset: shown.Toolset,
-		Decision: Rejected, Remark: cutRunes(cleanLine(strings.TrimSpace(d.Remark)), maxRemark), At: e.o.Now(),
+		Decision: Rejected, Remark: sanitize.Shorten(sanitize.Line(strings.TrimSpace(d.Remark)), maxRemark), At: e.o.Now(),
 	}
 	if d.Accept {
 		wanted.Decision = Accepted
@@ -275,7 +220,7 @@ func pickPayload(chat Chat, all []ShownPayload, d Deciding) (ShownPayload, error
 	case d.Number == 0:
 		i = lastPayload(all)
 	case d.Number < 0 || d.Number > len(all):
-		return ShownPayload{}, fault.New(fault.NotFound, fmt.Sprintf("chat %d has no payload %d: it has %s", chat.Number, d.Number, plural(len(all), "payload")), list)
+		return ShownPayload{}, fault.New(fault.NotFound, fmt.Sprintf("chat %d has no payload %d: it has %s", chat.Number, d.Number, fault.Plural(len(all), "payload")), list)
 	}
 	return all[i], nil
 }
@@ -362,7 +307,7 @@ func (e *Engine) react(ctx context.Context, d Deciding, p ShownPayload) (TurnID,
 		return putBounded(e.Store, tx, e.tables.payloads, p.Decision, "the decision about payload "+p.ID)
 	})
 	if err != nil { // the tool runs; what isn't noted is where
-		e.o.Notice("note the turn of a decision: " + cleanLine(err.Error()))
+		e.o.Notice("note the turn of a decision: " + sanitize.Line(err.Error()))
 	}
 	return turn, nil
 }
@@ -392,4 +337,18 @@ func (e *Engine) PayloadPlan(ctx context.Context, chat Chat, p provider.Payload)
 		return nil
 	}
 	return encodePlan(*plan)
+}
+
+// decisionsAt are the decisions about the payloads on the way to where a fork
+// begins.
+func (s *Store) decisionsAt(ctx context.Context, c *conversation) ([]PayloadDecision, error) {
+	all, err := s.decisions(ctx, c.chat.ID)
+	if err != nil {
+		return nil, err
+	}
+	var out []PayloadDecision
+	for _, m := range c.path {
+		out = append(out, m.decidedIn(all)...)
+	}
+	return out, nil
 }

@@ -12,64 +12,6 @@ import (
 	"github.com/fettle-cli/fettle/internal/kv"
 )
 
-const (
-	// maxEdit bounds the text of an edited payload. A page sends it on each pause of
-	// the user's typing, and the record contains it whole.
-	maxEdit = 256 << 10
-	// maxEdits bounds the edits of one payload. Only the last one before a question
-	// is kept, so a payload reaches it after as many questions.
-	maxEdits = 20
-)
-
-// PayloadEdit is a text that the user made of a payload's.
-type PayloadEdit struct {
-	Text string    `json:"text"`
-	At   time.Time `json:"edited_at"`
-}
-
-// verdict returns the record where the user has decided, and nil where not.
-func (d PayloadDecision) verdict() *PayloadDecision {
-	if d.Decision == "" {
-		return nil
-	}
-	d.Edits = nil
-	return &d
-}
-
-// lastEdit returns the edit that is in force; nil for none.
-func (d PayloadDecision) lastEdit() *PayloadEdit {
-	if len(d.Edits) == 0 {
-		return nil
-	}
-	return &d.Edits[len(d.Edits)-1]
-}
-
-// since returns the record without what happened up to a time, and whether anything is
-// left of it.
-func (d PayloadDecision) since(t time.Time) (later PayloadDecision, any bool) {
-	later = d
-	if !d.At.After(t) {
-		later.Decision = ""
-	}
-	later.Edits = nil
-	for _, e := range d.Edits {
-		if e.At.After(t) {
-			later.Edits = append(later.Edits, e)
-		}
-	}
-	return later, later.Decision != "" || len(later.Edits) > 0
-}
-
-// tooMuchEdited reports whether a record has more than EditPayload keeps.
-func (d PayloadDecision) tooMuchEdited() bool {
-	for _, e := range d.Edits {
-		if len(e.Text) > maxEdit {
-			return true
-		}
-	}
-	return len(d.Edits) > maxEdits
-}
-
 // EditPayload stores the text that the user made of a payload's; d names the payload. The
 // request of the next question contains it. The payload itself stays as it was shown.
 func (s *Store) EditPayload(ctx context.Context, d Deciding, text string) (ShownPayload, error) {

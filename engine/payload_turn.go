@@ -11,13 +11,10 @@ import (
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/payloads"
 	"github.com/fettle-cli/fettle/internal/record"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/render"
 )
-
-// maxMetadata bounds the metadata of an action that a person took: it is kept
-// with their message and told to the model.
-const maxMetadata = 64 << 10
 
 // cards are the payloads of one turn: what the model may write, what came, and
 // what the chat has of them from before.
@@ -79,7 +76,7 @@ func (t *turn) readContext() error {
 		if json.Unmarshal(values[name], &given) == nil && *field == "" {
 			*field = given
 		}
-		*field = clip(cleanLine(*field), maxName)
+		*field = sanitize.Clip(sanitize.Line(*field), maxName)
 		if *field != "" {
 			values[name], _ = record.Marshal(*field) // a string can't fail
 		}
@@ -105,7 +102,7 @@ func (t *turn) checkAction() error {
 		return fault.New(fault.Usage, "the interaction_type "+short(kind)+" is none: it is an id of letters, digits, - and _")
 	case len(data) > maxMetadata:
 		return fault.New(fault.Usage, fmt.Sprintf("the action_metadata has %d KB; %d are allowed", len(data)>>10, maxMetadata>>10))
-	case len(data) > 0 && !isObject(data):
+	case len(data) > 0 && !record.IsObject(data):
 		return fault.New(fault.Usage, "the action_metadata is no JSON object")
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 const (
@@ -69,7 +70,7 @@ func (p *progress) look(calls []ToolCall, req *TurnRequest, denied int) error {
 		f := fault.New(fault.NoProgress, fmt.Sprintf("%d calls in a row failed, the last one of %s", p.failures, last.ToolID),
 			"fettle tool call "+last.ToolID+" …   shows what it says")
 		if last.Error != "" {
-			f.Detail = []string{cutRunes(cleanLine(last.Error), 200)}
+			f.Detail = []string{sanitize.Shorten(sanitize.Line(last.Error), 200)}
 		}
 		return f
 	}
@@ -79,7 +80,7 @@ func (p *progress) look(calls []ToolCall, req *TurnRequest, denied int) error {
 // unapproved is the end where all that failed was in want of an approval: the
 // model can't do better, and who asked can.
 func (p *progress) unapproved(last ToolCall) error {
-	return fault.New(fault.Approval, fmt.Sprintf("%s in a row needed an approval that nobody could give, the last one of %s", plural(p.denied, "call"), last.ToolID),
+	return fault.New(fault.Approval, fmt.Sprintf("%s in a row needed an approval that nobody could give, the last one of %s", fault.Plural(p.denied, "call"), last.ToolID),
 		"fettle ask -c --allow "+last.ToolID+" \"go on\"")
 }
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/fettle-cli/fettle/engine/event"
@@ -238,18 +237,6 @@ func (a *acceptance) leaf() string { return cmp.Or(a.Leaf, a.ParentID) }
 
 // branches tells whether the turn goes on from another message than that.
 func (a *acceptance) branches() bool { return a.leaf() != a.ParentID }
-
-// added are the messages that the turn adds to its chat.
-func (f *folding) added() []Message {
-	if f.accept.App != "" {
-		return nil
-	}
-	out := slices.Clone(f.brought)
-	if !f.accept.Again {
-		out = append(out, f.accept.question())
-	}
-	return append(out, f.answer)
-}
 
 // question is the person's message of the turn.
 func (a *acceptance) question() Message {

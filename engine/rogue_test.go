@@ -14,6 +14,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/internal/record"
 	"github.com/fettle-cli/fettle/toolset"
 )
 
@@ -201,7 +202,7 @@ func checkRequest(t *testing.T, req *provider.Request) {
 		for _, p := range m.Parts {
 			switch {
 			case p.Call != nil:
-				if p.Call.Name == "" || open[p.Call.ID] || !isObject(p.Call.Args) {
+				if p.Call.Name == "" || open[p.Call.ID] || !record.IsObject(p.Call.Args) {
 					t.Errorf("message %d calls %+v", i, p.Call)
 				}
 				open[p.Call.ID] = true

@@ -11,6 +11,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 	"github.com/fettle-cli/fettle/internal/schema"
 	"github.com/fettle-cli/fettle/toolset"
 )
@@ -219,7 +220,7 @@ func (c *call) limit() time.Duration {
 // that is copied; what no event can hold is left out.
 func (c *call) progress(p toolset.Progress) event.ToolProgress {
 	e := event.ToolProgress{
-		Tool: bareID(c.entry.Tool.ID), Stage: clip(p.Stage, progressData), Message: clip(p.Message, progressData),
+		Tool: bareID(c.entry.Tool.ID), Stage: sanitize.Clip(p.Stage, progressData), Message: sanitize.Clip(p.Message, progressData),
 		ToolUseID: c.use.ID,
 	}
 	if p.Progress != nil && !math.IsNaN(*p.Progress) {
@@ -290,7 +291,7 @@ func (t *turn) leaveBehind(run *running, left int, ws *toolset.Workspace) error 
 				if q.c.layer == nil {
 					t.states.suspect = true
 				} else if err := q.c.layer.disown(); err != nil {
-					t.eng.o.Notice(cleanLine(err.Error()))
+					t.eng.o.Notice(sanitize.Line(err.Error()))
 				}
 			}
 			t.checkLeft(run, left, ws)
@@ -331,7 +332,7 @@ func (t *turn) endWithState(end ended, ws *toolset.Workspace) event.ToolComplete
 	if !end.call.readOnly() {
 		var err error
 		if changes, err = t.stateAfter(end.call, ws); err != nil {
-			end.err = errors.Join(toolset.Errorf("it ran, but the state of the workspace after it could not be kept: %s", firstLine(err)), end.err)
+			end.err = errors.Join(toolset.Errorf("it ran, but the state of the workspace after it could not be kept: %s", fault.FirstLine(err)), end.err)
 		}
 	}
 	e := t.endOf(end)
@@ -349,7 +350,7 @@ func (t *turn) endOf(end ended) event.ToolComplete {
 		Status: event.CallSuccess, DurationMS: (t.eng.o.Now().Sub(c.started) - c.waited).Milliseconds(), Outside: t.broughtBy(c),
 	}
 	if end.err == nil {
-		e.Result = clean(clip(end.result.Text, maxResult))
+		e.Result = clean(sanitize.Clip(end.result.Text, maxResult))
 		e.Data, e.WorkspacePayload, e.Payload = end.result.Data, end.result.WorkspacePayload, end.result.Payload
 		e.RenderPlan = t.planOf(c, end.result)
 		for _, m := range end.result.Media {
@@ -367,7 +368,7 @@ func (t *turn) endOf(end ended) event.ToolComplete {
 	default:
 		e.Error = end.err.Error()
 	}
-	e.Error = clean(clip(e.Error, maxResult))
+	e.Error = clean(sanitize.Clip(e.Error, maxResult))
 	e.Status, e.Result = event.CallError, "error: "+e.Error
 	e.RenderPlan = failedPlan(e.Error, traceback)
 	return e

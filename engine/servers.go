@@ -223,7 +223,7 @@ func (t *turn) sessionTools(ctx context.Context) error {
 	var entries []toolset.Entry
 	for i, s := range servers {
 		if errs[i] != nil {
-			t.notes = append(t.notes, "the MCP server "+s.ID+" can't be used: "+firstLine(errs[i]))
+			t.notes = append(t.notes, "the MCP server "+s.ID+" can't be used: "+fault.FirstLine(errs[i]))
 			continue
 		}
 		for _, tool := range found[i] {

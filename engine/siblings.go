@@ -1,13 +1,11 @@
 package engine
 
 import (
-	"context"
-	"errors"
 	"strings"
 	"time"
 
 	"github.com/fettle-cli/fettle/engine/provider"
-	"github.com/fettle-cli/fettle/internal/kv"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 // messageLink is a message without what makes its record large: its place in
@@ -45,47 +43,6 @@ const (
 	firstFew = 8
 )
 
-// Previews gives the beginning of the first question of each chat that has one, by
-// the chat's id.
-func (s *Store) Previews(ctx context.Context, chats []Chat) (map[string]string, error) {
-	out := make(map[string]string, len(chats))
-	err := s.view(ctx, func(tx *kv.Tx) error {
-		for _, c := range chats {
-			if c.Messages == 0 {
-				continue
-			}
-			m, err := s.rootOf(tx, c)
-			if err != nil && !unreadable(err) {
-				return err
-			}
-			if m == nil {
-				continue
-			}
-			if p := PreviewOf(m); p != "" {
-				out[c.ID] = p
-			}
-		}
-		return nil
-	})
-	if errors.Is(err, kv.ErrNotFound) {
-		return out, nil // no store yet
-	}
-	return out, err
-}
-
-// rootOf is the first of a chat's questions; nil where none is found.
-func (s *Store) rootOf(tx *kv.Tx, c Chat) (*Message, error) {
-	for l, err := range legible(s, s.tables.links.Scan(tx, kv.Range{Prefix: kv.Str(c.ID), Limit: firstFew})) {
-		if err != nil {
-			return nil, err
-		}
-		if l.ParentID == "" {
-			return s.message(tx, c.ID, l.ID)
-		}
-	}
-	return nil, nil
-}
-
 // PreviewOf is the beginning of a message, on one line.
 func PreviewOf(m *Message) string {
 	for _, p := range m.Parts {
@@ -94,14 +51,14 @@ func PreviewOf(m *Message) string {
 		}
 		// A character has at most four bytes; twice that leaves room for spaces.
 		text := strings.TrimSpace(p.Text)
-		text = cleanLine(strings.ToValidUTF8(text[:min(len(text), 8*previewLength)], ""))
+		text = sanitize.Line(strings.ToValidUTF8(text[:min(len(text), 8*previewLength)], ""))
 		if text != "" {
-			return cutRunes(text, previewLength)
+			return sanitize.Shorten(text, previewLength)
 		}
 	}
 	for _, p := range m.Parts {
 		if p.Name != "" {
-			return cutRunes(cleanLine(p.Name), previewLength)
+			return sanitize.Shorten(sanitize.Line(p.Name), previewLength)
 		}
 	}
 	return ""

@@ -7,6 +7,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/kv"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 const answersAll = `{responses: [{when: "", text: Done.}]}`
@@ -76,7 +77,7 @@ func TestPreviews(t *testing.T) {
 	b.run(TurnRequest{Chat: ChatRef{Number: 1, At: 1}})
 	chat := b.chat(1).Chat
 	got, err := b.Previews(t.Context(), []Chat{chat, {ID: "none"}, {ID: "lost", Messages: 2}})
-	if want := cutRunes("what is the time in Paris, now that the clocks have changed?", previewLength); err != nil || len(got) != 1 || got[chat.ID] != want {
+	if want := sanitize.Shorten("what is the time in Paris, now that the clocks have changed?", previewLength); err != nil || len(got) != 1 || got[chat.ID] != want {
 		t.Errorf("%q, %v; want %q", got, err, want)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/journal"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 	"github.com/fettle-cli/fettle/internal/schema"
 )
 
@@ -157,10 +158,6 @@ func (t *turn) prepareWith(ctx context.Context, conv *conversation) error {
 	}
 	return nil
 }
-
-// maxSystem bounds the system prompt, which is kept in each journal and in the
-// chat's record.
-const maxSystem = 1 << 20
 
 func (t *turn) checkRequest(ctx context.Context) error {
 	if len(t.req.Calls) > 0 && len(t.req.Parts) == 0 {
@@ -353,7 +350,7 @@ func (t *turn) openLog(ctx context.Context) error {
 func (t *turn) nameLast(turn int64) {
 	if chat := t.accept.Chat; t.req.Chat.Last && turn > chat.LastTurn+1 {
 		t.warnings = append(t.warnings, fmt.Sprintf("this continues chat %d (%s): a question that was asked after it is not kept",
-			chat.Number, cutRunes(cleanLine(chat.Title), titleLength)))
+			chat.Number, sanitize.Shorten(sanitize.Line(chat.Title), titleLength)))
 	}
 }
 

@@ -67,7 +67,7 @@ func noState(chat Chat, name string) error {
 func (s *Store) ancestor(ctx context.Context, chat Chat, m *cas.Manifest, n int) (*cas.Manifest, error) {
 	for i := range n {
 		if m.ParentID == "" {
-			return nil, fault.New(fault.NotFound, fmt.Sprintf("chat %d has only %s before that one", chat.Number, plural(i, "state")),
+			return nil, fault.New(fault.NotFound, fmt.Sprintf("chat %d has only %s before that one", chat.Number, fault.Plural(i, "state")),
 				fmt.Sprintf("fettle workspace log %d   lists them", chat.Number))
 		}
 		before, err := s.manifest(ctx, m.ParentID)

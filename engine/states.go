@@ -12,6 +12,7 @@ import (
 	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 	"github.com/fettle-cli/fettle/toolset"
 )
 
@@ -152,7 +153,7 @@ func (t *turn) snapshot(ctx context.Context, ws *toolset.Workspace, about cas.Ab
 
 // numbersOf says how much a snapshot has to read.
 func numbersOf(e cas.Estimate) string {
-	return plural(e.Files, "file") + ", " + strconv.FormatInt(e.Bytes>>20, 10) + " MB"
+	return fault.Plural(e.Files, "file") + ", " + strconv.FormatInt(e.Bytes>>20, 10) + " MB"
 }
 
 // IsMuch tells whether a first snapshot is announced with its numbers before it
@@ -261,7 +262,7 @@ func (t *turn) moveFolder(ctx context.Context, conv *conversation) error {
 			if ctx.Err() != nil {
 				return err
 			}
-			t.eng.o.Notice(cleanLine(err.Error())) // a question may need no folder; a call fails by it
+			t.eng.o.Notice(sanitize.Line(err.Error())) // a question may need no folder; a call fails by it
 		}
 		if err := t.eng.settleIn(ctx, &conv.chat, func() (*toolset.Workspace, func(), error) { return t.lockedFolder(ctx) }); err != nil {
 			return err

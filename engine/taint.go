@@ -6,6 +6,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 	"github.com/fettle-cli/fettle/toolset"
 )
 
@@ -70,7 +71,7 @@ func outsideIn(parts []provider.Part) string {
 		case p.Result != nil && p.Result.Outside != "":
 			return p.Result.Outside
 		case p.Kind == provider.FilePart || p.Kind == provider.ImagePart:
-			return "the attachment " + cmp.Or(cleanLine(p.Name), p.Doc, "without a name")
+			return "the attachment " + cmp.Or(sanitize.Line(p.Name), p.Doc, "without a name")
 		}
 	}
 	return ""

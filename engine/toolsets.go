@@ -200,7 +200,7 @@ func (e *Engine) bundleFault(ref string, err error) error {
 	case err == nil:
 		return nil
 	case errors.As(err, &invalid):
-		f := fault.New(fault.Failed, fmt.Sprintf("%s can't be imported: its toolset.yaml has %s", name, plural(errorsOf(invalid), "error")))
+		f := fault.New(fault.Failed, fmt.Sprintf("%s can't be imported: its toolset.yaml has %s", name, fault.Plural(errorsOf(invalid), "error")))
 		for _, p := range invalid.Problems {
 			f.Detail = append(f.Detail, p.String())
 		}

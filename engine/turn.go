@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -18,6 +19,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/internal/record"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 	"github.com/fettle-cli/fettle/internal/schema"
 	"github.com/fettle-cli/fettle/toolset"
 )
@@ -156,7 +158,7 @@ func (t *turn) guarded() (err error) {
 			return
 		}
 		f := fault.New(fault.Failed, t.model.ref+": fettle crashed while it answered: "+
-			cutRunes(cleanLine(fmt.Sprint(p)), crashLength))
+			sanitize.Shorten(sanitize.Line(fmt.Sprint(p)), crashLength))
 		t.eng.o.Notice("turn " + string(t.id) + " crashed at " + crashPlace() + ": " + f.Msg)
 		err = f
 	}()
@@ -188,7 +190,7 @@ func (t *turn) loop() error {
 		limit = DefaultMaxSteps
 	}
 	for _, note := range t.notes {
-		if err := t.emit(event.Footnote{Text: cleanLine(note)}); err != nil {
+		if err := t.emit(event.Footnote{Text: sanitize.Line(note)}); err != nil {
 			return err
 		}
 	}
@@ -225,8 +227,8 @@ func (t *turn) rounds(limit int) error {
 		}
 		if _, clients := t.splitClients(calls); step+1 >= limit && len(clients) == 0 && t.wouldGoOn(calls, next) {
 			t.refuseCalls(calls, "the turn limit was reached before it ran")
-			return fault.New(fault.TurnLimit, plural(limit, "response")+" of the model, and it still calls tools",
-				"fettle ask -c --max-turns "+itoa(2*limit)+" \"go on\"")
+			return fault.New(fault.TurnLimit, fault.Plural(limit, "response")+" of the model, and it still calls tools",
+				"fettle ask -c --max-turns "+strconv.Itoa(2*limit)+" \"go on\"")
 		}
 		switch on, err := t.useCalls(calls, next); {
 		case err != nil:
@@ -444,7 +446,7 @@ func (t *turn) letGo(discard bool) {
 	t.gone.Store(true)
 	t.unlock()
 	if err := errors.Join(errs...); err != nil {
-		t.eng.o.Notice("after the turn: " + cleanLine(err.Error()))
+		t.eng.o.Notice("after the turn: " + sanitize.Line(err.Error()))
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 // move is the way from the active state to another.
@@ -402,7 +403,7 @@ func (s StateInfo) changedIt() string {
 		if tool == "" {
 			tool = "a tool"
 		}
-		return "the later call " + s.SourceRef[max(0, len(s.SourceRef)-letters):] + " (" + cleanLine(tool) + ") changed it"
+		return "the later call " + s.SourceRef[max(0, len(s.SourceRef)-letters):] + " (" + sanitize.Line(tool) + ") changed it"
 	case cas.Restored:
 		return "a later undo, redo or restore changed it"
 	case cas.UserUpload:

@@ -7,6 +7,7 @@ import (
 
 	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/internal/kv"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 // The store is collected by the engine itself, without being asked: after chats
@@ -220,7 +221,7 @@ func (e *Engine) keepUp() {
 	e.collecting = nil
 	e.mu.Unlock()
 	if err != nil && ctx.Err() == nil {
-		e.o.Notice("look after the store: " + cleanLine(err.Error()))
+		e.o.Notice("look after the store: " + sanitize.Line(err.Error()))
 	}
 }
 

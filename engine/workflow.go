@@ -14,6 +14,8 @@ import (
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/internal/nearest"
+	"github.com/fettle-cli/fettle/internal/record"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 	"github.com/fettle-cli/fettle/internal/schema"
 	"github.com/fettle-cli/fettle/toolset/manifest"
 	"github.com/fettle-cli/fettle/toolset/registry"
@@ -74,7 +76,7 @@ func (e *Engine) FindWorkflow(ctx context.Context, name string) (Workflow, error
 	case 1:
 		return found[0], nil
 	case 0:
-		msg := "no workflow " + cutRunes(cleanLine(name), maxName)
+		msg := "no workflow " + sanitize.Shorten(sanitize.Line(name), maxName)
 		if near := nearest.Of(name, names); near != "" {
 			msg += "; did you mean " + near + "?"
 		}
@@ -125,7 +127,7 @@ func (e *Engine) StartWorkflow(ctx context.Context, name string, input json.RawM
 // checkInput holds what a workflow is started with against its schema.
 func (w *Workflow) checkInput(input json.RawMessage) error {
 	hint := "fettle workflows start " + w.ID + " '{…}'"
-	if !isObject(input) || len(input) > maxData {
+	if !record.IsObject(input) || len(input) > maxData {
 		return fault.New(fault.Usage, w.ID+": the input is no JSON object, or a very long one", hint)
 	}
 	if len(w.InputSchema) == 0 {
@@ -171,7 +173,7 @@ func (i *WorkflowInstance) allows(action string) error {
 		return fault.New(fault.Usage, "the workflow "+i.ID+" is over: "+string(i.State), "fettle workflows start "+i.Workflow.ID+" '{…}'")
 	}
 	if action != can {
-		return fault.New(fault.Usage, fmt.Sprintf("the workflow %s is %s: there is nothing to %s", i.ID, i.State, cutRunes(cleanLine(action), maxName)),
+		return fault.New(fault.Usage, fmt.Sprintf("the workflow %s is %s: there is nothing to %s", i.ID, i.State, sanitize.Shorten(sanitize.Line(action), maxName)),
 			"fettle workflows act "+i.ID+" "+can)
 	}
 	return nil
@@ -256,7 +258,7 @@ func (s *Store) WorkflowInstance(ctx context.Context, ref string) (WorkflowInsta
 		return err
 	})
 	if errors.Is(err, kv.ErrNotFound) {
-		return WorkflowInstance{}, fault.New(fault.NotFound, "no workflow instance "+cutRunes(cleanLine(id), maxName),
+		return WorkflowInstance{}, fault.New(fault.NotFound, "no workflow instance "+sanitize.Shorten(sanitize.Line(id), maxName),
 			"fettle workflows list --instances")
 	}
 	if err != nil {

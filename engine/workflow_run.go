@@ -13,6 +13,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/internal/record"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 	"github.com/fettle-cli/fettle/toolset/manifest"
 )
 
@@ -119,7 +120,7 @@ func (t *turn) runWorkflow(limit int) error {
 }
 
 func (t *turn) stepFailed(step *manifest.Step, err error) error {
-	data, _ := record.Marshal(map[string]string{"error": clip(clean(firstLine(err)), maxResult)}) // a string can't fail
+	data, _ := record.Marshal(map[string]string{"error": sanitize.Clip(clean(fault.FirstLine(err)), maxResult)}) // a string can't fail
 	return t.emitWorkflow(step.ID, StepFailed, data)
 }
 
@@ -186,7 +187,7 @@ func (t *turn) toolStep(step *manifest.Step) (json.RawMessage, error) {
 		return nil, t.noTool(tool)
 	}
 	args := fillStep(step.Args, t.stepValues())
-	if !isObject(args) {
+	if !record.IsObject(args) {
 		args = json.RawMessage("{}")
 	}
 	use := provider.ToolCall{ID: "call_" + t.eng.newID(), Name: tool, Args: args}

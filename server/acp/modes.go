@@ -5,7 +5,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/permission"
-	"github.com/fettle-cli/fettle/internal/harmless"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 // The modes of a session are those of approvals, and plan mode. They are an option, too:
@@ -65,7 +65,7 @@ func (a *agent) chooseMode(s *session, id string) error {
 	if id == "" {
 		return lacks("modeId")
 	}
-	return &rpcError{Code: codeParams, Message: "there is no mode " + harmless.Cut(harmless.Line(id), maxShownName) + "; there are " + strings.Join(ids, ", ")}
+	return &rpcError{Code: codeParams, Message: "there is no mode " + sanitize.Cut(sanitize.Line(id), maxShownName) + "; there are " + strings.Join(ids, ", ")}
 }
 
 // putMode gives a turn the mode of its session.

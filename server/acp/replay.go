@@ -9,7 +9,7 @@ import (
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/provider"
-	"github.com/fettle-cli/fettle/internal/harmless"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 // maxReplayed bounds the diffs of a replay: those of the last calls are what
@@ -48,7 +48,7 @@ func (a *agent) replay(ctx context.Context, s *session) error {
 		}
 	}
 	a.replayWorkflow(ctx, s, conv.Messages)
-	a.update(s, update{Kind: "session_info_update", Title: harmless.Line(conv.Chat.Title), UpdatedAt: stamp(conv.Chat.UpdatedAt)})
+	a.update(s, update{Kind: "session_info_update", Title: sanitize.Line(conv.Chat.Title), UpdatedAt: stamp(conv.Chat.UpdatedAt)})
 	return nil
 }
 

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,21 +8,9 @@ import (
 
 	"github.com/fettle-cli/fettle/engine/payloads"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/internal/record"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
-
-// decisionsAt are the decisions about the payloads on the way to where a fork
-// begins.
-func (s *Store) decisionsAt(ctx context.Context, c *conversation) ([]PayloadDecision, error) {
-	all, err := s.decisions(ctx, c.chat.ID)
-	if err != nil {
-		return nil, err
-	}
-	var out []PayloadDecision
-	for _, m := range c.path {
-		out = append(out, m.decidedIn(all)...)
-	}
-	return out, nil
-}
 
 // checkPayload holds a payload of an imported message to what turns leave.
 func checkPayload(p *provider.Payload, role provider.Role) error {
@@ -80,14 +67,14 @@ func (d *ChatDocument) settlePayloads() {
 	for i := range d.Messages {
 		for j := range d.Messages[i].Parts {
 			if p := d.Messages[i].Parts[j].Payload; p != nil {
-				p.Title, p.Toolset = cleanLine(p.Title), cleanLine(p.Toolset)
+				p.Title, p.Toolset = sanitize.Line(p.Title), sanitize.Line(p.Toolset)
 			}
 		}
 	}
 	for i := range d.Payloads {
 		p := &d.Payloads[i]
-		p.Remark, p.Type, p.Toolset = cleanLine(strings.TrimSpace(p.Remark)), cleanLine(p.Type), cleanLine(p.Toolset)
-		p.Title = cutRunes(cleanLine(p.Title), maxName)
+		p.Remark, p.Type, p.Toolset = sanitize.Line(strings.TrimSpace(p.Remark)), sanitize.Line(p.Type), sanitize.Line(p.Toolset)
+		p.Title = sanitize.Shorten(sanitize.Line(p.Title), maxName)
 		p.Reaction = nil // what was done with it was done elsewhere
 	}
 }
@@ -100,7 +87,7 @@ func (m *Message) checkInteraction() error {
 		return nil
 	case m.Role != provider.User || !payloads.IsType(m.InteractionType):
 		return fmt.Errorf("its interaction_type %q is none", short(m.InteractionType))
-	case len(data) > maxMetadata || len(data) > 0 && !isObject(json.RawMessage(data)):
+	case len(data) > maxMetadata || len(data) > 0 && !record.IsObject(json.RawMessage(data)):
 		return errors.New("its action_metadata is no JSON object, or too long")
 	}
 	return nil
