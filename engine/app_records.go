@@ -1,14 +1,10 @@
 package engine
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"slices"
 
-	"github.com/fettle-cli/fettle/engine/event"
-	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
 
@@ -66,18 +62,6 @@ func (s *Store) appsOf(tx *kv.Tx, chatID, callID string) (out []ToolCall, n int,
 	}
 	slices.Reverse(out)
 	return out, n, nil
-}
-
-// Outcome is what a record says of the end of its call; nil where it has none.
-func (c *ToolCall) Outcome() *provider.ToolResult {
-	if c.FinishedAt == nil {
-		return nil
-	}
-	var kept struct {
-		Text string `json:"text"`
-	}
-	_ = json.Unmarshal(c.Result, &kept) // a result that is too long is not kept
-	return &provider.ToolResult{ID: c.ToolUseID, Name: c.ToolID, Text: cmp.Or(kept.Text, c.Error), Error: c.Status == event.CallError, Undone: c.Undone}
 }
 
 // withApps puts behind each call those that its page has made, with their arguments,

@@ -39,15 +39,6 @@ type deletion struct {
 	Making bool `json:"making,omitempty"`
 }
 
-// usable says how to bring a deleted chat back.
-func (c *Chat) usable() error {
-	if c.DeletedAt == nil {
-		return nil
-	}
-	return fault.New(fault.NotFound, fmt.Sprintf("chat %d is deleted", c.Number),
-		fmt.Sprintf("fettle chats restore %d", c.Number))
-}
-
 // FindChat gives a chat without its messages. It waits for no live turn.
 func (s *Store) FindChat(ctx context.Context, ref ChatRef) (Chat, error) {
 	return s.find(ctx, ref, nil)

@@ -52,14 +52,6 @@ func (e *Engine) Mode(c Chat) permission.Mode {
 	return cmp.Or(c.Approvals, e.o.Policy.Approvals, permission.Calls)
 }
 
-// takeMode takes over the mode that was chosen with a turn, unless the user has chosen again
-// since the turn began.
-func (c *Chat) takeMode(a *acceptance) {
-	if a.KeepMode && !a.Chat.ModeChosenAt.Before(c.ModeChosenAt) {
-		c.Approvals, c.Plan, c.ModeChosenAt = a.Chat.Approvals, a.Chat.Plan, a.Chat.ModeChosenAt
-	}
-}
-
 // checkMode refuses a name that is not a mode's. Empty is one: the mode by default.
 func checkMode(m permission.Mode) error {
 	if m == "" {

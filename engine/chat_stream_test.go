@@ -63,16 +63,6 @@ func TestDocumentsInUTF16(t *testing.T) {
 	}
 }
 
-// A document that is too large is refused before it is all read.
-func TestADocumentThatIsTooLarge(t *testing.T) {
-	t.Parallel()
-	s := &documentSource{r: strings.NewReader(strings.Repeat(" ", 1000)), line: 1, limit: 100}
-	n, err := io.Copy(io.Discard, io.LimitReader(s, 2000))
-	if !errors.Is(err, errDocumentSize) || n > 1000 {
-		t.Errorf("read %d, %v", n, err)
-	}
-}
-
 // An import that was stopped between two groups keeps whole chats, and another
 // one that skips these brings in the rest.
 func TestAnImportGoesOnWhereItStopped(t *testing.T) {

@@ -133,9 +133,6 @@ func (s *Store) moreChats(tx *kv.Tx, q ListChats, rest kv.Range) (bool, error) {
 	return false, nil
 }
 
-// visible tells whether the chat is shown to people.
-func (c *Chat) visible() bool { return c.DeletedAt == nil }
-
 // Conversation is a chat with the messages on the way to its leaf.
 type Conversation struct {
 	Chat     Chat      `json:"chat"`

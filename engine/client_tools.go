@@ -174,19 +174,6 @@ func pendingCalls(m Message) map[string]string {
 	return out
 }
 
-// AnswersCalls tells that the message brings results of tools that the client
-// ran, and nothing that a person said: it goes on with the answer before it.
-func (m Message) AnswersCalls() bool {
-	some := false
-	for _, p := range m.Parts {
-		if p.Kind != provider.ToolResultPart {
-			return false
-		}
-		some = true
-	}
-	return some && m.Role == provider.User
-}
-
 // dialogue is a conversation in which each question has one answer, whatever the
 // client ran in between.
 type dialogue struct {

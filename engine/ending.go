@@ -7,15 +7,6 @@ import (
 	"github.com/fettle-cli/fettle/engine/provider"
 )
 
-// noteEnding emits how the answer ended, where it did not end by itself.
-func (t *turn) noteEnding() error {
-	note := t.red.ending()
-	if note.Ending == "" {
-		return nil
-	}
-	return t.emit(note)
-}
-
 // ending returns the remark on an answer that did not end by itself; without an
 // Ending there is none.
 func (r *reducer) ending() event.Footnote {

@@ -16,9 +16,6 @@ const (
 	// Longer ones are pieces of their own: a question may bring 64 MB of
 	// files, and a value of the store holds 16.
 	inlineParts = 256 << 10
-	// largestPayloads bounds the two payloads of a result of which nothing else is
-	// kept: each has up to 1 MB.
-	largestPayloads = 2<<20 + 4<<10
 )
 
 // putMessage stores a message, with long parts in pieces of their own. Pieces

@@ -25,8 +25,8 @@ type cardNote struct {
 	text string
 }
 
-// notes returns what a model is told of a record: the edits, then the decision.
-func (d PayloadDecision) notes() (out []cardNote) {
+// notesOf returns what a model is told of a record: the edits, then the decision.
+func notesOf(d PayloadDecision) (out []cardNote) {
 	for _, e := range d.Edits {
 		out = append(out, cardNote{e.At, payloads.Edited(d.Type, d.Title, e.Text)})
 	}
@@ -51,7 +51,7 @@ func (c *cardsTold) place(decided map[string]PayloadDecision, untold []PayloadDe
 	var waiting []cardNote
 	add := func(all []PayloadDecision) {
 		for _, d := range all {
-			waiting = append(waiting, d.notes()...)
+			waiting = append(waiting, notesOf(d)...)
 		}
 		slices.SortStableFunc(waiting, func(a, b cardNote) int { return a.at.Compare(b.at) })
 	}
@@ -86,7 +86,7 @@ func (c cardsTold) before(m Message) []provider.Part {
 		say(n.text)
 	}
 	if m.InteractionType != "" {
-		say(m.tookAction())
+		say(tookAction(m))
 	}
 	return out
 }
@@ -97,7 +97,7 @@ const actionExecuted = "action_executed"
 
 // tookAction describes the suggestion that the user chose. That an action was carried out
 // is stated only where the client acknowledged it.
-func (m Message) tookAction() string {
+func tookAction(m Message) string {
 	did := "[the person took the action " + m.InteractionType
 	if len(m.ActionMetadata) > 0 {
 		did += ": " + compactJSON(m.ActionMetadata)

@@ -225,15 +225,6 @@ func (t *turn) planOfWorkspace(end *event.ToolComplete) json.RawMessage {
 	return t.planOfPayload(event.Payload{Kind: shown.Type, Data: shown.Data, Toolset: t.cards.shows.owner(set, shown.Type)})
 }
 
-// toolsetOf is the toolset of a tool id; empty for a builtin.
-func toolsetOf(toolID string) string {
-	set, _, own := strings.Cut(toolID, ":")
-	if !own {
-		return ""
-	}
-	return set
-}
-
 // remember takes in what people decided about the chat's payloads. A new chat
 // has none, and opens no store for it.
 func (t *turn) remember(ctx context.Context, conv *conversation) error {

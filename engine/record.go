@@ -153,7 +153,7 @@ func (s *Store) record(tx *kv.Tx, f *folding) (given journal.Numbers, err error)
 	if err := s.keepBranches(tx, *chat, f); err != nil {
 		return given, err
 	}
-	chat.advance(f)
+	f.advance(chat)
 	turn := Turn{
 		ID: a.TurnID, ChatID: a.Chat.ID, Order: a.Order, ParentID: a.ParentID,
 		UserMessageID: a.UserMessageID, MessageID: a.MessageID, Model: f.answer.Model, Status: f.answer.Status,
@@ -165,7 +165,7 @@ func (s *Store) record(tx *kv.Tx, f *folding) (given journal.Numbers, err error)
 // leave notes the workspace of the branch that a turn has left, on the message
 // that it ended with.
 func (s *Store) leave(tx *kv.Tx, chat *Chat, a *acceptance) error {
-	if !a.branches() || chat.ActiveLeaf != a.leaf() {
+	if !a.branches() || chat.ActiveLeaf != a.activeBefore() {
 		return nil
 	}
 	return s.noteLeft(tx, chat, cmp.Or(a.LeftManifestID, chat.ActiveManifest))
@@ -189,9 +189,9 @@ func (s *Store) noteLeft(tx *kv.Tx, chat *Chat, manifest string) error {
 
 // advance moves the chat on by a turn. The leaf moves only if it still is
 // where it was when the turn began; else the turn is a branch.
-func (c *Chat) advance(f *folding) {
+func (f *folding) advance(c *Chat) {
 	a, at := f.accept, f.finished
-	there := c.ActiveLeaf == a.leaf()
+	there := c.ActiveLeaf == a.activeBefore()
 	if there && f.answer.ManifestID != "" {
 		c.CutShort = c.CutShort && c.ActiveManifest == f.answer.ManifestID
 		c.ActiveManifest = f.answer.ManifestID

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/provider"
 )
@@ -232,11 +233,11 @@ const (
 	appVersion     = 2
 )
 
-// leaf is the message that was the chat's active one when the turn began.
-func (a *acceptance) leaf() string { return cmp.Or(a.Leaf, a.ParentID) }
+// activeBefore is the message that was the chat's active one when the turn began.
+func (a *acceptance) activeBefore() string { return cmp.Or(a.Leaf, a.ParentID) }
 
 // branches tells whether the turn goes on from another message than that.
-func (a *acceptance) branches() bool { return a.leaf() != a.ParentID }
+func (a *acceptance) branches() bool { return a.activeBefore() != a.ParentID }
 
 // question is the person's message of the turn.
 func (a *acceptance) question() Message {
@@ -245,4 +246,49 @@ func (a *acceptance) question() Message {
 		Role: provider.User, Parts: a.Parts, Status: userMessage, CreatedAt: a.Time, ManifestID: a.ManifestID,
 		InteractionType: a.InteractionType, ActionMetadata: a.ActionMetadata,
 	}
+}
+
+// Outcome is what a record says of the end of its call; nil where it has none.
+func (c *ToolCall) Outcome() *provider.ToolResult {
+	if c.FinishedAt == nil {
+		return nil
+	}
+	var kept struct {
+		Text string `json:"text"`
+	}
+	_ = json.Unmarshal(c.Result, &kept) // a result that is too long is not kept
+	return &provider.ToolResult{ID: c.ToolUseID, Name: c.ToolID, Text: cmp.Or(kept.Text, c.Error), Error: c.Status == event.CallError, Undone: c.Undone}
+}
+
+// usable says how to bring a deleted chat back.
+func (c *Chat) usable() error {
+	if c.DeletedAt == nil {
+		return nil
+	}
+	return fault.New(fault.NotFound, fmt.Sprintf("chat %d is deleted", c.Number),
+		fmt.Sprintf("fettle chats restore %d", c.Number))
+}
+
+// visible tells whether the chat is shown to people.
+func (c *Chat) visible() bool { return c.DeletedAt == nil }
+
+// takeMode takes over the mode that was chosen with a turn, unless the user has chosen again
+// since the turn began.
+func (c *Chat) takeMode(a *acceptance) {
+	if a.KeepMode && !a.Chat.ModeChosenAt.Before(c.ModeChosenAt) {
+		c.Approvals, c.Plan, c.ModeChosenAt = a.Chat.Approvals, a.Chat.Plan, a.Chat.ModeChosenAt
+	}
+}
+
+// AnswersCalls tells that the message brings results of tools that the client
+// ran, and nothing that a person said: it goes on with the answer before it.
+func (m Message) AnswersCalls() bool {
+	some := false
+	for _, p := range m.Parts {
+		if p.Kind != provider.ToolResultPart {
+			return false
+		}
+		some = true
+	}
+	return some && m.Role == provider.User
 }

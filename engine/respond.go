@@ -479,3 +479,12 @@ func (t *turn) ownCall(c provider.ToolCall) provider.ToolCall {
 	}
 	return c
 }
+
+// noteEnding emits how the answer ended, where it did not end by itself.
+func (t *turn) noteEnding() error {
+	note := t.red.ending()
+	if note.Ending == "" {
+		return nil
+	}
+	return t.emit(note)
+}
