@@ -18,6 +18,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/models"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/chat"
 	enginemodels "github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/builtin"
@@ -482,12 +483,12 @@ func (c *completer) prompts() suggestions {
 }
 
 // lastUsed are the chats that are offered where one is to be used.
-func lastUsed(eng *engine.Store, ctx context.Context) ([]engine.Chat, error) {
+func lastUsed(eng *engine.Store, ctx context.Context) ([]chat.Chat, error) {
 	return eng.Glance(ctx, mostChats)
 }
 
 // chats gives chats that an engine finds without writing.
-func (c *completer) chats(find func(*engine.Store, context.Context) ([]engine.Chat, error)) suggestions {
+func (c *completer) chats(find func(*engine.Store, context.Context) ([]chat.Chat, error)) suggestions {
 	return c.fromStore(func(ctx context.Context, eng *engine.Store) (suggestions, error) {
 		var out suggestions
 		chats, err := find(eng, ctx)

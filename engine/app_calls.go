@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/permission"
@@ -52,8 +53,8 @@ type AppAsk struct {
 
 // appRun is what a turn runs for a page.
 type appRun struct {
-	of    *ToolCall    // whose page wants it
-	offer *toolset.Set // the tool alone
+	of    *chat.ToolCall // whose page wants it
+	offer *toolset.Set   // the tool alone
 }
 
 // CallApp calls a tool for the page of a call, of the same server. The policy decides
@@ -163,7 +164,7 @@ func (e *Engine) appRunner(a *appCall, name string, got *atomic.Pointer[mcp.AppR
 		}
 		got.Store(res)
 		out := res.Result
-		if len(out.Data) > maxData { // pages read large things, which no model would be given
+		if len(out.Data) > chat.MaxData { // pages read large things, which no model would be given
 			out.Data, out.Text = nil, sanitize.Clip(out.Text, maxResult)+"\n[what it gave beside this is too large to keep]"
 		}
 		return out, res.Failed

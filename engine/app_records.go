@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
 
@@ -23,9 +24,9 @@ type appLink struct {
 }
 
 // putCalls writes records of calls, and what leads to those of pages.
-func (s *Store) putCalls(b *kv.Batch, calls []ToolCall) error {
+func (s *Store) putCalls(b *kv.Batch, calls []chat.ToolCall) error {
 	for i := range calls {
-		c := calls[i].bounded()
+		c := calls[i].Bounded()
 		if err := putBounded(s, b, s.tables.calls, c, "the call "+c.ToolID+" of chat "+c.ChatID); err != nil {
 			return err
 		}
@@ -41,7 +42,7 @@ func (s *Store) putCalls(b *kv.Batch, calls []ToolCall) error {
 
 // appsOf reads the last calls that the page of a call has made, the first of them
 // first, and counts all.
-func (s *Store) appsOf(tx *kv.Tx, chatID, callID string) (out []ToolCall, n int, err error) {
+func (s *Store) appsOf(tx *kv.Tx, chatID, callID string) (out []chat.ToolCall, n int, err error) {
 	all := kv.Range{Prefix: kv.Str(chatID).Str(callID)}
 	if n, err = s.tables.apps.Count(tx, all); n == 0 || err != nil {
 		return nil, n, err
@@ -66,7 +67,7 @@ func (s *Store) appsOf(tx *kv.Tx, chatID, callID string) (out []ToolCall, n int,
 
 // withApps puts behind each call those that its page has made, with their arguments,
 // which no message has. made tells how many there are of each.
-func (s *Store) withApps(ctx context.Context, chatID string, calls []ToolCall) (out []ToolCall, made map[string]int, err error) {
+func (s *Store) withApps(ctx context.Context, chatID string, calls []chat.ToolCall) (out []chat.ToolCall, made map[string]int, err error) {
 	err = s.view(ctx, func(tx *kv.Tx) error {
 		out, made = nil, map[string]int{}
 		for _, c := range calls {
@@ -95,7 +96,7 @@ func (s *Store) withApps(ctx context.Context, chatID string, calls []ToolCall) (
 
 // appCallsIn gives the last calls that pages have made of calls in a conversation's
 // messages, in the order of their pages' calls.
-func (s *Store) appCallsIn(ctx context.Context, conv *conversation) (out []ToolCall, err error) {
+func (s *Store) appCallsIn(ctx context.Context, conv *conversation) (out []chat.ToolCall, err error) {
 	in := make(map[string]bool, len(conv.path))
 	for _, m := range conv.path {
 		in[m.ID] = true
@@ -115,7 +116,7 @@ func (s *Store) appCallsIn(ctx context.Context, conv *conversation) (out []ToolC
 			if err != nil {
 				return err
 			}
-			out = append(out, slices.DeleteFunc(apps, func(c ToolCall) bool { return !in[c.MessageID] })...)
+			out = append(out, slices.DeleteFunc(apps, func(c chat.ToolCall) bool { return !in[c.MessageID] })...)
 		}
 		return nil
 	})

@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/internal/record"
 	"github.com/fettle-cli/fettle/internal/sanitize"
@@ -191,7 +192,7 @@ func (s *Store) artifactStates(ctx context.Context, known, need map[string]bool)
 
 // exportArtifacts reads the pages of a chat. One that can't be read is left out: its
 // results are shown without it.
-func (s *Store) exportArtifacts(ctx context.Context, chatID string) (out []ExportedArtifact, err error) {
+func (s *Store) exportArtifacts(ctx context.Context, chatID string) (out []chat.ExportedArtifact, err error) {
 	var kept []keptArtifact
 	err = s.view(ctx, func(tx *kv.Tx) error {
 		kept, err = s.artifactsIn(tx, chatID)
@@ -206,7 +207,7 @@ func (s *Store) exportArtifacts(ctx context.Context, chatID string) (out []Expor
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, ExportedArtifact{SHA256: a.SHA256, Data: page})
+		out = append(out, chat.ExportedArtifact{SHA256: a.SHA256, Data: page})
 	}
 	return out, err
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/engine/backup"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/internal/lockfile"
 	"github.com/fettle-cli/fettle/toolset"
@@ -60,7 +61,7 @@ func (b *backingUp) takeFolder(ctx context.Context, id string) (string, error) {
 		return "", err // a turn works in it
 	}
 	defer unlock()
-	var chat Chat
+	var chat chat.Chat
 	err = e.view(ctx, func(tx *kv.Tx) error {
 		c, err := e.tables.chats.Get(tx, kv.Str(id))
 		if err == nil {

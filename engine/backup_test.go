@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/fettle-cli/fettle/engine/backup"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/kv"
@@ -191,7 +192,7 @@ func TestABackupBesideATurn(t *testing.T) {
 		t.Fatal(err)
 	}
 	conv := c.chat(1)
-	if len(conv.Messages) != 2 || conv.Messages[1].Status != CutShort {
+	if len(conv.Messages) != 2 || conv.Messages[1].Status != chat.CutShort {
 		t.Errorf("the turn is %+v", conv.Messages)
 	}
 	if got := tree(t, c.WorkspacePath(conv.Chat)); got["half.txt"] != "h" {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
@@ -42,7 +43,7 @@ type Branch struct {
 
 // Branches lists the branches of a chat, the first begun first. It reads what it lists,
 // and not the messages in between.
-func (s *Store) Branches(ctx context.Context, ref ChatRef) (Chat, []Branch, error) {
+func (s *Store) Branches(ctx context.Context, ref ChatRef) (chat.Chat, []Branch, error) {
 	chat, err := s.find(ctx, ref, nil)
 	if err != nil {
 		return chat, nil, err
@@ -104,7 +105,7 @@ func (s *Store) describeBranch(tx *kv.Tx, set *branchSet, b *branchRecord) (Bran
 		return Branch{}, fmt.Errorf("read message %s: %w", b.Leaf, err)
 	}
 	if err != nil {
-		leaf = &messageLink{ID: b.Leaf}
+		leaf = &chat.MessageLink{ID: b.Leaf}
 	}
 	return Branch{
 		Leaf: b.Leaf, Active: b.Leaf == set.chat.ActiveLeaf, Model: leaf.Model, Messages: b.Length,
@@ -120,7 +121,7 @@ func (s *Store) branchTitle(tx *kv.Tx, chatID, id string) (string, error) {
 		seen[id] = true
 		l, err := s.tables.links.Get(tx, messageKey(chatID, id))
 		if err == nil && l.Role == provider.User {
-			var m *Message
+			var m *chat.Message
 			if m, err = s.message(tx, chatID, id); err == nil && !m.AnswersCalls() {
 				return title(TurnRequest{Parts: m.Parts}), nil
 			}
@@ -137,7 +138,7 @@ func (s *Store) branchTitle(tx *kv.Tx, chatID, id string) (string, error) {
 }
 
 // countChanges counts what switching to a branch would change.
-func (s *Store) countChanges(ctx context.Context, chat Chat, active *cas.Manifest, b *Branch) error {
+func (s *Store) countChanges(ctx context.Context, chat chat.Chat, active *cas.Manifest, b *Branch) error {
 	to, err := s.manifest(ctx, b.ManifestID)
 	if err != nil || to == nil || active == nil || to.Root == active.Root {
 		return err

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/toolset"
 )
 
@@ -197,7 +198,7 @@ func (t *trail) upTo(id string) (out []stride) {
 }
 
 // movedCounts counts the files that a move to another branch would change.
-func (s *Store) movedCounts(ctx context.Context, chat Chat, active, to *cas.Manifest, b *Branch) error {
+func (s *Store) movedCounts(ctx context.Context, chat chat.Chat, active, to *cas.Manifest, b *Branch) error {
 	only := map[string]bool(nil)
 	if chat.Workspace != "" {
 		paths, _, err := s.branchPaths(ctx, chat.ID, active, to)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
@@ -176,7 +177,7 @@ func (s *Store) manifestAt(tx *kv.Tx, set *branchSet, id string) (string, error)
 
 // branchBelow describes the branch that the newest way from a message leads to the end
 // of.
-func (s *Store) branchBelow(ctx context.Context, chat Chat, message string) (out Branch, err error) {
+func (s *Store) branchBelow(ctx context.Context, chat chat.Chat, message string) (out Branch, err error) {
 	set, err := s.branchSet(ctx, chat)
 	if err != nil {
 		return out, err
@@ -224,7 +225,7 @@ func (s *branchSet) newestFrom(b *branchRecord, at int) *branchRecord {
 // Siblings returns, by the id of a message, the ids of all messages that follow what it
 // follows: the ways that a chat continues from there, the oldest first. Messages that
 // have no sibling are left out.
-func (s *Store) Siblings(ctx context.Context, chat Chat) (map[string][]string, error) {
+func (s *Store) Siblings(ctx context.Context, chat chat.Chat) (map[string][]string, error) {
 	set, err := s.branchSet(ctx, chat)
 	if err != nil {
 		return nil, err

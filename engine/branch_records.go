@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
 
@@ -56,7 +57,7 @@ func marksTable() *kv.Table[branchMark] {
 
 // branchSet holds all branches of a chat.
 type branchSet struct {
-	chat  Chat
+	chat  chat.Chat
 	list  []branchRecord // the one with number n is at n-1
 	marks []branchMark   // of a set that was made from messages
 	// stored reports that the store has the records, and so the marks.
@@ -77,7 +78,7 @@ func (s *branchSet) messages() (n int) {
 
 // branchStart is a branch of which only the first message is known.
 type branchStart struct {
-	first    *messageLink
+	first    *chat.MessageLink
 	from, at int
 	beside   string
 	manifest string
@@ -85,14 +86,14 @@ type branchStart struct {
 
 // branchesOf makes the branches of a chat from its messages. A message whose parent is
 // missing counts as a root.
-func branchesOf(chat Chat, links []messageLink) *branchSet {
-	slices.SortFunc(links, func(a, b messageLink) int { return cmp.Compare(a.ID, b.ID) })
+func branchesOf(c chat.Chat, links []chat.MessageLink) *branchSet {
+	slices.SortFunc(links, func(a, b chat.MessageLink) int { return cmp.Compare(a.ID, b.ID) })
 	known := make(map[string]bool, len(links))
 	for _, l := range links {
 		known[l.ID] = true
 	}
-	s := &branchSet{chat: chat, whole: true}
-	children := map[string][]*messageLink{}
+	s := &branchSet{chat: c, whole: true}
+	children := map[string][]*chat.MessageLink{}
 	var starts []branchStart
 	for i := range links {
 		l := &links[i]
@@ -112,7 +113,7 @@ func branchesOf(chat Chat, links []messageLink) *branchSet {
 
 // addBranch adds a branch with all of its messages, and returns the starts of those that
 // branch off from it.
-func (s *branchSet) addBranch(b branchStart, children map[string][]*messageLink) (off []branchStart) {
+func (s *branchSet) addBranch(b branchStart, children map[string][]*chat.MessageLink) (off []branchStart) {
 	rec := branchRecord{
 		ChatID: s.chat.ID, Number: len(s.list) + 1, First: b.first.ID, At: b.at, Parent: b.first.ParentID, From: b.from, Beside: b.beside,
 	}
@@ -138,7 +139,7 @@ func (s *branchSet) addBranch(b branchStart, children map[string][]*messageLink)
 
 // branchSet reads the branches of a chat: the records if there are any, else the
 // messages. In the second case it makes the records of a long chat.
-func (s *Store) branchSet(ctx context.Context, chat Chat) (*branchSet, error) {
+func (s *Store) branchSet(ctx context.Context, chat chat.Chat) (*branchSet, error) {
 	var set *branchSet
 	err := s.view(ctx, func(tx *kv.Tx) (err error) {
 		set, err = s.storedBranches(tx, chat)
@@ -165,7 +166,7 @@ func (s *Store) branchSet(ctx context.Context, chat Chat) (*branchSet, error) {
 
 // storedBranches reads the records of a chat's branches; nil if there are none, or not
 // of all messages. An older fettle adds messages without records.
-func (s *Store) storedBranches(tx *kv.Tx, chat Chat) (*branchSet, error) {
+func (s *Store) storedBranches(tx *kv.Tx, chat chat.Chat) (*branchSet, error) {
 	if chat.Messages <= trackedMessages {
 		return nil, nil
 	}
@@ -237,7 +238,7 @@ func (s *Store) putBranches(w kv.Writer, list []branchRecord) error {
 // keepBranches adds the messages of a turn to the records of a long chat's branches.
 // chat is the one before the turn. A chat whose records lack a message, because one is
 // damaged or the chat is older than the records, is left to branchSet.
-func (s *Store) keepBranches(tx *kv.Tx, chat Chat, f *folding) error {
+func (s *Store) keepBranches(tx *kv.Tx, chat chat.Chat, f *folding) error {
 	added := f.added()
 	messages := chat.Messages + len(added) - len(f.brought)
 	if len(added) == 0 || messages <= trackedMessages {
@@ -250,7 +251,7 @@ func (s *Store) keepBranches(tx *kv.Tx, chat Chat, f *folding) error {
 	return err
 }
 
-func (s *Store) extendBranches(tx *kv.Tx, chat Chat, added []Message) error {
+func (s *Store) extendBranches(tx *kv.Tx, chat chat.Chat, added []chat.Message) error {
 	b, err := s.tables.branches.Find(tx, "leaf", kv.Str(chat.ID).Str(added[0].ParentID))
 	if errors.Is(err, kv.ErrNotFound) {
 		if len(added) > trackedMessages || chat.Messages <= 2*trackedMessages {
@@ -276,21 +277,21 @@ func (s *Store) extendBranches(tx *kv.Tx, chat Chat, added []Message) error {
 
 // trackFew makes the records of a chat that has just become long, or of one that begins
 // with the messages of another.
-func (s *Store) trackFew(tx *kv.Tx, chat Chat, added []Message) error {
-	links := linksOf(added)
+func (s *Store) trackFew(tx *kv.Tx, c chat.Chat, added []chat.Message) error {
+	links := chat.LinksOf(added)
 	if len(added) <= trackedMessages {
 		links = nil
-		for l, err := range s.tables.links.Scan(tx, kv.Range{Prefix: kv.Str(chat.ID)}) {
+		for l, err := range s.tables.links.Scan(tx, kv.Range{Prefix: kv.Str(c.ID)}) {
 			if err != nil {
 				return err
 			}
 			links = append(links, *l)
 		}
-		if len(links) != chat.Messages+len(added) {
+		if len(links) != c.Messages+len(added) {
 			return nil // another turn of the chat is being folded
 		}
 	}
-	set := branchesOf(chat, links)
+	set := branchesOf(c, links)
 	if !set.whole {
 		return nil
 	}
@@ -299,7 +300,7 @@ func (s *Store) trackFew(tx *kv.Tx, chat Chat, added []Message) error {
 
 // newBranch returns the record of a branch that begins with a message, without its
 // messages; nil if the chat's records are not complete.
-func (s *Store) newBranch(tx *kv.Tx, chat Chat, first Message) (*branchRecord, error) {
+func (s *Store) newBranch(tx *kv.Tx, chat chat.Chat, first chat.Message) (*branchRecord, error) {
 	set, err := s.storedBranches(tx, chat)
 	if set == nil || err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/internal/kv"
@@ -77,7 +78,7 @@ func (s *Store) stateOfQuestion(ctx context.Context, conv *conversation) (string
 
 // firstState is the state in which the chat's first tool found the workspace. A
 // state knows its own; the way back is gone only over those that don't.
-func (s *Store) firstState(ctx context.Context, chat Chat) (string, error) {
+func (s *Store) firstState(ctx context.Context, chat chat.Chat) (string, error) {
 	first := ""
 	for id := chat.ActiveManifest; id != ""; {
 		m, err := s.manifest(ctx, id)
@@ -121,7 +122,7 @@ type SwitchRequest struct {
 // the chat.
 func (e *Engine) Switch(ctx context.Context, req SwitchRequest) (*Restored, error) {
 	back := RestoreRequest{Chat: req.Chat, Overwrite: req.Overwrite, OnWait: req.OnWait, Written: req.Written}
-	return e.withFolder(ctx, back, func(chat Chat, ws *toolset.Workspace) (*Restored, error) {
+	return e.withFolder(ctx, back, func(chat chat.Chat, ws *toolset.Workspace) (*Restored, error) {
 		to, err := e.branchBelow(ctx, chat, req.Message)
 		if err != nil {
 			return nil, err
@@ -139,7 +140,7 @@ func (e *Engine) Switch(ctx context.Context, req SwitchRequest) (*Restored, erro
 
 // switching is a chat on its way to another branch.
 type switching struct {
-	chat Chat
+	chat chat.Chat
 	ws   *toolset.Workspace
 	to   Branch
 }
@@ -203,7 +204,7 @@ func (s *Store) setLeaf(ctx context.Context, done *Restored, leaf string) error 
 			chat.ActiveManifest = done.After.ID
 		}
 		done.Chat = *chat
-		return errors.Join(putBounded(s, tx, s.tables.chats, chat, chat.called()), s.tables.moves.Delete(tx, kv.Str(chat.ID)))
+		return errors.Join(putBounded(s, tx, s.tables.chats, chat, chat.Called()), s.tables.moves.Delete(tx, kv.Str(chat.ID)))
 	})
 	if err != nil {
 		return storeFault(fmt.Sprintf("note the branch of chat %d", done.Chat.Number), err)

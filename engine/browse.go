@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/toolset"
@@ -41,13 +42,13 @@ type StateInfo struct {
 // States lists the states on the way to the chat's active one, the latest
 // first, with those that redo can bring back before them: at most limit of
 // them, all where that is 0. more tells that there are others.
-func (e *Engine) States(ctx context.Context, ref ChatRef, limit int) (chat Chat, out []StateInfo, more bool, err error) {
-	if chat, err = e.findSettled(ctx, ref); err != nil {
-		return Chat{}, nil, false, err
+func (e *Engine) States(ctx context.Context, ref ChatRef, limit int) (c chat.Chat, out []StateInfo, more bool, err error) {
+	if c, err = e.findSettled(ctx, ref); err != nil {
+		return chat.Chat{}, nil, false, err
 	}
-	h, err := e.history(ctx, chat)
+	h, err := e.history(ctx, c)
 	if err != nil {
-		return Chat{}, nil, false, err
+		return chat.Chat{}, nil, false, err
 	}
 	if limit <= 0 {
 		limit = maxHistory
@@ -55,7 +56,7 @@ func (e *Engine) States(ctx context.Context, ref ChatRef, limit int) (chat Chat,
 	way := stateWay{e: e, atOnce: limit > fewStates}
 	undone, err := h.undone(ctx)
 	if err != nil {
-		return Chat{}, nil, false, err
+		return chat.Chat{}, nil, false, err
 	}
 	skip := map[string]bool{}
 	for _, s := range slices.Backward(undone) {
@@ -67,16 +68,16 @@ func (e *Engine) States(ctx context.Context, ref ChatRef, limit int) (chat Chat,
 			out = append(out, StateInfo{Manifest: m, Active: m.ID == h.active.ID})
 		}
 		if m, err = way.manifest(ctx, m.ParentID); err != nil {
-			return Chat{}, nil, false, err
+			return chat.Chat{}, nil, false, err
 		}
 	}
 	if more = len(out) > limit; more {
 		out = out[:limit]
 	}
 	if err := h.markReverted(ctx, out); err != nil {
-		return Chat{}, nil, false, err
+		return chat.Chat{}, nil, false, err
 	}
-	return chat, out, more, e.nameTools(ctx, out)
+	return c, out, more, e.nameTools(ctx, out)
 }
 
 // fewStates is how many states are looked up one by one. Where a list may be
@@ -115,7 +116,7 @@ func (w *stateWay) manifest(ctx context.Context, id string) (*cas.Manifest, erro
 }
 
 // findSettled finds a chat, at the state that its folder has.
-func (s *Store) findSettled(ctx context.Context, ref ChatRef) (Chat, error) {
+func (s *Store) findSettled(ctx context.Context, ref ChatRef) (chat.Chat, error) {
 	chat, err := s.find(ctx, ref, nil)
 	if err != nil {
 		return chat, err
@@ -126,36 +127,36 @@ func (s *Store) findSettled(ctx context.Context, ref ChatRef) (Chat, error) {
 // StateTree lists the states of all branches of a chat, the latest first: at most
 // limit of them, all where that is 0. more tells that there are others. Each comes
 // before the one that it names as its parent.
-func (s *Store) StateTree(ctx context.Context, ref ChatRef, limit int) (chat Chat, out []StateInfo, more bool, err error) {
-	if chat, err = s.findSettled(ctx, ref); err != nil {
-		return Chat{}, nil, false, err
+func (s *Store) StateTree(ctx context.Context, ref ChatRef, limit int) (c chat.Chat, out []StateInfo, more bool, err error) {
+	if c, err = s.findSettled(ctx, ref); err != nil {
+		return chat.Chat{}, nil, false, err
 	}
-	h, err := s.history(ctx, chat)
+	h, err := s.history(ctx, c)
 	if err != nil {
-		return Chat{}, nil, false, err
+		return chat.Chat{}, nil, false, err
 	}
 	undone, err := h.undone(ctx)
 	if err != nil {
-		return Chat{}, nil, false, err
+		return chat.Chat{}, nil, false, err
 	}
 	skip := map[string]bool{}
 	for _, done := range undone {
 		skip[done.after.ID] = true
 	}
-	list, err := s.states.Manifests(ctx, chat.ID)
+	list, err := s.states.Manifests(ctx, c.ID)
 	if err != nil {
-		return Chat{}, nil, false, stateFault("list the states", err)
+		return chat.Chat{}, nil, false, stateFault("list the states", err)
 	}
 	if more = limit > 0 && len(list) > limit; more {
 		list = list[len(list)-limit:]
 	}
 	for _, m := range slices.Backward(list) {
-		out = append(out, StateInfo{Manifest: m, Active: m.ID == chat.ActiveManifest, Undone: skip[m.ID]})
+		out = append(out, StateInfo{Manifest: m, Active: m.ID == c.ActiveManifest, Undone: skip[m.ID]})
 	}
 	if err := h.markReverted(ctx, out); err != nil {
-		return Chat{}, nil, false, err
+		return chat.Chat{}, nil, false, err
 	}
-	return chat, out, more, s.nameTools(ctx, out)
+	return c, out, more, s.nameTools(ctx, out)
 }
 
 // postManifest is the state after a call; empty where no record of the call is
@@ -215,9 +216,9 @@ func (s *Store) nameTools(ctx context.Context, states []StateInfo) error {
 // state. Where an operation on the folder was cut short and is pending, it is the state
 // of the files as they are, which gets no id and isn't noted. Of req it uses Chat,
 // OnWait, Begin and Progress.
-func (e *Engine) FolderState(ctx context.Context, req RestoreRequest) (Chat, *cas.Manifest, error) {
+func (e *Engine) FolderState(ctx context.Context, req RestoreRequest) (chat.Chat, *cas.Manifest, error) {
 	req.read = new(reading)
-	out, err := e.withFolder(ctx, req, func(chat Chat, ws *toolset.Workspace) (*Restored, error) {
+	out, err := e.withFolder(ctx, req, func(chat chat.Chat, ws *toolset.Workspace) (*Restored, error) {
 		if req.read.pending != nil {
 			m, err := e.lookAt(ctx, chat, ws, req.watch())
 			return &Restored{Chat: chat, After: m}, err
@@ -226,7 +227,7 @@ func (e *Engine) FolderState(ctx context.Context, req RestoreRequest) (Chat, *ca
 		return &Restored{Chat: chat, After: m}, err
 	})
 	if err != nil {
-		return Chat{}, nil, err
+		return chat.Chat{}, nil, err
 	}
 	return out.Chat, out.After, nil
 }
@@ -244,7 +245,7 @@ type taking struct {
 }
 
 // takeIn takes a snapshot and makes it the chat's active state.
-func (s *Store) takeIn(ctx context.Context, chat *Chat, ws *toolset.Workspace, t taking) (*cas.Manifest, error) {
+func (s *Store) takeIn(ctx context.Context, chat *chat.Chat, ws *toolset.Workspace, t taking) (*cas.Manifest, error) {
 	active, err := s.manifest(ctx, chat.ActiveManifest)
 	if err != nil {
 		return nil, err
@@ -389,7 +390,7 @@ func (s *Store) StateBefore(ctx context.Context, m *cas.Manifest) (*cas.Manifest
 }
 
 // DescribeState says what made a state of a chat.
-func (s *Store) DescribeState(ctx context.Context, chat Chat, m *cas.Manifest) (StateInfo, error) {
+func (s *Store) DescribeState(ctx context.Context, chat chat.Chat, m *cas.Manifest) (StateInfo, error) {
 	out := []StateInfo{{Manifest: m, Active: m.ID == chat.ActiveManifest}}
 	err := s.nameTools(ctx, out)
 	return out[0], err
@@ -397,11 +398,11 @@ func (s *Store) DescribeState(ctx context.Context, chat Chat, m *cas.Manifest) (
 
 // ChatsByID gives those chats of some ids that there are, deleted ones
 // included.
-func (s *Store) ChatsByID(ctx context.Context, ids []string) (map[string]Chat, error) {
+func (s *Store) ChatsByID(ctx context.Context, ids []string) (map[string]chat.Chat, error) {
 	if _, err := s.Fold(ctx, FoldAll); err != nil {
 		return nil, err // a chat whose turns wait in journals is there, too
 	}
-	out := make(map[string]Chat, len(ids))
+	out := make(map[string]chat.Chat, len(ids))
 	err := s.view(ctx, func(tx *kv.Tx) error {
 		for _, id := range ids {
 			c, err := s.tables.chats.Get(tx, kv.Str(id))

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/toolset"
 )
@@ -173,7 +174,7 @@ func (e *Engine) changeFolder(
 			return nil, err
 		}
 	}
-	return e.withFolder(ctx, req, func(chat Chat, ws *toolset.Workspace) (*Restored, error) {
+	return e.withFolder(ctx, req, func(chat chat.Chat, ws *toolset.Workspace) (*Restored, error) {
 		for _, name := range local {
 			if err := underNoLink(ws.Root, name); err != nil {
 				return nil, err

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/internal/kv"
@@ -29,12 +30,12 @@ const (
 )
 
 // ViewCall returns a call whole: one that has ended, or that runs in this process.
-func (e *Engine) ViewCall(ctx context.Context, id string) (*CallView, error) {
+func (e *Engine) ViewCall(ctx context.Context, id string) (*chat.CallView, error) {
 	call, err := e.toolCall(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	calls := []ToolCall{*call}
+	calls := []chat.ToolCall{*call}
 	if err := e.markUndoneCalls(ctx, call.ChatID, call.ID, calls); err != nil {
 		return nil, err
 	}
@@ -45,24 +46,24 @@ func (e *Engine) ViewCall(ctx context.Context, id string) (*CallView, error) {
 // without their arguments and results: the messages have these. What a call gave for the
 // workspace panel is in WorkspacePayload, always whole. Messages are in the order of their
 // ids.
-func (s *Store) ViewCalls(ctx context.Context, chatID string, messages []Message) ([]CallView, error) {
-	of, left := map[string]int{}, map[use]int{}
+func (s *Store) ViewCalls(ctx context.Context, chatID string, messages []chat.Message) ([]chat.CallView, error) {
+	of, left := map[string]int{}, map[chat.Use]int{}
 	for i, m := range messages {
 		for _, p := range m.Parts {
 			if p.Kind == provider.ToolCallPart && p.Call != nil {
 				of[m.ID] = i
-				left[use{m.ID, p.Call.ID}]++
+				left[chat.Use{MessageID: m.ID, ID: p.Call.ID}]++
 			}
 		}
 	}
 	if len(of) == 0 {
 		return nil, nil
 	}
-	calls, err := s.callsOf(ctx, chatID, timeOfID(messages[0].ID), left)
+	calls, err := s.callsOf(ctx, chatID, chat.TimeOfID(messages[0].ID), left)
 	if err != nil {
 		return nil, err
 	}
-	slices.SortStableFunc(calls, func(a, b ToolCall) int {
+	slices.SortStableFunc(calls, func(a, b chat.ToolCall) int {
 		return cmp.Or(cmp.Compare(of[a.MessageID], of[b.MessageID]), cmp.Compare(a.Index, b.Index))
 	})
 	calls, made, err := s.withApps(ctx, chatID, calls)
@@ -72,7 +73,7 @@ func (s *Store) ViewCalls(ctx context.Context, chatID string, messages []Message
 	if err := s.markUndoneCalls(ctx, chatID, messages[0].ID, calls); err != nil {
 		return nil, err
 	}
-	out, room := make([]CallView, 0, len(calls)), viewedPlans
+	out, room := make([]chat.CallView, 0, len(calls)), viewedPlans
 	for _, c := range calls {
 		v, err := s.view1(ctx, c)
 		if err != nil {
@@ -103,12 +104,12 @@ func withoutConfig(raw json.RawMessage) json.RawMessage {
 		return nil
 	}
 	plan.Config, plan.Problems = nil, nil
-	return encodePlan(plan)
+	return chat.EncodePlan(plan)
 }
 
 // callsOf reads the records of some uses, each as often as left says, from a time on.
 // It ends with the last of them: the calls of what came later may be many.
-func (s *Store) callsOf(ctx context.Context, chatID, from string, left map[use]int) (calls []ToolCall, err error) {
+func (s *Store) callsOf(ctx context.Context, chatID, from string, left map[chat.Use]int) (calls []chat.ToolCall, err error) {
 	err = s.view(ctx, func(tx *kv.Tx) error {
 		calls = nil
 		left := maps.Clone(left)
@@ -116,11 +117,11 @@ func (s *Store) callsOf(ctx context.Context, chatID, from string, left map[use]i
 			if err != nil {
 				return err
 			}
-			u := use{c.MessageID, c.ToolUseID}
+			u := chat.Use{MessageID: c.MessageID, ID: c.ToolUseID}
 			if left[u] == 0 {
 				continue
 			}
-			if c.Args = nil; toolsetOf(c.ToolID) == "" { // no builtin gives a payload
+			if c.Args = nil; chat.ToolsetOf(c.ToolID) == "" { // no builtin gives a payload
 				c.Result = nil
 			}
 			calls = append(calls, *c)
@@ -140,11 +141,11 @@ func (s *Store) callsOf(ctx context.Context, chatID, from string, left map[use]i
 }
 
 // view1 adds to a call what its record doesn't say.
-func (s *Store) view1(ctx context.Context, c ToolCall) (*CallView, error) {
-	v := &CallView{ToolCall: c, Changes: []event.Change{}}
+func (s *Store) view1(ctx context.Context, c chat.ToolCall) (*chat.CallView, error) {
+	v := &chat.CallView{ToolCall: c, Changes: []event.Change{}}
 	if c.AppOf == "" {
-		if _, ok := c.workspacePayload(); ok {
-			v.WorkspacePayload, v.PayloadID = c.givenWorkspace(), callPayloadID(c.MessageID, c.ToolUseID)
+		if _, ok := c.WorkspacePayload(); ok {
+			v.WorkspacePayload, v.PayloadID = c.GivenWorkspace(), chat.CallPayloadID(c.MessageID, c.ToolUseID)
 		}
 	}
 	var plan render.Plan

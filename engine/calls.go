@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/permission"
@@ -62,7 +63,7 @@ type call struct {
 // toolID is the tool's id as events have it. A call of a client's tool that is
 // refused was never the client's, and goes by the model's word.
 func (c *call) toolID() string {
-	if c.known && (c.refused == "" || !isClientTool(c.entry.Tool.ID)) {
+	if c.known && (c.refused == "" || !chat.IsClientTool(c.entry.Tool.ID)) {
 		return c.entry.Tool.ID
 	}
 	return c.use.Name
@@ -120,7 +121,7 @@ func (t *turn) prepare(use provider.ToolCall) *call {
 	c.entry, c.known = t.names.Lookup(use.Name)
 	if !record.IsObject(use.Args) {
 		c.use.Args = json.RawMessage("{}") // what is recorded and sent back has to be one
-		c.refused = "the arguments are no JSON object: " + sanitize.Shorten(string(use.Args), titleLength)
+		c.refused = "the arguments are no JSON object: " + sanitize.Shorten(string(use.Args), chat.TitleLength)
 		return c
 	}
 	if !c.known && use.Name == provider.UnnamedTool {
@@ -134,7 +135,7 @@ func (t *turn) prepare(use provider.ToolCall) *call {
 		}
 		return c
 	}
-	if isClientTool(c.entry.Tool.ID) {
+	if chat.IsClientTool(c.entry.Tool.ID) {
 		return c // its arguments are the client's to judge
 	}
 	s, err := t.eng.schemas.compile(c.entry.Tool.InputSchema)
@@ -289,8 +290,8 @@ func (t *turn) recordRefused(calls []*call) error {
 	bodies := make([]event.Body, 0, 2*len(calls))
 	for _, c := range calls {
 		bodies = append(bodies, t.startOf(c), event.ToolComplete{
-			Tool: bareID(c.toolID()), ToolID: c.toolID(), Index: c.index, ToolUseID: c.use.ID, CallID: c.id,
-			Status: event.CallError, Error: c.refused, Result: "error: " + c.refused, RenderPlan: failedPlan(c.refused, ""),
+			Tool: chat.BareID(c.toolID()), ToolID: c.toolID(), Index: c.index, ToolUseID: c.use.ID, CallID: c.id,
+			Status: event.CallError, Error: c.refused, Result: "error: " + c.refused, RenderPlan: chat.FailedPlan(c.refused, ""),
 		})
 	}
 	return t.emit(bodies...)

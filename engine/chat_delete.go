@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/internal/lockfile"
@@ -40,17 +41,17 @@ type deletion struct {
 }
 
 // FindChat gives a chat without its messages. It waits for no live turn.
-func (s *Store) FindChat(ctx context.Context, ref ChatRef) (Chat, error) {
+func (s *Store) FindChat(ctx context.Context, ref ChatRef) (chat.Chat, error) {
 	return s.find(ctx, ref, nil)
 }
 
 // NumberedChats gives the chats whose numbers lie from one to another, both
 // included, in their order and at most MaxDelete of them and one.
-func (s *Store) NumberedChats(ctx context.Context, from, to int64) ([]Chat, error) {
+func (s *Store) NumberedChats(ctx context.Context, from, to int64) ([]chat.Chat, error) {
 	if _, err := s.Fold(ctx, FoldAll); err != nil {
 		return nil, err
 	}
-	var out []Chat
+	var out []chat.Chat
 	err := s.view(ctx, func(tx *kv.Tx) error {
 		r := kv.Range{From: kv.Int(from), To: kv.Int(to + 1)}
 		for c, err := range legible(s, s.tables.chats.ByIndex(tx, "number", nil, r)) {
@@ -76,7 +77,7 @@ func (s *Store) NumberedChats(ctx context.Context, from, to int64) ([]Chat, erro
 // are gone from every list at once, and [Store.RestoreChat] brings them back
 // until they are removed for good, at the earliest after DeletedKept. A chat
 // with a live turn is not deleted.
-func (s *Store) DeleteChats(ctx context.Context, chats ...Chat) error {
+func (s *Store) DeleteChats(ctx context.Context, chats ...chat.Chat) error {
 	if len(chats) > MaxDelete {
 		return fault.New(fault.Usage, fmt.Sprintf("%d chats are too many to delete at once; %d are allowed", len(chats), MaxDelete))
 	}
@@ -110,12 +111,12 @@ func (s *Store) DeleteChats(ctx context.Context, chats ...Chat) error {
 		return s.storeTrouble(err)
 	}
 	s.endServices("its chat was deleted", func(svc toolset.Service) bool {
-		return slices.ContainsFunc(chats, func(c Chat) bool { return c.ID == svc.ChatID })
+		return slices.ContainsFunc(chats, func(c chat.Chat) bool { return c.ID == svc.ChatID })
 	})
 	return s.remirror(ctx)
 }
 
-func (s *Store) markDeleted(tx *kv.Tx, c Chat, now time.Time) error {
+func (s *Store) markDeleted(tx *kv.Tx, c chat.Chat, now time.Time) error {
 	chat, err := s.tables.chats.Get(tx, kv.Str(c.ID))
 	if errors.Is(err, kv.ErrNotFound) {
 		return fault.New(fault.NotFound, fmt.Sprintf("no chat %d", c.Number), "fettle chats list")
@@ -124,13 +125,13 @@ func (s *Store) markDeleted(tx *kv.Tx, c Chat, now time.Time) error {
 		return err // somebody was faster, and its mark stands
 	}
 	chat.DeletedAt = &now
-	return errors.Join(putBounded(s, tx, s.tables.chats, chat, chat.called()),
+	return errors.Join(putBounded(s, tx, s.tables.chats, chat, chat.Called()),
 		s.tables.deleted.Put(tx, &deletion{ChatID: chat.ID, At: now}))
 }
 
 // tryChat takes the locks that a turn of the chat would hold, or returns a fault that
 // names the process which has the chat's.
-func (s *Store) tryChat(ctx context.Context, c Chat) (func(), error) {
+func (s *Store) tryChat(ctx context.Context, c chat.Chat) (func(), error) {
 	letData, err := s.shareData(ctx, nil)
 	if err != nil {
 		return nil, err
@@ -143,7 +144,7 @@ func (s *Store) tryChat(ctx context.Context, c Chat) (func(), error) {
 	return func() { unlock(); letData() }, nil
 }
 
-func (s *Store) tryChatAlone(c Chat) (func(), error) {
+func (s *Store) tryChatAlone(c chat.Chat) (func(), error) {
 	path, err := s.lockPath("chat-" + c.ID)
 	if err != nil {
 		return nil, err
@@ -182,8 +183,8 @@ func (s *Store) remirror(ctx context.Context) error {
 }
 
 // DeletedChats gives the chats that can be restored, the last deleted first.
-func (s *Store) DeletedChats(ctx context.Context) ([]Chat, error) {
-	var out []Chat
+func (s *Store) DeletedChats(ctx context.Context) ([]chat.Chat, error) {
+	var out []chat.Chat
 	err := s.view(ctx, func(tx *kv.Tx) error {
 		for d, err := range legible(s, s.tables.deleted.Scan(tx, kv.Range{})) {
 			if err != nil {
@@ -206,7 +207,7 @@ func (s *Store) DeletedChats(ctx context.Context) ([]Chat, error) {
 	if err != nil && !errors.Is(err, kv.ErrNotFound) {
 		return nil, err
 	}
-	slices.SortFunc(out, func(a, b Chat) int {
+	slices.SortFunc(out, func(a, b chat.Chat) int {
 		return cmp.Or(b.DeletedAt.Compare(*a.DeletedAt), cmp.Compare(b.LastTurn, a.LastTurn))
 	})
 	return out, nil
@@ -214,21 +215,21 @@ func (s *Store) DeletedChats(ctx context.Context) ([]Chat, error) {
 
 // RestoreChat takes back that a chat was deleted. was tells whether it had
 // been: one that is there is left as it is.
-func (s *Store) RestoreChat(ctx context.Context, number int64) (chat Chat, was bool, err error) {
+func (s *Store) RestoreChat(ctx context.Context, number int64) (c chat.Chat, was bool, err error) {
 	if _, err := s.Fold(ctx, FoldAll); err != nil {
-		return Chat{}, false, err
+		return chat.Chat{}, false, err
 	}
 	gone := fault.New(fault.NotFound, fmt.Sprintf("there is no chat %d to restore", number), "fettle chats list --deleted")
 	err = s.view(ctx, func(*kv.Tx) error { return nil })
 	if errors.Is(err, kv.ErrNotFound) {
-		return Chat{}, false, gone // no store yet, and none is made
+		return chat.Chat{}, false, gone // no store yet, and none is made
 	}
 	if err != nil {
-		return Chat{}, false, err
+		return chat.Chat{}, false, err
 	}
 	release, err := s.shareData(ctx, nil)
 	if err != nil {
-		return Chat{}, false, err
+		return chat.Chat{}, false, err
 	}
 	defer release()
 	err = s.store.UpdateSync(ctx, func(tx *kv.Tx) error {
@@ -240,19 +241,19 @@ func (s *Store) RestoreChat(ctx context.Context, number int64) (chat Chat, was b
 			return err
 		}
 		was, err = s.unmarkDeleted(tx, found)
-		chat = *found
+		c = *found
 		return err
 	})
 	if err != nil {
-		return Chat{}, false, s.storeTrouble(err)
+		return chat.Chat{}, false, s.storeTrouble(err)
 	}
 	if was {
 		err = s.remirror(ctx)
 	}
-	return chat, was, err
+	return c, was, err
 }
 
-func (s *Store) unmarkDeleted(tx *kv.Tx, chat *Chat) (was bool, err error) {
+func (s *Store) unmarkDeleted(tx *kv.Tx, chat *chat.Chat) (was bool, err error) {
 	if chat.DeletedAt == nil {
 		return false, nil
 	}
@@ -264,5 +265,5 @@ func (s *Store) unmarkDeleted(tx *kv.Tx, chat *Chat) (was bool, err error) {
 		return false, fault.New(fault.NotFound, fmt.Sprintf("chat %d is being removed for good", chat.Number), "fettle chats list --deleted")
 	}
 	chat.DeletedAt = nil
-	return true, errors.Join(putBounded(s, tx, s.tables.chats, chat, chat.called()), s.tables.deleted.Delete(tx, kv.Str(chat.ID)))
+	return true, errors.Join(putBounded(s, tx, s.tables.chats, chat, chat.Called()), s.tables.deleted.Delete(tx, kv.Str(chat.ID)))
 }

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/search"
 	"github.com/fettle-cli/fettle/internal/kv"
@@ -25,17 +26,17 @@ const (
 
 // Imported is what became of one document.
 type Imported struct {
-	Chat Chat // as it is here now
+	Chat chat.Chat // as it is here now
 	// Skipped says that the chat was there already and is left as it is.
 	Skipped bool
 }
 
 // ImportRequest selects the chats that are imported.
 type ImportRequest struct {
-	// Documents yields the chats that a [DocumentReader] has read. It is run
+	// Documents yields the chats that a [chat.DocumentReader] has read. It is run
 	// twice, and the second time yields the same: the first one checks all of
 	// them, so that a bad document leaves nothing behind.
-	Documents iter.Seq2[*ChatDocument, error]
+	Documents iter.Seq2[*chat.Document, error]
 	There     Existing
 	// Each is called for each document in their order, once it is kept or
 	// skipped. Its error ends the import.
@@ -119,7 +120,7 @@ const (
 	importBytes = 16 << 20
 )
 
-func (r *importing) add(ctx context.Context, d *ChatDocument) error {
+func (r *importing) add(ctx context.Context, d *chat.Document) error {
 	known, err := r.e.knownChat(ctx, d.Chat.ID)
 	if err != nil {
 		return err
@@ -193,7 +194,7 @@ func incomingIn(arrivals []arrival) (in []*incoming) {
 }
 
 // knownChat is the chat with an id, deleted ones included; nil if there is none.
-func (s *Store) knownChat(ctx context.Context, id string) (chat *Chat, err error) {
+func (s *Store) knownChat(ctx context.Context, id string) (chat *chat.Chat, err error) {
 	if id == "" {
 		return nil, nil
 	}
@@ -207,7 +208,7 @@ func (s *Store) knownChat(ctx context.Context, id string) (chat *Chat, err error
 	return chat, err
 }
 
-func existsFault(d *ChatDocument, known *Chat) error {
+func existsFault(d *chat.Document, known *chat.Chat) error {
 	if known.DeletedAt != nil {
 		return fault.New(fault.Usage, fmt.Sprintf("%q is here already: it was chat %d and is deleted", d.Chat.Title, known.Number),
 			fmt.Sprintf("fettle chats restore %d", known.Number), "fettle chats import --copy FILE…   makes another one")
@@ -218,7 +219,7 @@ func existsFault(d *ChatDocument, known *Chat) error {
 
 // incomingOf makes a chat of a document. Calls always get ids of their own:
 // they are keys beside those of all other chats.
-func (s *Store) incomingOf(ctx context.Context, d *ChatDocument, fresh bool) (*incoming, error) {
+func (s *Store) incomingOf(ctx context.Context, d *chat.Document, fresh bool) (*incoming, error) {
 	c := &incoming{chat: d.Chat, messages: d.Messages}
 	if fresh {
 		c.chat.ID = s.newID()
@@ -235,7 +236,7 @@ func (s *Store) incomingOf(ctx context.Context, d *ChatDocument, fresh bool) (*i
 		if err != nil {
 			return nil, err
 		}
-		origin := Origin{ChatID: from.ChatID, MessageID: from.MessageID} // its number was another store's
+		origin := chat.Origin{ChatID: from.ChatID, MessageID: from.MessageID} // its number was another store's
 		if known != nil {
 			origin.Number = known.Number
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
@@ -15,10 +16,10 @@ const insertGroup = 200
 
 // incoming is a chat that is written whole, and not turn by turn.
 type incoming struct {
-	chat     Chat
-	messages []Message
-	calls    []ToolCall
-	decided  []PayloadDecision
+	chat     chat.Chat
+	messages []chat.Message
+	calls    []chat.ToolCall
+	decided  []chat.PayloadDecision
 	// artifacts keep the pages that the calls are shown by.
 	artifacts []keptArtifact
 	// origin is the id of a chat of this data directory that it has states of, and that
@@ -99,7 +100,7 @@ func (s *Store) writeGroup(ctx context.Context, in []*incoming) error {
 			if err := s.originStays(tx, c.origin); err != nil {
 				return err
 			}
-			err := errors.Join(putBounded(s, tx, s.tables.chats, &c.chat, c.chat.called()), s.tables.deleted.Delete(tx, kv.Str(c.chat.ID)),
+			err := errors.Join(putBounded(s, tx, s.tables.chats, &c.chat, c.chat.Called()), s.tables.deleted.Delete(tx, kv.Str(c.chat.ID)),
 				s.tables.search.putRow(tx, c.chat.Number, rowOf(&c.chat)))
 			if err != nil {
 				return err
@@ -212,7 +213,7 @@ func (s *Store) putIncoming(b *kv.Batch, c *incoming) error {
 		return err
 	}
 	if len(c.messages) > trackedMessages {
-		set := branchesOf(c.chat, linksOf(c.messages))
+		set := branchesOf(c.chat, chat.LinksOf(c.messages))
 		if err := errors.Join(s.putMarks(b, set.marks), s.putBranches(b, set.list)); err != nil {
 			return err
 		}

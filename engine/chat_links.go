@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
 
@@ -12,7 +13,7 @@ const treeGroup = 5000
 
 // chatLinks reads all messages of a chat without their content. damaged reports that
 // one could not be read.
-func (s *Store) chatLinks(ctx context.Context, chatID string) (links []messageLink, damaged bool, err error) {
+func (s *Store) chatLinks(ctx context.Context, chatID string) (links []chat.MessageLink, damaged bool, err error) {
 	r := kv.Range{Prefix: kv.Str(chatID), Limit: treeGroup}
 	for n := treeGroup; n == treeGroup; {
 		n = 0

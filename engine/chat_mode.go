@@ -5,6 +5,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/internal/kv"
@@ -22,7 +23,7 @@ type ModeChange struct {
 }
 
 // apply changes a chat's record.
-func (m ModeChange) apply(c *Chat, now time.Time) {
+func (m ModeChange) apply(c *chat.Chat, now time.Time) {
 	c.ModeChosenAt = now
 	if m.Approvals != nil {
 		c.Approvals = *m.Approvals
@@ -34,21 +35,21 @@ func (m ModeChange) apply(c *Chat, now time.Time) {
 
 // SetMode changes the mode of a chat for its turns from the next one on. A turn that runs
 // keeps the mode that it began with.
-func (s *Store) SetMode(ctx context.Context, ref ChatRef, m ModeChange) (Chat, error) {
+func (s *Store) SetMode(ctx context.Context, ref ChatRef, m ModeChange) (chat.Chat, error) {
 	if m.Approvals != nil {
 		if err := checkMode(*m.Approvals); err != nil {
-			return Chat{}, err
+			return chat.Chat{}, err
 		}
 	}
-	return s.changeChat(ctx, ref, func(tx *kv.Tx, chat *Chat) error {
+	return s.changeChat(ctx, ref, func(tx *kv.Tx, chat *chat.Chat) error {
 		m.apply(chat, s.o.Now())
-		return putBounded(s, tx, s.tables.chats, chat, chat.called())
+		return putBounded(s, tx, s.tables.chats, chat, chat.Called())
 	})
 }
 
 // Mode returns the mode in which calls of a chat's next turn are decided: the chat's own or
 // the configured one.
-func (e *Engine) Mode(c Chat) permission.Mode {
+func (e *Engine) Mode(c chat.Chat) permission.Mode {
 	return cmp.Or(c.Approvals, e.o.Policy.Approvals, permission.Calls)
 }
 
@@ -77,7 +78,7 @@ func (t *turn) modeChange() ModeChange {
 
 // chooseMode sets the mode in which the turn's calls are decided. The user's own calls are
 // not subject to plan mode, which is about what a model does.
-func (t *turn) chooseMode(chat Chat) {
+func (t *turn) chooseMode(chat chat.Chat) {
 	t.policy.Approvals = cmp.Or(t.req.Policy.Approvals, t.eng.Mode(chat))
 	t.plan = chat.Plan
 	if t.req.Plan != nil {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/internal/lockfile"
 )
@@ -232,7 +233,7 @@ func (s *Store) finishPurge(ctx context.Context, d deletion, out *Purged) error 
 // chat stays there, and leads to a number that no chat has any more; a store
 // that can't be used at all stops the purge in what comes next.
 func (s *Store) forgetWords(ctx context.Context, chatID string) error {
-	var chat *Chat
+	var chat *chat.Chat
 	err := s.store.View(ctx, func(tx *kv.Tx) (err error) {
 		chat, err = s.tables.chats.Get(tx, kv.Str(chatID))
 		return err

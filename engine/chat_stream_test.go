@@ -9,6 +9,7 @@ import (
 	"testing"
 	"unicode/utf16"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -18,7 +19,7 @@ func TestDocumentsAreReadOneByOne(t *testing.T) {
 	t.Parallel()
 	r, w := io.Pipe()
 	defer r.Close()
-	read := NewDocumentReader(r)
+	read := chat.NewDocumentReader(r)
 	for i := range 3 {
 		go func() {
 			if i < 2 {
@@ -69,7 +70,7 @@ func TestAnImportGoesOnWhereItStopped(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, echoScript)
 	const n = insertGroup + 3
-	var docs []*ChatDocument
+	var docs []*chat.Document
 	for i := range n {
 		docs = append(docs, longDocument(i, 2))
 	}
@@ -99,7 +100,7 @@ func TestExportOfALongChat(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, echoScript)
 	doc := longDocument(0, 2*someCount+7)
-	if _, err := b.importChats(t.Context(), []*ChatDocument{doc}, RefuseExisting); err != nil {
+	if _, err := b.importChats(t.Context(), []*chat.Document{doc}, RefuseExisting); err != nil {
 		t.Fatal(err)
 	}
 	got, _, err := b.ExportChat(t.Context(), ChatRef{Number: 1})

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
@@ -28,7 +29,7 @@ type ListChats struct {
 	Since, Before time.Time
 }
 
-func (q *ListChats) matches(c *Chat) bool {
+func (q *ListChats) matches(c *chat.Chat) bool {
 	return strings.Contains(strings.ToLower(c.Model), strings.ToLower(q.Model)) &&
 		(q.Workspace == "" || q.Workspace == c.Workspace) && (!q.Bound || c.Workspace != "") &&
 		!c.UpdatedAt.Before(q.Since) && (q.Before.IsZero() || c.UpdatedAt.Before(q.Before))
@@ -36,7 +37,7 @@ func (q *ListChats) matches(c *Chat) bool {
 
 // ChatPage is one page of chats; Next is nil at the end.
 type ChatPage struct {
-	Chats []Chat
+	Chats []chat.Chat
 	Next  []byte
 }
 
@@ -100,12 +101,12 @@ func (s *Store) chatPage(tx *kv.Tx, q ListChats) (out ChatPage, err error) {
 
 // recentPage returns a page of the chats, those that were used last first. Damaged
 // records are reported and left out.
-func (s *Store) recentPage(tx *kv.Tx, r kv.Range) (page kv.Page[Chat], err error) {
+func (s *Store) recentPage(tx *kv.Tx, r kv.Range) (page kv.Page[chat.Chat], err error) {
 	limit := r.Limit
 	r.Limit = 0
 	for c, err := range legible(s, s.tables.chats.ByIndex(tx, "recent", nil, r)) {
 		if err != nil {
-			return kv.Page[Chat]{}, err
+			return kv.Page[chat.Chat]{}, err
 		}
 		if limit > 0 && len(page.Records) == limit {
 			return page, nil
@@ -118,7 +119,7 @@ func (s *Store) recentPage(tx *kv.Tx, r kv.Range) (page kv.Page[Chat], err error
 }
 
 // recentPlace is the place of a chat in the index "recent", for a Range's After.
-func recentPlace(c *Chat) kv.Key {
+func recentPlace(c *chat.Chat) kv.Key {
 	return append(recentKey(c), kv.FromPrimary(kv.Str(c.ID))...)
 }
 
@@ -135,12 +136,12 @@ func (s *Store) moreChats(tx *kv.Tx, q ListChats, rest kv.Range) (bool, error) {
 
 // Conversation is a chat with the messages on the way to its leaf.
 type Conversation struct {
-	Chat     Chat      `json:"chat"`
-	Messages []Message `json:"messages"`
+	Chat     chat.Chat      `json:"chat"`
+	Messages []chat.Message `json:"messages"`
 	// Decisions are what the person decided about payloads in the messages.
-	Decisions []PayloadDecision `json:"payload_decisions,omitempty"`
+	Decisions []chat.PayloadDecision `json:"payload_decisions,omitempty"`
 	// AppCalls are the last calls that pages of calls in the messages have made.
-	AppCalls []ToolCall `json:"app_calls,omitempty"`
+	AppCalls []chat.ToolCall `json:"app_calls,omitempty"`
 }
 
 // Chat returns a chat and the messages from its root to its active leaf. It
@@ -170,7 +171,7 @@ func (s *Store) chatTo(ctx context.Context, ref ChatRef, r reach) (Conversation,
 		return Conversation{}, err
 	}
 	for _, m := range conv.path {
-		out.Decisions = append(out.Decisions, m.decidedIn(decided)...)
+		out.Decisions = append(out.Decisions, m.DecidedIn(decided)...)
 	}
 	if out.AppCalls, err = s.appCallsIn(ctx, conv); err != nil || len(out.Messages) == 0 {
 		return out, err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
@@ -391,8 +392,8 @@ func FuzzHistory(f *testing.F) {
 				brought = append(brought, result(id, "r"))
 			}
 		}
-		a := assembly{name: bareID, fit: &fitting{}}
-		a.join(append(path, Message{Role: provider.User, Parts: append(brought, result("nobody's", "x"))}), "")
+		a := assembly{name: chat.BareID, fit: &fitting{}}
+		a.join(append(path, chat.Message{Role: provider.User, Parts: append(brought, result("nobody's", "x"))}), "")
 		open := map[string]bool{}
 		for _, m := range a.place() {
 			for _, p := range m.Parts {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/engine/budget"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
@@ -237,7 +238,7 @@ func (c *conversation) cutSummed() {
 // putSummaries keeps a turn's summaries with the messages that they stand for.
 func (s *Store) putSummaries(tx *kv.Tx, f *folding) error {
 	for _, sum := range f.summaries {
-		err := s.putSummary(tx, f.accept.Chat.ID, sum.MessageID, &Summary{
+		err := s.putSummary(tx, f.accept.Chat.ID, sum.MessageID, &chat.Summary{
 			Text: sum.Text, Messages: sum.Messages, Model: sum.Model, CreatedAt: f.accept.Time, Outside: sum.Outside,
 		})
 		if err != nil {
@@ -249,7 +250,7 @@ func (s *Store) putSummaries(tx *kv.Tx, f *folding) error {
 
 // putSummary gives a message a summary; nil takes it away. A message that is no
 // longer there needs none.
-func (s *Store) putSummary(tx *kv.Tx, chatID, id string, sum *Summary) error {
+func (s *Store) putSummary(tx *kv.Tx, chatID, id string, sum *chat.Summary) error {
 	m, err := s.tables.messages.Get(tx, messageKey(chatID, id))
 	if errors.Is(err, kv.ErrNotFound) || err != nil && s.leavesOut(err) {
 		return nil

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/internal/lockfile"
@@ -59,7 +60,7 @@ func begunAt(at time.Time) string {
 // Pending returns the change that a killed process has left unfinished in a chat's
 // folder, or nil. It only reads the store. A change that is still running is not
 // pending.
-func (s *Store) Pending(ctx context.Context, chat Chat) (*Pending, error) {
+func (s *Store) Pending(ctx context.Context, chat chat.Chat) (*Pending, error) {
 	p, err := s.pendingIn(ctx, chat)
 	if p == nil || err != nil {
 		return nil, err
@@ -77,7 +78,7 @@ func (s *Store) Pending(ctx context.Context, chat Chat) (*Pending, error) {
 }
 
 // pendingIn is Pending for a caller that holds the chat's lock.
-func (s *Store) pendingIn(ctx context.Context, chat Chat) (*Pending, error) {
+func (s *Store) pendingIn(ctx context.Context, chat chat.Chat) (*Pending, error) {
 	cut, err := s.cutIn(ctx, chat)
 	if err != nil {
 		return nil, err
@@ -112,7 +113,7 @@ func (s *Store) pendingIn(ctx context.Context, chat Chat) (*Pending, error) {
 }
 
 // cutIn is the restore of a chat, or in its folder, that was started and has not ended.
-func (s *Store) cutIn(ctx context.Context, chat Chat) (*cas.Cut, error) {
+func (s *Store) cutIn(ctx context.Context, chat chat.Chat) (*cas.Cut, error) {
 	if !s.hasStore() {
 		return nil, nil
 	}
@@ -137,7 +138,7 @@ func (s *Store) cutIn(ctx context.Context, chat Chat) (*cas.Cut, error) {
 
 // readMove reads the record of a folder that was on its way to another branch; nil if
 // there is none. over reports that the chat has arrived there, or has moved on.
-func (s *Store) readMove(ctx context.Context, chat Chat) (m *branchMove, over bool, err error) {
+func (s *Store) readMove(ctx context.Context, chat chat.Chat) (m *branchMove, over bool, err error) {
 	arrived := false
 	err = s.view(ctx, func(tx *kv.Tx) (err error) {
 		if m, err = s.tables.moves.Get(tx, kv.Str(chat.ID)); err != nil || m.MessageID == "" {
@@ -158,7 +159,7 @@ func (s *Store) readMove(ctx context.Context, chat Chat) (m *branchMove, over bo
 // takeBackCut reverts, or finishes, an operation that a killed process has left
 // unfinished in the chat's folder. open is only called if there is one. The caller
 // holds the chat's lock.
-func (s *Store) takeBackCut(ctx context.Context, chat Chat, open openFolder) error {
+func (s *Store) takeBackCut(ctx context.Context, chat chat.Chat, open openFolder) error {
 	cut, err := s.cutIn(ctx, chat)
 	if err != nil || cut == nil {
 		return err
@@ -182,7 +183,7 @@ func (s *Store) recovered(ctx context.Context, r cas.Recovery) {
 
 // chatName is the beginning of a notice about a chat.
 func (s *Store) chatName(ctx context.Context, id string) string {
-	var chat *Chat
+	var chat *chat.Chat
 	err := s.view(ctx, func(tx *kv.Tx) (err error) {
 		chat, err = s.tables.chats.Get(tx, kv.Str(id))
 		return err
@@ -248,7 +249,7 @@ func (s *Store) readOnly(ctx context.Context, conv *conversation, r *reading) (e
 }
 
 // lookAt is the state of a folder that something is pending in, as it is.
-func (s *Store) lookAt(ctx context.Context, chat Chat, ws *toolset.Workspace, w watch) (*cas.Manifest, error) {
+func (s *Store) lookAt(ctx context.Context, chat chat.Chat, ws *toolset.Workspace, w watch) (*cas.Manifest, error) {
 	m, err := s.states.Look(ctx, casWorkspace(ws), cas.SnapshotOptions{
 		About:  cas.About{ChatID: chat.ID, ParentID: chat.ActiveManifest, Source: cas.External},
 		Limits: s.o.States, Begin: w.begin, Progress: w.progress,
@@ -262,7 +263,7 @@ func (s *Store) lookAt(ctx context.Context, chat Chat, ws *toolset.Workspace, w 
 // settle records a state that was restored for the chat by a process which was killed
 // before it could record that: the folder has it already. The caller holds the chat's
 // lock.
-func (s *Store) settle(ctx context.Context, chat *Chat) error {
+func (s *Store) settle(ctx context.Context, chat *chat.Chat) error {
 	id, err := s.settled(ctx, *chat)
 	if err != nil || id == chat.ActiveManifest {
 		return err
@@ -277,7 +278,7 @@ func (s *Store) settle(ctx context.Context, chat *Chat) error {
 
 // settled returns the chat's active state, including one that was restored for it but
 // not recorded.
-func (s *Store) settled(ctx context.Context, chat Chat) (string, error) {
+func (s *Store) settled(ctx context.Context, chat chat.Chat) (string, error) {
 	was := chat.ActiveManifest
 	last, err := s.states.Latest(ctx, chat.ID)
 	if err != nil {
@@ -306,7 +307,7 @@ func (s *Store) settled(ctx context.Context, chat Chat) (string, error) {
 }
 
 // asSettled is a chat as [Engine.settle] would leave it, for what only reads.
-func (s *Store) asSettled(ctx context.Context, chat Chat) (Chat, error) {
+func (s *Store) asSettled(ctx context.Context, chat chat.Chat) (chat.Chat, error) {
 	if chat.ActiveManifest == "" {
 		return chat, nil
 	}

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/models"
@@ -160,7 +161,7 @@ func (b *bench) cutTurn(format string, ephemeral bool) outcome {
 		b.t.Fatal(err)
 	}
 	kept := conv.Messages[len(conv.Messages)-1]
-	if kept.Text() != got.text || (kept.Status == Answered) != (got.end == "complete") {
+	if kept.Text() != got.text || (kept.Status == chat.Answered) != (got.end == "complete") {
 		b.t.Errorf("shown %+v, kept %q as %s", got, kept.Text(), kept.Status)
 	}
 	return got

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/internal/record"
@@ -46,7 +47,7 @@ func argumentLines(object json.RawMessage) string {
 		if dec.Decode(&value) != nil {
 			break
 		}
-		fmt.Fprintf(&out, "\n%s: %s", sanitize.Line(fmt.Sprint(name)), sanitize.Shorten(sanitize.Line(argumentText(value)), maxName))
+		fmt.Fprintf(&out, "\n%s: %s", sanitize.Line(fmt.Sprint(name)), sanitize.Shorten(sanitize.Line(argumentText(value)), chat.MaxName))
 	}
 	return out.String()
 }

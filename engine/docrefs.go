@@ -15,6 +15,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/internal/nearest"
@@ -66,7 +67,7 @@ func docRef(text string) string {
 	if end := strings.IndexFunc(text, unicode.IsSpace); end >= 0 {
 		text = text[:end]
 	}
-	return strings.TrimRight(text, trailing)
+	return strings.TrimRight(text, chat.Trailing)
 }
 
 // attachDocs puts what the message names into it, so that the chat has it as it
@@ -154,7 +155,7 @@ func (t *turn) findDoc(ctx context.Context, ref string) (*provider.Part, error) 
 
 // attachedIn is the last part of messages that a reference names; nil where there
 // is none.
-func attachedIn(path []Message, ref string) *provider.Part {
+func attachedIn(path []chat.Message, ref string) *provider.Part {
 	for _, m := range slices.Backward(path) {
 		for _, p := range slices.Backward(m.Parts) {
 			if isAttachment(p, ref) {
@@ -167,7 +168,7 @@ func attachedIn(path []Message, ref string) *provider.Part {
 
 // noDoc says that a reference names nothing, and what may have been meant.
 func (t *turn) noDoc(ctx context.Context, ref string) error {
-	shown := sanitize.Shorten(sanitize.Line(ref), maxDocumentName)
+	shown := sanitize.Shorten(sanitize.Line(ref), chat.MaxDocumentName)
 	f := fault.New(fault.NotFound, "no document "+shown+": no file of the workspace, nothing that this chat was given, and no stored document is called so")
 	names := []string{}
 	if docs, err := t.eng.Documents(ctx, false); err == nil {
@@ -175,7 +176,7 @@ func (t *turn) noDoc(ctx context.Context, ref string) error {
 			names = append(names, d.Name)
 		}
 	}
-	for _, m := range append(t.path[:len(t.path):len(t.path)], t.accept.question()) {
+	for _, m := range append(t.path[:len(t.path):len(t.path)], t.accept.Question()) {
 		for _, p := range m.Parts {
 			if p.Kind == provider.FilePart || p.Kind == provider.ImagePart {
 				names = append(names, p.Name)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/internal/nearest"
@@ -151,8 +152,8 @@ func (s *Store) putDocument(tx *kv.Tx, d *Document) error {
 
 // planDocument checks one document and gives its record, which lacks the state.
 func (s *Store) planDocument(n NewDocument, have map[string]Document) (AddedDocument, error) {
-	if err := CheckDocumentName(n.Name); err != nil {
-		return AddedDocument{}, fault.Wrap(fault.Usage, "store "+sanitize.Shorten(sanitize.Line(n.Name), maxDocumentName), err, "fettle docs add --name NAME FILE")
+	if err := chat.CheckDocumentName(n.Name); err != nil {
+		return AddedDocument{}, fault.Wrap(fault.Usage, "store "+sanitize.Shorten(sanitize.Line(n.Name), chat.MaxDocumentName), err, "fettle docs add --name NAME FILE")
 	}
 	if len(n.Data) > MaxDocumentSize {
 		return AddedDocument{}, fault.New(fault.Usage, fmt.Sprintf("%s has %d MB; a document may have %d", n.Name, len(n.Data)>>20, MaxDocumentSize>>20))
@@ -269,7 +270,7 @@ func (s *Store) namedDocuments(ctx context.Context, all []NewDocument) (map[stri
 	err := s.view(ctx, func(tx *kv.Tx) error {
 		clear(out)
 		for i := range all {
-			if all[i].Name == "" || len(all[i].Name) > maxDocumentName {
+			if all[i].Name == "" || len(all[i].Name) > chat.MaxDocumentName {
 				continue // planDocument reports what is wrong with it
 			}
 			d, err := s.tables.documents.Find(tx, "name", kv.Str(all[i].Name))
@@ -303,7 +304,7 @@ func (s *Store) FindDocument(ctx context.Context, ref string) (Document, error) 
 	for i, d := range all {
 		names[i] = d.Name
 	}
-	msg := "no document " + sanitize.Shorten(sanitize.Line(ref), maxDocumentName)
+	msg := "no document " + sanitize.Shorten(sanitize.Line(ref), chat.MaxDocumentName)
 	if near := nearest.Of(ref, names); near != "" {
 		msg += "; did you mean " + near + "?"
 	}
@@ -416,7 +417,7 @@ func (s *Store) RestoreDocuments(ctx context.Context, refs ...string) ([]Documen
 	for _, ref := range refs {
 		i := slices.IndexFunc(removed, func(d Document) bool { return d.ID == ref || d.Name == ref })
 		if i < 0 {
-			return nil, fault.New(fault.NotFound, "there is no document "+sanitize.Shorten(sanitize.Line(ref), maxDocumentName)+" to restore",
+			return nil, fault.New(fault.NotFound, "there is no document "+sanitize.Shorten(sanitize.Line(ref), chat.MaxDocumentName)+" to restore",
 				"fettle docs list --deleted")
 		}
 		d := removed[i]

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
@@ -69,8 +70,8 @@ func FuzzDocumentName(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, file string) {
-		name := DocumentName(file)
-		if err := CheckDocumentName(name); err != nil {
+		name := chat.DocumentName(file)
+		if err := chat.CheckDocumentName(name); err != nil {
 			t.Errorf("%q makes %q: %v", file, name, err)
 		}
 		if got := DocRefs("see doc:" + name + "."); !slices.Equal(got, []string{name}) {

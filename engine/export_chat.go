@@ -8,13 +8,14 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
 
 // ExportChat returns all of a chat, as far as its turns have ended. live
 // reports that one has not.
-func (s *Store) ExportChat(ctx context.Context, ref ChatRef) (doc *ChatDocument, live bool, err error) {
+func (s *Store) ExportChat(ctx context.Context, ref ChatRef) (doc *chat.Document, live bool, err error) {
 	chat, err := s.find(ctx, ref, nil)
 	if err != nil {
 		return nil, false, err
@@ -32,8 +33,8 @@ func (s *Store) ExportChat(ctx context.Context, ref ChatRef) (doc *ChatDocument,
 // exportDocument reads a chat as it is at one moment. The messages of a long
 // chat are read in several views; those that a turn adds in between are left
 // out, since they are not among the keys of that moment.
-func (s *Store) exportDocument(ctx context.Context, chatID string) (*ChatDocument, error) {
-	doc := &ChatDocument{SchemaVersion: DocumentVersion, Format: DocumentFormat, Messages: []Message{}, ToolCalls: []ToolCall{}}
+func (s *Store) exportDocument(ctx context.Context, chatID string) (*chat.Document, error) {
+	doc := &chat.Document{SchemaVersion: chat.DocumentVersion, Format: chat.DocumentFormat, Messages: []chat.Message{}, ToolCalls: []chat.ToolCall{}}
 	all := kv.Range{Prefix: kv.Str(chatID)}
 	var rest []kv.Key
 	err := s.view(ctx, func(tx *kv.Tx) error {
@@ -52,7 +53,7 @@ func (s *Store) exportDocument(ctx context.Context, chatID string) (*ChatDocumen
 		if err != nil {
 			return err
 		}
-		doc.add(messages)
+		doc.Add(messages)
 		if all.After = next; next == nil {
 			return nil
 		}
@@ -81,7 +82,7 @@ func (s *Store) exportDocument(ctx context.Context, chatID string) (*ChatDocumen
 
 // exportRest reads the messages with the given keys, which are in their order
 // within r. A damaged one is left out.
-func (s *Store) exportRest(ctx context.Context, doc *ChatDocument, r kv.Range, keys []kv.Key) error {
+func (s *Store) exportRest(ctx context.Context, doc *chat.Document, r kv.Range, keys []kv.Key) error {
 	left := false
 	for len(keys) > 0 {
 		messages, next, err := s.someMessages(ctx, r, func(err error) bool {
@@ -111,14 +112,14 @@ func (s *Store) exportRest(ctx context.Context, doc *ChatDocument, r kv.Range, k
 	return nil
 }
 
-func (s *Store) exportCalls(tx *kv.Tx, doc *ChatDocument) error {
+func (s *Store) exportCalls(tx *kv.Tx, doc *chat.Document) error {
 	for c, err := range legible(s, s.tables.calls.ByIndex(tx, "chat", kv.Str(doc.Chat.ID), kv.Range{})) {
 		if err != nil {
 			return err
 		}
 		doc.ToolCalls = append(doc.ToolCalls, *c)
 	}
-	slices.SortStableFunc(doc.ToolCalls, func(a, b ToolCall) int {
+	slices.SortStableFunc(doc.ToolCalls, func(a, b chat.ToolCall) int {
 		return cmp.Or(a.StartedAt.Compare(b.StartedAt), cmp.Compare(a.MessageID, b.MessageID), cmp.Compare(a.Index, b.Index))
 	})
 	return nil
@@ -127,5 +128,5 @@ func (s *Store) exportCalls(tx *kv.Tx, doc *ChatDocument) error {
 // isLive tells whether a turn of the chat has not ended.
 func (s *Store) isLive(ctx context.Context, chatID string) (bool, error) {
 	live, err := s.liveTurns(ctx)
-	return slices.ContainsFunc(live, func(a *acceptance) bool { return a.Chat.ID == chatID }), err
+	return slices.ContainsFunc(live, func(a *chat.Acceptance) bool { return a.Chat.ID == chatID }), err
 }

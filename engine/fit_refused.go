@@ -73,7 +73,7 @@ const longRequest = 1000
 // once a turn: some servers refuse a request that is too long so.
 func (t *turn) shortenBlindly(err error) bool {
 	if t.eng.o.Compact.Off || !t.refusedBlindly(err) || t.fit.blindAt > 0 || t.asked < longRequest ||
-		len(t.path) == t.fit.begin && t.red.step == 0 {
+		len(t.path) == t.fit.begin && t.red.Step == 0 {
 		return false
 	}
 	t.fit.blind, t.fit.blindAt, t.fit.most = err, t.asked, t.asked/2

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/fettle-cli/fettle/engine/budget"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/models"
@@ -26,7 +27,7 @@ func (t *turn) sumUp(r budget.Range, w way) error {
 	if err != nil {
 		return err
 	}
-	t.fit.summary = &Summary{Text: text, Messages: covered + t.fit.summedUp()}
+	t.fit.summary = &chat.Summary{Text: text, Messages: covered + t.fit.summedUp()}
 	t.fit.begin += covered
 	return t.emit(event.Footnote{Text: fmt.Sprintf("%s were summed up to fit the context of %s; the chat has them all",
 		fault.Plural(covered, "older message"), t.model.ref)})

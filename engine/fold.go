@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/journal"
 	"github.com/fettle-cli/fettle/internal/kv"
@@ -201,7 +202,7 @@ func (s *Store) storeFoldings(ctx context.Context, group []*folding) (done []*fo
 			done = append(done, f)
 		case !s.wholeStore(ctx, err):
 			s.o.Notice(fmt.Sprintf("a turn of %s is not in the store yet: %s; the next command tries again",
-				f.accept.Chat.called(), sanitize.Line(err.Error())))
+				f.accept.Chat.Called(), sanitize.Line(err.Error())))
 			err = nil
 		}
 	}
@@ -277,7 +278,7 @@ func (s *Store) setAside(claim *journal.Claimed, why error) {
 // setAsideRefused keeps the file of a turn that can't be stored, out of the way of all
 // others.
 func (s *Store) setAsideRefused(f *folding) {
-	called := f.accept.Chat.called()
+	called := f.accept.Chat.Called()
 	name, err := f.claim.SetAside()
 	if err != nil {
 		s.o.Notice(fmt.Sprintf("a turn of %s can't be stored: %s; %s", called, sanitize.Line(f.refused.Error()), sanitize.Line(err.Error())))
@@ -291,9 +292,9 @@ func (s *Store) setAsideRefused(f *folding) {
 // folding is one journal on its way into the store.
 type folding struct {
 	claim    *journal.Claimed
-	accept   *acceptance
-	answer   Message
-	calls    []ToolCall
+	accept   *chat.Acceptance
+	answer   chat.Message
+	calls    []chat.ToolCall
 	tokens   tokensOf
 	finished time.Time
 	lastSeq  event.Seq
@@ -303,10 +304,10 @@ type folding struct {
 	refused  error // why it can't be stored, if so
 	recorded bool  // its turn is in the store already
 	// brought are the messages that a fork brings along.
-	brought      []Message
-	broughtCalls []ToolCall // of these, as records of the fork
+	brought      []chat.Message
+	broughtCalls []chat.ToolCall // of these, as records of the fork
 	// decided are the decisions about their payloads.
-	decided []PayloadDecision
+	decided []chat.PayloadDecision
 	// artifacts keep the pages that their calls are shown by.
 	artifacts []keptArtifact
 	// summaries are those that the turn has made of older messages.
@@ -319,18 +320,18 @@ func (s *Store) readFolding(claim *journal.Claimed) (*folding, error) {
 		return nil, err
 	}
 	defer r.Close()
-	f := &folding{claim: claim, accept: new(acceptance), tokens: tokensOf{}}
+	f := &folding{claim: claim, accept: new(chat.Acceptance), tokens: tokensOf{}}
 	if err := r.Accept(f.accept); err != nil {
 		return nil, fmt.Errorf("%w: %w", journal.ErrDamaged, err)
 	}
 	if f.accept.Version == 0 || f.accept.TurnID != claim.Turn {
 		return nil, fmt.Errorf("%w: its first line is no acceptance of the turn", journal.ErrDamaged)
 	}
-	if f.accept.Version > appVersion {
+	if f.accept.Version > chat.AppVersion {
 		return nil, fmt.Errorf("journal %s has version %d, and this fettle reads %d: use the newer fettle",
-			claim.Turn, f.accept.Version, appVersion)
+			claim.Turn, f.accept.Version, chat.AppVersion)
 	}
-	red := newReducer(f.accept)
+	red := chat.NewReducer(f.accept)
 	for line, err := range r.Events() {
 		if errors.Is(err, journal.ErrDamaged) {
 			f.damage = err // what came before was acknowledged and is kept
@@ -339,24 +340,24 @@ func (s *Store) readFolding(claim *journal.Claimed) (*folding, error) {
 		if err != nil {
 			return nil, err
 		}
-		red.add(line.Event)
+		red.Add(line.Event)
 		f.tokens.add(line.Event)
 		f.keep(line.Raw)
 	}
 	if r.Torn {
 		s.o.Notice("turn " + claim.Turn + ": its last event was torn by a crash and is dropped")
 	}
-	for _, ev := range red.interrupt(s.o.Now()) {
+	for _, ev := range red.Interrupt(s.o.Now()) {
 		raw, err := ev.Append(nil)
 		if err != nil {
 			return nil, err
 		}
-		red.add(ev)
+		red.Add(ev)
 		f.keep(raw)
 	}
-	f.answer, f.calls = red.message(), red.calls
-	f.finished, f.lastSeq = red.last.Time, red.last.Seq
-	f.summaries = red.summaries
+	f.answer, f.calls = red.Message(), red.Calls
+	f.finished, f.lastSeq = red.Last.Time, red.Last.Seq
+	f.summaries = red.Summaries
 	return f, nil
 }
 
@@ -365,7 +366,7 @@ func (s *Store) readFolding(claim *journal.Claimed) (*folding, error) {
 func (f *folding) keep(raw []byte) {
 	f.size += len(raw) + 1
 	line := slices.Concat(raw, []byte{'\n'})
-	for piece := range slices.Chunk(line, largestPiece) {
+	for piece := range slices.Chunk(line, chat.LargestPiece) {
 		n := len(f.segments)
 		if n == 0 || len(f.segments[n-1])+len(piece) > segmentSize {
 			f.segments = append(f.segments, nil)
@@ -379,13 +380,13 @@ func (f *folding) keep(raw []byte) {
 func byOrder(a, b *folding) int { return cmp.Compare(a.accept.Order, b.accept.Order) }
 
 // added are the messages that the turn adds to its chat.
-func (f *folding) added() []Message {
+func (f *folding) added() []chat.Message {
 	if f.accept.App != "" {
 		return nil
 	}
 	out := slices.Clone(f.brought)
 	if !f.accept.Again {
-		out = append(out, f.accept.question())
+		out = append(out, f.accept.Question())
 	}
 	return append(out, f.answer)
 }

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/internal/sanitize"
@@ -57,7 +58,7 @@ func (s *Store) chatID(r ChatRef) (string, error) {
 	case r.New == "":
 		return s.newID(), nil
 	case !s.minted.has(r.New):
-		return "", fault.New(fault.Usage, "no new chat can have the id "+sanitize.Shorten(sanitize.Line(r.New), maxName))
+		return "", fault.New(fault.Usage, "no new chat can have the id "+sanitize.Shorten(sanitize.Line(r.New), chat.MaxName))
 	}
 	return r.New, nil
 }
@@ -80,11 +81,11 @@ func (s *Store) StateByID(ctx context.Context, id string) (*cas.Manifest, error)
 
 // ToolCalls gives the records of a chat's calls, of all branches and in no
 // particular order, as far as turns have ended.
-func (s *Store) ToolCalls(ctx context.Context, chatID string) ([]ToolCall, error) {
+func (s *Store) ToolCalls(ctx context.Context, chatID string) ([]chat.ToolCall, error) {
 	if _, err := s.Fold(ctx, FoldAll); err != nil {
 		return nil, err
 	}
-	var out []ToolCall
+	var out []chat.ToolCall
 	err := s.view(ctx, func(tx *kv.Tx) error {
 		out = nil
 		for c, err := range legible(s, s.tables.calls.ByIndex(tx, "chat", kv.Str(chatID), kv.Range{})) {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
 
@@ -19,8 +20,8 @@ const glanceJournals = 2 * FoldBacklog
 // that still wait in journals, live ones too. It folds nothing, so it is quick,
 // and what can't be read is left out. It is for suggestions; [Store.Chats] is
 // the list that holds.
-func (s *Store) Glance(ctx context.Context, limit int) ([]Chat, error) {
-	chats := map[string]Chat{}
+func (s *Store) Glance(ctx context.Context, limit int) ([]chat.Chat, error) {
+	chats := map[string]chat.Chat{}
 	err := s.view(ctx, func(tx *kv.Tx) error {
 		page, err := s.recentPage(tx, kv.Range{Reverse: true, Limit: limit})
 		for _, c := range page.Records {
@@ -46,29 +47,29 @@ func (s *Store) Glance(ctx context.Context, limit int) ([]Chat, error) {
 			chats[c.ID] = c
 		}
 	}
-	out := make([]Chat, 0, len(chats))
+	out := make([]chat.Chat, 0, len(chats))
 	for _, c := range chats {
 		out = append(out, c)
 	}
-	slices.SortFunc(out, func(a, b Chat) int { return cmp.Compare(b.LastTurn, a.LastTurn) })
+	slices.SortFunc(out, func(a, b chat.Chat) int { return cmp.Compare(b.LastTurn, a.LastTurn) })
 	return out[:min(len(out), limit)], nil
 }
 
 // accepted gives the chat of a turn that has a journal, as it was accepted.
-func (s *Store) accepted(turn string) (Chat, bool) {
+func (s *Store) accepted(turn string) (chat.Chat, bool) {
 	r, err := s.journals.Read(turn)
 	if err != nil {
-		return Chat{}, false
+		return chat.Chat{}, false
 	}
 	defer r.Close()
 	var a struct {
 		Version int       `json:"journal"`
 		Order   int64     `json:"order"`
-		Chat    Chat      `json:"chat"`
+		Chat    chat.Chat `json:"chat"`
 		Time    time.Time `json:"time"`
 	}
-	if r.Accept(&a) != nil || a.Version != journalVersion || a.Chat.ID == "" {
-		return Chat{}, false
+	if r.Accept(&a) != nil || a.Version != chat.JournalVersion || a.Chat.ID == "" {
+		return chat.Chat{}, false
 	}
 	a.Chat.LastTurn, a.Chat.UpdatedAt = a.Order, a.Time
 	return a.Chat, true

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/internal/atomicfile"
@@ -34,7 +35,7 @@ func (s *Store) grant(ctx context.Context, d event.Decision, chatID, rule string
 	}
 	defer release()
 	err = s.store.UpdateSync(ctx, func(tx *kv.Tx) error {
-		return putBounded(s, tx, s.tables.grants, &g, "the approval of "+sanitize.Shorten(sanitize.Line(g.Pattern), maxName))
+		return putBounded(s, tx, s.tables.grants, &g, "the approval of "+sanitize.Shorten(sanitize.Line(g.Pattern), chat.MaxName))
 	})
 	if err != nil {
 		return s.storeTrouble(err)

@@ -198,7 +198,7 @@ func (t *turn) agentModel() error {
 	if err != nil {
 		return models.Explain(ref, err)
 	}
-	c.since = t.red.step
+	c.since = t.red.Step
 	t.useModel(c)
 	return t.noteLeftOut()
 }

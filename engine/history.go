@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/engine/chat"
 )
 
 // step is one change of a workspace that can be undone: a tool call, files that
@@ -41,7 +42,7 @@ const maxHistory = 100_000
 
 // history begins at a chat's active state; the state is nil where it isn't
 // there any more.
-func (s *Store) history(ctx context.Context, chat Chat) (*history, error) {
+func (s *Store) history(ctx context.Context, chat chat.Chat) (*history, error) {
 	m, err := s.manifest(ctx, chat.ActiveManifest)
 	return &history{e: s, chat: chat.ID, active: m}, err
 }

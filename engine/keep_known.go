@@ -10,13 +10,14 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/toolset"
 )
 
 // knowKept refuses paths to be kept that nothing ever had, since what was meant would
 // not be kept. to is what is going to be brought back.
-func (s *Store) knowKept(ctx context.Context, chat Chat, ws *toolset.Workspace, to *cas.Manifest, keep []string) error {
+func (s *Store) knowKept(ctx context.Context, chat chat.Chat, ws *toolset.Workspace, to *cas.Manifest, keep []string) error {
 	for _, named := range keep {
 		name := strings.Trim(named, "/")
 		if name == "" {
@@ -57,7 +58,7 @@ func (s *Store) HasPath(ctx context.Context, ref ChatRef, name string) (bool, er
 }
 
 // everHad tells whether any state of a chat has a path.
-func (s *Store) everHad(ctx context.Context, chat Chat, name string) (bool, error) {
+func (s *Store) everHad(ctx context.Context, chat chat.Chat, name string) (bool, error) {
 	all, err := s.states.Manifests(ctx, chat.ID)
 	if err != nil {
 		return false, stateFault("list the states", err)

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/toolset"
@@ -215,7 +216,7 @@ func (c *churned) elsewhere(b *bench, m *cas.Manifest) map[string]string {
 }
 
 // whole reads everything that the chat's active state has.
-func (c *churned) whole(b *bench, chat Chat) {
+func (c *churned) whole(b *bench, chat chat.Chat) {
 	c.t.Helper()
 	m, err := b.State(c.t.Context(), chat, "@")
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/sanitize"
@@ -43,7 +44,7 @@ func (t *turn) endCancelled(end ended) event.ToolComplete {
 	}
 	e, before := t.endOf(end), manifestID(t.states.at)
 	e.Error += "; nothing that it wrote to the folder was applied"
-	e.Result, e.RenderPlan = "error: "+e.Error, failedPlan(e.Error, "")
+	e.Result, e.RenderPlan = "error: "+e.Error, chat.FailedPlan(e.Error, "")
 	e.PreManifestID, e.PostManifestID = before, before
 	return e
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/lockfile"
@@ -107,7 +108,7 @@ func (e *Engine) cutWarnings(ctx context.Context, chat, folder string) (out []st
 
 // Applied is the result of applying what a cut call wrote.
 type Applied struct {
-	Chat      Chat
+	Chat      chat.Chat
 	Writes    CutWrites
 	Changes   []event.Change
 	Conflicts []event.Conflict
@@ -123,7 +124,7 @@ func (e *Engine) ApplyCut(ctx context.Context, call string, onWait func(string))
 		return nil, err
 	}
 	out := &Applied{Writes: w}
-	_, err = e.withFolder(ctx, RestoreRequest{Chat: ChatRef{ID: w.ChatID}, OnWait: onWait}, func(chat Chat, ws *toolset.Workspace) (*Restored, error) {
+	_, err = e.withFolder(ctx, RestoreRequest{Chat: ChatRef{ID: w.ChatID}, OnWait: onWait}, func(chat chat.Chat, ws *toolset.Workspace) (*Restored, error) {
 		release, err := e.holdCut(w)
 		if err != nil {
 			return nil, err

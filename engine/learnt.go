@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/engine/budget"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/internal/record"
 )
@@ -204,7 +205,7 @@ func (t *turn) findThoughts() {
 	if t.model == nil || t.model.learnt.ThoughtEnd != "" {
 		return
 	}
-	for _, parts := range byStep(t.red.message().Parts) {
+	for _, parts := range byStep(t.red.Message().Parts) {
 		var text strings.Builder
 		for _, p := range parts {
 			if p.Kind == provider.TextPart && p.Step >= t.model.since {
@@ -222,7 +223,7 @@ func (t *turn) wants(f provider.Feature) bool {
 	switch f {
 	case provider.FeatureImages:
 		return slices.ContainsFunc(t.req.Parts, provider.Part.HasImage) ||
-			slices.ContainsFunc(t.path, func(m Message) bool { return slices.ContainsFunc(m.Parts, provider.Part.HasImage) })
+			slices.ContainsFunc(t.path, func(m chat.Message) bool { return slices.ContainsFunc(m.Parts, provider.Part.HasImage) })
 	case provider.FeatureTools:
 		_, refused := t.model.learnt.Lacks[f]
 		return t.req.Workspace != "" || len(t.req.Tools) > 0 || refused && t.offer.Len() > 0 ||

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/internal/sanitize"
@@ -24,7 +25,7 @@ func (p *MessagePage) Cut(before string, n int) error {
 	list := p.Messages
 	p.Total = len(list)
 	if before != "" {
-		at := slices.IndexFunc(list, func(m Message) bool { return m.ID == before })
+		at := slices.IndexFunc(list, func(m chat.Message) bool { return m.ID == before })
 		if at < 0 {
 			return noSuchPlace(before)
 		}
@@ -67,7 +68,7 @@ func (s *Store) ChatMessages(ctx context.Context, ref ChatRef, before string, n 
 // placesOnWay returns how many messages the way to a message has, and the one that ends
 // the part in front of another: the message itself if before is empty, and none if before
 // is the first.
-func (s *Store) placesOnWay(ctx context.Context, chat Chat, to, before string) (total int, end string, err error) {
+func (s *Store) placesOnWay(ctx context.Context, chat chat.Chat, to, before string) (total int, end string, err error) {
 	set, err := s.branchSet(ctx, chat)
 	if err != nil {
 		return 0, "", err

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/internal/record"
 )
@@ -20,8 +21,8 @@ const (
 
 // putMessage stores a message, with long parts in pieces of their own. Pieces
 // come first, so that a message that is there is whole.
-func (s *Store) putMessage(w kv.Writer, m Message) error {
-	if cut, err := m.boundRemarks(); err != nil {
+func (s *Store) putMessage(w kv.Writer, m chat.Message) error {
+	if cut, err := m.BoundRemarks(); err != nil {
 		return fmt.Errorf("encode message %s: %w", m.ID, err)
 	} else if len(cut) > 0 {
 		s.o.Notice(cutNotice("message "+m.ID+" of chat "+m.ChatID, cut))
@@ -32,7 +33,7 @@ func (s *Store) putMessage(w kv.Writer, m Message) error {
 	}
 	if len(parts) > inlineParts {
 		m.Parts, m.Pieces = nil, 0
-		for piece := range slices.Chunk(parts, largestPiece) {
+		for piece := range slices.Chunk(parts, chat.LargestPiece) {
 			if err := s.tables.parts.Put(w, pieceKey(m, m.Pieces), piece); err != nil {
 				return err
 			}
@@ -44,14 +45,14 @@ func (s *Store) putMessage(w kv.Writer, m Message) error {
 
 func messageKey(chatID, id string) kv.Key { return kv.Str(chatID).Str(id) }
 
-func pieceKey(m Message, i int) kv.Key { return kv.Str(m.ChatID).Str(m.ID).Int(int64(i)) }
+func pieceKey(m chat.Message, i int) kv.Key { return kv.Str(m.ChatID).Str(m.ID).Int(int64(i)) }
 
 // message reads one message.
-func (s *Store) message(tx *kv.Tx, chatID, id string) (*Message, error) {
+func (s *Store) message(tx *kv.Tx, chatID, id string) (*chat.Message, error) {
 	return s.messageAt(tx, messageKey(chatID, id))
 }
 
-func (s *Store) messageAt(tx *kv.Tx, key kv.Key) (*Message, error) {
+func (s *Store) messageAt(tx *kv.Tx, key kv.Key) (*chat.Message, error) {
 	m, err := s.tables.messages.Get(tx, key)
 	if err != nil {
 		return nil, err
@@ -60,7 +61,7 @@ func (s *Store) messageAt(tx *kv.Tx, key kv.Key) (*Message, error) {
 }
 
 // loadParts reads the parts of a message whose record doesn't hold them.
-func (s *Store) loadParts(tx *kv.Tx, m *Message) error {
+func (s *Store) loadParts(tx *kv.Tx, m *chat.Message) error {
 	if m.Pieces == 0 {
 		return nil
 	}
@@ -85,7 +86,7 @@ func (s *Store) loadParts(tx *kv.Tx, m *Message) error {
 }
 
 // pathTo gives the messages from the root to one, following parents.
-func (s *Store) pathTo(tx *kv.Tx, chatID, id string) ([]Message, error) {
+func (s *Store) pathTo(tx *kv.Tx, chatID, id string) ([]chat.Message, error) {
 	path, _, err := s.wayTo(tx, chatID, id, wholeWay)
 	return path, err
 }
@@ -108,7 +109,7 @@ var leafOnly = reach{least: 1, most: 1}
 // wayTo returns the end of the way to a message, as far as r reaches, and the
 // last message that has a summary where that ends it, without its parts. It
 // reads no message before that.
-func (s *Store) wayTo(tx *kv.Tx, chatID, id string, r reach) (path []Message, summed *Message, err error) {
+func (s *Store) wayTo(tx *kv.Tx, chatID, id string, r reach) (path []chat.Message, summed *chat.Message, err error) {
 	seen := map[string]bool{}
 	for id != "" && !seen[id] && (r.most == 0 || len(path) < r.most) {
 		seen[id] = true // a loop of parents would be damage; don't follow it for ever

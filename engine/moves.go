@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/internal/sanitize"
 	"github.com/fettle-cli/fettle/toolset"
@@ -30,7 +31,7 @@ type branchMove struct {
 }
 
 // noteMove records that a chat's folder is about to be moved.
-func (s *Store) noteMove(ctx context.Context, chat Chat, message string) (*branchMove, error) {
+func (s *Store) noteMove(ctx context.Context, chat chat.Chat, message string) (*branchMove, error) {
 	m := &branchMove{ChatID: chat.ID, MessageID: message, Active: chat.ActiveManifest, Found: s.newID(), Moved: s.newID()}
 	if m.Moved < m.Found { // of one millisecond; the last state is to sort last
 		m.Found, m.Moved = m.Moved, m.Found
@@ -55,7 +56,7 @@ func (s *Store) endMove(ctx context.Context, chatID string) error {
 // was about to change both. open gives the folder, with its lock held until
 // release is called; it isn't called where nothing has to be done there. Who
 // calls settleIn holds the chat's lock, and has folded.
-func (s *Store) settleIn(ctx context.Context, chat *Chat, open openFolder) error {
+func (s *Store) settleIn(ctx context.Context, chat *chat.Chat, open openFolder) error {
 	if err := s.takeBackMove(ctx, chat, open); err != nil {
 		return err
 	}
@@ -67,7 +68,7 @@ type openFolder func() (ws *toolset.Workspace, release func(), err error)
 
 // takeBackMove gives the folder back the files of the branch that the chat is in,
 // if it was left on the way to another. What somebody has changed since stays.
-func (s *Store) takeBackMove(ctx context.Context, chat *Chat, open openFolder) error {
+func (s *Store) takeBackMove(ctx context.Context, chat *chat.Chat, open openFolder) error {
 	m, over, err := s.readMove(ctx, *chat)
 	if err != nil || m == nil {
 		return err
@@ -84,7 +85,7 @@ func (s *Store) takeBackMove(ctx context.Context, chat *Chat, open openFolder) e
 }
 
 // moveBack is takeBackMove of a move that was begun and not ended.
-func (s *Store) moveBack(ctx context.Context, chat *Chat, ws *toolset.Workspace, m *branchMove) error {
+func (s *Store) moveBack(ctx context.Context, chat *chat.Chat, ws *toolset.Workspace, m *branchMove) error {
 	moved, err := s.manifest(ctx, m.Moved)
 	if err != nil {
 		return err
@@ -118,7 +119,7 @@ func (s *Store) moveBack(ctx context.Context, chat *Chat, ws *toolset.Workspace,
 			c.ActiveManifest = now
 		}
 		*chat = *c
-		return errors.Join(putBounded(s, tx, s.tables.chats, c, c.called()), s.tables.moves.Delete(tx, kv.Str(chat.ID)))
+		return errors.Join(putBounded(s, tx, s.tables.chats, c, c.Called()), s.tables.moves.Delete(tx, kv.Str(chat.ID)))
 	})
 	if err != nil {
 		return storeFault("note the state of the workspace", err)
@@ -132,7 +133,7 @@ type branchEnds struct{ before, moved, now *cas.Manifest }
 
 // bringBack takes back what the move changed, but for what was changed since, and
 // gives the id of the chat's state then; "" where that isn't known.
-func (s *Store) bringBack(ctx context.Context, chat *Chat, ws *toolset.Workspace, b branchEnds) (string, error) {
+func (s *Store) bringBack(ctx context.Context, chat *chat.Chat, ws *toolset.Workspace, b branchEnds) (string, error) {
 	if b.now.Root == b.before.Root {
 		return b.before.ID, nil
 	}

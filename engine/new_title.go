@@ -3,6 +3,7 @@ package engine
 import (
 	"strings"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/internal/sanitize"
 )
@@ -23,8 +24,8 @@ func title(req TurnRequest) string {
 	}
 	for line := range strings.Lines(text) {
 		// A character has at most four bytes; what is cut inside one is cut off.
-		if line = sanitize.Line(strings.ToValidUTF8(line[:min(len(line), 8*titleLength)], "")); line != "" {
-			return sanitize.Shorten(line, titleLength)
+		if line = sanitize.Line(strings.ToValidUTF8(line[:min(len(line), 8*chat.TitleLength)], "")); line != "" {
+			return sanitize.Shorten(line, chat.TitleLength)
 		}
 	}
 	return "untitled"

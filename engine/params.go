@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/internal/record"
@@ -44,7 +45,7 @@ func (t *turn) noteIgnored() error {
 			note.Text += ", and more"
 			break
 		}
-		name = sanitize.Shorten(sanitize.Line(name), maxName)
+		name = sanitize.Shorten(sanitize.Line(name), chat.MaxName)
 		note.Ignored = append(note.Ignored, name)
 		if i > 0 {
 			note.Text += ", "

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
@@ -15,19 +16,19 @@ type givenPayload struct {
 }
 
 // workspacePayloads reads what the calls of messages gave for the workspace panel.
-func (s *Store) workspacePayloads(ctx context.Context, chatID string, path []Message) (map[use]givenPayload, error) {
-	of, from := map[use]bool{}, ""
+func (s *Store) workspacePayloads(ctx context.Context, chatID string, path []chat.Message) (map[chat.Use]givenPayload, error) {
+	of, from := map[chat.Use]bool{}, ""
 	for _, m := range path {
 		for _, p := range m.Parts {
-			if p.Kind == provider.ToolCallPart && p.Call != nil && toolsetOf(p.Call.Name) != "" { // no builtin gives one
-				of[use{m.ID, p.Call.ID}] = true
+			if p.Kind == provider.ToolCallPart && p.Call != nil && chat.ToolsetOf(p.Call.Name) != "" { // no builtin gives one
+				of[chat.Use{MessageID: m.ID, ID: p.Call.ID}] = true
 				if from == "" {
-					from = timeOfID(m.ID)
+					from = chat.TimeOfID(m.ID)
 				}
 			}
 		}
 	}
-	out := map[use]givenPayload{}
+	out := map[chat.Use]givenPayload{}
 	if len(of) == 0 {
 		return out, nil
 	}
@@ -37,8 +38,8 @@ func (s *Store) workspacePayloads(ctx context.Context, chatID string, path []Mes
 			if err != nil {
 				return err
 			}
-			if u := (use{c.MessageID, c.ToolUseID}); of[u] {
-				if p, ok := c.workspacePayload(); ok {
+			if u := (chat.Use{MessageID: c.MessageID, ID: c.ToolUseID}); of[u] {
+				if p, ok := c.WorkspacePayload(); ok {
 					out[u] = givenPayload{p, c.ID}
 				}
 			}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/permission"
@@ -21,7 +22,7 @@ import (
 
 // Payloads lists the payloads of a chat's active branch, the first shown first,
 // as far as its turns have ended.
-func (s *Store) Payloads(ctx context.Context, ref ChatRef) (Chat, []ShownPayload, error) {
+func (s *Store) Payloads(ctx context.Context, ref ChatRef) (chat.Chat, []chat.ShownPayload, error) {
 	found, err := s.find(ctx, ref, nil)
 	if err != nil {
 		return found, nil, err
@@ -43,7 +44,7 @@ func (s *Store) Payloads(ctx context.Context, ref ChatRef) (Chat, []ShownPayload
 
 // GlancePayloads lists those of the chat that was used last, as far as the store
 // has them. It folds nothing, as [Store.Glance] doesn't.
-func (s *Store) GlancePayloads(ctx context.Context) (out []ShownPayload, err error) {
+func (s *Store) GlancePayloads(ctx context.Context) (out []chat.ShownPayload, err error) {
 	err = s.view(ctx, func(tx *kv.Tx) error {
 		page, err := s.recentPage(tx, kv.Range{Reverse: true, Limit: 1})
 		if err != nil || len(page.Records) == 0 {
@@ -66,8 +67,8 @@ func (s *Store) GlancePayloads(ctx context.Context) (out []ShownPayload, err err
 
 // shownIn are the payloads of messages, in their order. given are those that calls
 // gave for the workspace panel.
-func shownIn(path []Message, decided map[string]PayloadDecision, given map[use]givenPayload) []ShownPayload {
-	var out []ShownPayload
+func shownIn(path []chat.Message, decided map[string]chat.PayloadDecision, given map[chat.Use]givenPayload) []chat.ShownPayload {
+	var out []chat.ShownPayload
 	for _, m := range path {
 		for _, p := range m.Parts {
 			payload, callID, ok := provider.Payload{}, "", false
@@ -76,15 +77,15 @@ func shownIn(path []Message, decided map[string]PayloadDecision, given map[use]g
 				payload, ok = *p.Payload, true
 			case p.Kind == provider.ToolCallPart && p.Call != nil:
 				var g givenPayload
-				g, ok = given[use{m.ID, p.Call.ID}]
+				g, ok = given[chat.Use{MessageID: m.ID, ID: p.Call.ID}]
 				payload, callID = g.Payload, g.callID
 			}
 			if !ok {
 				continue
 			}
-			shown := ShownPayload{Number: len(out) + 1, Payload: payload, CallID: callID, MessageID: m.ID, ShownAt: m.CreatedAt}
+			shown := chat.ShownPayload{Number: len(out) + 1, Payload: payload, CallID: callID, MessageID: m.ID, ShownAt: m.CreatedAt}
 			if d, ok := decided[payload.ID]; ok {
-				shown.Decision, shown.Edit = d.verdict(), d.lastEdit()
+				shown.Decision, shown.Edit = d.Verdict(), d.LastEdit()
 			}
 			out = append(out, shown)
 		}
@@ -93,8 +94,8 @@ func shownIn(path []Message, decided map[string]PayloadDecision, given map[use]g
 }
 
 // decisions are those about a chat's payloads, by the payload's id.
-func (s *Store) decisions(ctx context.Context, chatID string) (map[string]PayloadDecision, error) {
-	out := map[string]PayloadDecision{}
+func (s *Store) decisions(ctx context.Context, chatID string) (map[string]chat.PayloadDecision, error) {
+	out := map[string]chat.PayloadDecision{}
 	err := s.view(ctx, func(tx *kv.Tx) error {
 		clear(out)
 		all, err := s.decisionsIn(tx, chatID)
@@ -109,8 +110,8 @@ func (s *Store) decisions(ctx context.Context, chatID string) (map[string]Payloa
 	return out, err
 }
 
-func (s *Store) decisionsIn(tx *kv.Tx, chatID string) ([]PayloadDecision, error) {
-	var out []PayloadDecision
+func (s *Store) decisionsIn(tx *kv.Tx, chatID string) ([]chat.PayloadDecision, error) {
+	var out []chat.PayloadDecision
 	for d, err := range legible(s, s.tables.payloads.Scan(tx, kv.Range{Prefix: kv.Str(chatID)})) {
 		if err != nil {
 			return nil, err
@@ -138,8 +139,8 @@ type Deciding struct {
 
 // Decided is what came of a decision.
 type Decided struct {
-	Chat    Chat
-	Payload ShownPayload
+	Chat    chat.Chat
+	Payload chat.ShownPayload
 	// Again says that the same was decided before: nothing was done this time.
 	Again bool
 	// Turn is the turn in which a tool runs now, to be followed; empty where
@@ -153,11 +154,11 @@ type Decided struct {
 // another one is refused. It is kept before the tool is started, so that the
 // tool is never started twice.
 func (e *Engine) Decide(ctx context.Context, d Deciding) (Decided, error) {
-	chat, all, err := e.Payloads(ctx, d.Chat)
+	c, all, err := e.Payloads(ctx, d.Chat)
 	if err != nil {
 		return Decided{}, err
 	}
-	shown, err := pickPayload(chat, all, d)
+	shown, err := pickPayload(c, all, d)
 	if err != nil {
 		return Decided{}, err
 	}
@@ -165,12 +166,12 @@ func (e *Engine) Decide(ctx context.Context, d Deciding) (Decided, error) {
 	if err != nil {
 		return Decided{}, err
 	}
-	wanted := PayloadDecision{
-		ChatID: chat.ID, PayloadID: shown.ID, MessageID: shown.MessageID, Type: shown.Type, Title: shown.Title, Toolset: shown.Toolset,
-		Decision: Rejected, Remark: sanitize.Shorten(sanitize.Line(strings.TrimSpace(d.Remark)), maxRemark), At: e.o.Now(),
+	wanted := chat.PayloadDecision{
+		ChatID: c.ID, PayloadID: shown.ID, MessageID: shown.MessageID, Type: shown.Type, Title: shown.Title, Toolset: shown.Toolset,
+		Decision: chat.Rejected, Remark: sanitize.Shorten(sanitize.Line(strings.TrimSpace(d.Remark)), chat.MaxRemark), At: e.o.Now(),
 	}
 	if d.Accept {
-		wanted.Decision = Accepted
+		wanted.Decision = chat.Accepted
 	}
 	wanted.Reaction = box.shows.reaction(shown.Toolset, shown.Type, wanted.Decision)
 	var change *changeOwn
@@ -180,14 +181,14 @@ func (e *Engine) Decide(ctx context.Context, d Deciding) (Decided, error) {
 		}
 		wanted.AgentID = change.id
 	}
-	out := Decided{Chat: chat, Payload: shown}
+	out := Decided{Chat: c, Payload: shown}
 	out.Payload.Decision, out.Again, err = e.keepDecision(ctx, wanted, change)
 	switch {
 	case err != nil:
 		return Decided{}, err
 	case out.Payload.Decision.Decision != wanted.Decision:
-		return Decided{}, fault.New(fault.Usage, fmt.Sprintf("payload %d of chat %d was %s already", shown.Number, chat.Number,
-			out.Payload.Decision.Decision), fmt.Sprintf("fettle payloads show %d --chat %d", shown.Number, chat.Number))
+		return Decided{}, fault.New(fault.Usage, fmt.Sprintf("payload %d of chat %d was %s already", shown.Number, c.Number,
+			out.Payload.Decision.Decision), fmt.Sprintf("fettle payloads show %d --chat %d", shown.Number, c.Number))
 	case out.Again || wanted.Reaction == nil || wanted.Reaction.Tool == "":
 		return out, nil
 	}
@@ -196,38 +197,38 @@ func (e *Engine) Decide(ctx context.Context, d Deciding) (Decided, error) {
 }
 
 // reaction is who is told of a verdict on a payload.
-func (s *showcase) reaction(set, kind string, v Verdict) *manifest.Reaction {
+func (s *showcase) reaction(set, kind string, v chat.Verdict) *manifest.Reaction {
 	t := s.find(set, kind)
 	switch {
 	case t == nil:
 		return nil
-	case v == Accepted:
+	case v == chat.Accepted:
 		return t.payload.OnAccept
 	}
 	return t.payload.OnReject
 }
 
-func pickPayload(chat Chat, all []ShownPayload, d Deciding) (ShownPayload, error) {
-	list := fmt.Sprintf("fettle payloads list --chat %d", chat.Number)
+func pickPayload(c chat.Chat, all []chat.ShownPayload, d Deciding) (chat.ShownPayload, error) {
+	list := fmt.Sprintf("fettle payloads list --chat %d", c.Number)
 	i := d.Number - 1
 	switch {
 	case len(all) == 0:
-		return ShownPayload{}, fault.New(fault.NotFound, fmt.Sprintf("chat %d has no payloads", chat.Number), "fettle chats list")
+		return chat.ShownPayload{}, fault.New(fault.NotFound, fmt.Sprintf("chat %d has no payloads", c.Number), "fettle chats list")
 	case d.Payload != "":
-		if i = slices.IndexFunc(all, func(p ShownPayload) bool { return p.ID == d.Payload }); i < 0 {
-			return ShownPayload{}, fault.New(fault.NotFound, fmt.Sprintf("chat %d has no payload %s", chat.Number, short(d.Payload)), list)
+		if i = slices.IndexFunc(all, func(p chat.ShownPayload) bool { return p.ID == d.Payload }); i < 0 {
+			return chat.ShownPayload{}, fault.New(fault.NotFound, fmt.Sprintf("chat %d has no payload %s", c.Number, chat.Short(d.Payload)), list)
 		}
 	case d.Number == 0:
 		i = lastPayload(all)
 	case d.Number < 0 || d.Number > len(all):
-		return ShownPayload{}, fault.New(fault.NotFound, fmt.Sprintf("chat %d has no payload %d: it has %s", chat.Number, d.Number, fault.Plural(len(all), "payload")), list)
+		return chat.ShownPayload{}, fault.New(fault.NotFound, fmt.Sprintf("chat %d has no payload %d: it has %s", c.Number, d.Number, fault.Plural(len(all), "payload")), list)
 	}
 	return all[i], nil
 }
 
 // lastPayload is the one that is meant where none is named: the last that stands for
 // itself, since what a decision's own tool gave would else take its place.
-func lastPayload(all []ShownPayload) int {
+func lastPayload(all []chat.ShownPayload) int {
 	for i, p := range slices.Backward(all) {
 		if !strings.Contains(p.ID, ".") {
 			return i
@@ -239,7 +240,7 @@ func lastPayload(all []ShownPayload) int {
 // keepDecision writes a decision, unless there is one, together with the change of an agent
 // that it makes (nil for none): both are stored or neither is. It returns the decision that
 // is stored afterwards.
-func (e *Engine) keepDecision(ctx context.Context, wanted PayloadDecision, change *changeOwn) (held *PayloadDecision, again bool, err error) {
+func (e *Engine) keepDecision(ctx context.Context, wanted chat.PayloadDecision, change *changeOwn) (held *chat.PayloadDecision, again bool, err error) {
 	release, err := e.shareData(ctx, nil)
 	if err != nil {
 		return nil, false, err
@@ -285,7 +286,7 @@ func (e *Engine) keepDecision(ctx context.Context, wanted PayloadDecision, chang
 
 // react starts the tool that is told of a decision. Where it can't be started,
 // nothing was decided.
-func (e *Engine) react(ctx context.Context, d Deciding, p ShownPayload) (TurnID, error) {
+func (e *Engine) react(ctx context.Context, d Deciding, p chat.ShownPayload) (TurnID, error) {
 	id := p.Toolset + ":" + p.Decision.Reaction.Tool
 	turn, err := e.Start(ctx, TurnRequest{
 		Chat: ChatRef{ID: p.Decision.ChatID}, Calls: []DirectCall{{Tool: id, Args: p.Data}},
@@ -313,18 +314,18 @@ func (e *Engine) react(ctx context.Context, d Deciding, p ShownPayload) (TurnID,
 }
 
 // Payload gives the one payload that a Deciding names.
-func (s *Store) Payload(ctx context.Context, d Deciding) (Chat, ShownPayload, error) {
-	chat, all, err := s.Payloads(ctx, d.Chat)
+func (s *Store) Payload(ctx context.Context, d Deciding) (chat.Chat, chat.ShownPayload, error) {
+	c, all, err := s.Payloads(ctx, d.Chat)
 	if err != nil {
-		return chat, ShownPayload{}, err
+		return c, chat.ShownPayload{}, err
 	}
-	p, err := pickPayload(chat, all, d)
-	return chat, p, err
+	p, err := pickPayload(c, all, d)
+	return c, p, err
 }
 
 // PayloadPlan returns how a payload of a chat is shown: as it was when it came, or, where
 // its type had no renderer then, by the renderer that the type has now; nil for none.
-func (e *Engine) PayloadPlan(ctx context.Context, chat Chat, p provider.Payload) json.RawMessage {
+func (e *Engine) PayloadPlan(ctx context.Context, c chat.Chat, p provider.Payload) json.RawMessage {
 	if len(p.RenderPlan) > 0 {
 		return p.RenderPlan
 	}
@@ -332,23 +333,23 @@ func (e *Engine) PayloadPlan(ctx context.Context, chat Chat, p provider.Payload)
 	if err != nil {
 		return nil
 	}
-	plan := box.shows.plan(event.Payload{Kind: p.Type, Data: p.Data, Toolset: p.Toolset}, chat.ID, &toolset.Workspace{Path: e.WorkspacePath(chat)})
+	plan := box.shows.plan(event.Payload{Kind: p.Type, Data: p.Data, Toolset: p.Toolset}, c.ID, &toolset.Workspace{Path: e.WorkspacePath(c)})
 	if plan == nil {
 		return nil
 	}
-	return encodePlan(*plan)
+	return chat.EncodePlan(*plan)
 }
 
 // decisionsAt are the decisions about the payloads on the way to where a fork
 // begins.
-func (s *Store) decisionsAt(ctx context.Context, c *conversation) ([]PayloadDecision, error) {
+func (s *Store) decisionsAt(ctx context.Context, c *conversation) ([]chat.PayloadDecision, error) {
 	all, err := s.decisions(ctx, c.chat.ID)
 	if err != nil {
 		return nil, err
 	}
-	var out []PayloadDecision
+	var out []chat.PayloadDecision
 	for _, m := range c.path {
-		out = append(out, m.decidedIn(all)...)
+		out = append(out, m.DecidedIn(all)...)
 	}
 	return out, nil
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/internal/kv"
@@ -14,29 +15,29 @@ import (
 
 // EditPayload stores the text that the user made of a payload's; d names the payload. The
 // request of the next question contains it. The payload itself stays as it was shown.
-func (s *Store) EditPayload(ctx context.Context, d Deciding, text string) (ShownPayload, error) {
-	if len(text) > maxEdit {
-		return ShownPayload{}, fault.New(fault.Usage, fmt.Sprintf("the text has %d KB; an edited payload may have %d", len(text)>>10, maxEdit>>10))
+func (s *Store) EditPayload(ctx context.Context, d Deciding, text string) (chat.ShownPayload, error) {
+	if len(text) > chat.MaxEdit {
+		return chat.ShownPayload{}, fault.New(fault.Usage, fmt.Sprintf("the text has %d KB; an edited payload may have %d", len(text)>>10, chat.MaxEdit>>10))
 	}
-	chat, all, err := s.Payloads(ctx, d.Chat)
+	c, all, err := s.Payloads(ctx, d.Chat)
 	if err != nil {
-		return ShownPayload{}, err
+		return chat.ShownPayload{}, err
 	}
-	shown, err := pickPayload(chat, all, d)
+	shown, err := pickPayload(c, all, d)
 	if err != nil {
-		return ShownPayload{}, err
+		return chat.ShownPayload{}, err
 	}
-	asked, err := s.lastAsked(ctx, chat)
+	asked, err := s.lastAsked(ctx, c)
 	if err != nil {
-		return ShownPayload{}, err
+		return chat.ShownPayload{}, err
 	}
-	shown.Edit = &PayloadEdit{Text: clean(text), At: s.o.Now()}
-	return shown, s.keepEdit(ctx, chat.ID, shown, asked)
+	shown.Edit = &chat.PayloadEdit{Text: clean(text), At: s.o.Now()}
+	return shown, s.keepEdit(ctx, c.ID, shown, asked)
 }
 
 // lastAsked returns when the chat's last question was asked: an edit before it may have
 // been sent to a model.
-func (s *Store) lastAsked(ctx context.Context, chat Chat) (time.Time, error) {
+func (s *Store) lastAsked(ctx context.Context, chat chat.Chat) (time.Time, error) {
 	live, err := s.isLive(ctx, chat.ID)
 	if err != nil || live {
 		return s.o.Now(), err
@@ -53,7 +54,7 @@ func (s *Store) lastAsked(ctx context.Context, chat Chat) (time.Time, error) {
 
 // keepEdit writes the edit of a payload. It replaces the last one unless a question was
 // asked since, whose request has to stay as it was sent.
-func (s *Store) keepEdit(ctx context.Context, chatID string, shown ShownPayload, asked time.Time) error {
+func (s *Store) keepEdit(ctx context.Context, chatID string, shown chat.ShownPayload, asked time.Time) error {
 	release, err := s.shareData(ctx, nil)
 	if err != nil {
 		return err
@@ -65,16 +66,16 @@ func (s *Store) keepEdit(ctx context.Context, chatID string, shown ShownPayload,
 		}
 		rec, err := s.tables.payloads.Get(tx, kv.Str(chatID).Str(shown.ID))
 		if errors.Is(err, kv.ErrNotFound) {
-			rec, err = &PayloadDecision{ChatID: chatID, PayloadID: shown.ID, MessageID: shown.MessageID, Type: shown.Type, Title: shown.Title, Toolset: shown.Toolset}, nil
+			rec, err = &chat.PayloadDecision{ChatID: chatID, PayloadID: shown.ID, MessageID: shown.MessageID, Type: shown.Type, Title: shown.Title, Toolset: shown.Toolset}, nil
 		}
 		if err != nil {
 			return err
 		}
-		if last := rec.lastEdit(); last != nil && last.At.After(asked) {
+		if last := rec.LastEdit(); last != nil && last.At.After(asked) {
 			rec.Edits = rec.Edits[:len(rec.Edits)-1]
 		}
 		rec.Edits = append(rec.Edits, *shown.Edit)
-		rec.Edits = rec.Edits[max(0, len(rec.Edits)-maxEdits):]
+		rec.Edits = rec.Edits[max(0, len(rec.Edits)-chat.MaxEdits):]
 		return putBounded(s, tx, s.tables.payloads, rec, "the edit of payload "+shown.ID)
 	})
 	switch {
@@ -87,7 +88,7 @@ func (s *Store) keepEdit(ctx context.Context, chatID string, shown ShownPayload,
 }
 
 // undecide takes back a decision, and keeps the edits of its payload.
-func (s *Store) undecide(tx *kv.Tx, d PayloadDecision) error {
+func (s *Store) undecide(tx *kv.Tx, d chat.PayloadDecision) error {
 	got, err := s.tables.payloads.Get(tx, kv.Str(d.ChatID).Str(d.PayloadID))
 	switch {
 	case errors.Is(err, kv.ErrNotFound):

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/payloads"
 	"github.com/fettle-cli/fettle/engine/provider"
 )
@@ -26,12 +27,12 @@ type cardNote struct {
 }
 
 // notesOf returns what a model is told of a record: the edits, then the decision.
-func notesOf(d PayloadDecision) (out []cardNote) {
+func notesOf(d chat.PayloadDecision) (out []cardNote) {
 	for _, e := range d.Edits {
 		out = append(out, cardNote{e.At, payloads.Edited(d.Type, d.Title, e.Text)})
 	}
 	if d.Decision != "" {
-		out = append(out, cardNote{d.At, payloads.Decided(d.Type, d.Decision == Accepted, d.Remark)})
+		out = append(out, cardNote{d.At, payloads.Decided(d.Type, d.Decision == chat.Accepted, d.Remark)})
 	}
 	return out
 }
@@ -43,13 +44,13 @@ func (c *cards) told() cardsTold { return c.before }
 // after the payload that was written after the decision or edit, so that what was sent
 // once stays as it was. The last message gets all notes. untold are the records about
 // payloads before the path.
-func (c *cardsTold) place(decided map[string]PayloadDecision, untold []PayloadDecision, path []Message) {
+func (c *cardsTold) place(decided map[string]chat.PayloadDecision, untold []chat.PayloadDecision, path []chat.Message) {
 	if len(decided) == 0 {
 		return
 	}
 	c.after = map[string][]cardNote{}
 	var waiting []cardNote
-	add := func(all []PayloadDecision) {
+	add := func(all []chat.PayloadDecision) {
 		for _, d := range all {
 			waiting = append(waiting, notesOf(d)...)
 		}
@@ -73,13 +74,13 @@ func (c *cardsTold) place(decided map[string]PayloadDecision, untold []PayloadDe
 			waiting = later
 			continue
 		}
-		add(m.decidedIn(decided))
+		add(m.DecidedIn(decided))
 	}
 }
 
 // before is what stands before a person's message: what they did with payloads,
 // and the action that they took.
-func (c cardsTold) before(m Message) []provider.Part {
+func (c cardsTold) before(m chat.Message) []provider.Part {
 	var out []provider.Part
 	say := func(text string) { out = append(out, provider.Part{Kind: provider.TextPart, Text: text + "\n"}) }
 	for _, n := range c.after[m.ID] {
@@ -97,7 +98,7 @@ const actionExecuted = "action_executed"
 
 // tookAction describes the suggestion that the user chose. That an action was carried out
 // is stated only where the client acknowledged it.
-func tookAction(m Message) string {
+func tookAction(m chat.Message) string {
 	did := "[the person took the action " + m.InteractionType
 	if len(m.ActionMetadata) > 0 {
 		did += ": " + compactJSON(m.ActionMetadata)

@@ -3,6 +3,7 @@ package engine
 import (
 	"encoding/json"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/internal/record"
 	"github.com/fettle-cli/fettle/internal/sanitize"
 	"github.com/fettle-cli/fettle/toolset"
@@ -26,7 +27,7 @@ func (t *turn) planOf(c *call, res toolset.Result) json.RawMessage {
 	if len(res.Data) == 0 { // a text alone is {"text": …}
 		v.Return, _ = record.Marshal(map[string]string{"text": clean(sanitize.Clip(res.Text, maxResult))}) // a string can't fail
 	}
-	return encodePlan(t.withArtifact(render.Make(r.Type, r.Config(), v)))
+	return chat.EncodePlan(t.withArtifact(render.Make(r.Type, r.Config(), v)))
 }
 
 // appPlan has a call shown by the page that its MCP server has for it. The page is
@@ -36,5 +37,5 @@ func appPlan(t toolset.Tool) json.RawMessage {
 	if err != nil { // strings can't fail
 		return nil
 	}
-	return encodePlan(render.Plan{Renderer: toolset.RenderApp, Config: config})
+	return chat.EncodePlan(render.Plan{Renderer: toolset.RenderApp, Config: config})
 }

@@ -4,12 +4,13 @@ import (
 	"context"
 	"errors"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
 
 // Previews gives the beginning of the first question of each chat that has one, by
 // the chat's id.
-func (s *Store) Previews(ctx context.Context, chats []Chat) (map[string]string, error) {
+func (s *Store) Previews(ctx context.Context, chats []chat.Chat) (map[string]string, error) {
 	out := make(map[string]string, len(chats))
 	err := s.view(ctx, func(tx *kv.Tx) error {
 		for _, c := range chats {
@@ -23,7 +24,7 @@ func (s *Store) Previews(ctx context.Context, chats []Chat) (map[string]string, 
 			if m == nil {
 				continue
 			}
-			if p := PreviewOf(m); p != "" {
+			if p := chat.PreviewOf(m); p != "" {
 				out[c.ID] = p
 			}
 		}
@@ -36,8 +37,8 @@ func (s *Store) Previews(ctx context.Context, chats []Chat) (map[string]string, 
 }
 
 // rootOf is the first of a chat's questions; nil where none is found.
-func (s *Store) rootOf(tx *kv.Tx, c Chat) (*Message, error) {
-	for l, err := range legible(s, s.tables.links.Scan(tx, kv.Range{Prefix: kv.Str(c.ID), Limit: firstFew})) {
+func (s *Store) rootOf(tx *kv.Tx, c chat.Chat) (*chat.Message, error) {
+	for l, err := range legible(s, s.tables.links.Scan(tx, kv.Range{Prefix: kv.Str(c.ID), Limit: chat.FirstFew})) {
 		if err != nil {
 			return nil, err
 		}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/sanitize"
@@ -36,7 +37,7 @@ type progress struct {
 // look takes the calls of a response that have ended since the last look, and
 // gives the fault that ends the turn where they lead nowhere. denied is how many
 // of the turn's calls nobody could approve.
-func (p *progress) look(calls []ToolCall, req *TurnRequest, denied int) error {
+func (p *progress) look(calls []chat.ToolCall, req *TurnRequest, denied int) error {
 	fresh := calls[p.seen:]
 	p.seen = len(calls)
 	if len(fresh) == 0 {
@@ -79,7 +80,7 @@ func (p *progress) look(calls []ToolCall, req *TurnRequest, denied int) error {
 
 // unapproved is the end where all that failed was in want of an approval: the
 // model can't do better, and who asked can.
-func (p *progress) unapproved(last ToolCall) error {
+func (p *progress) unapproved(last chat.ToolCall) error {
 	return fault.New(fault.Approval, fmt.Sprintf("%s in a row needed an approval that nobody could give, the last one of %s", fault.Plural(p.denied, "call"), last.ToolID),
 		"fettle ask -c --allow "+last.ToolID+" \"go on\"")
 }

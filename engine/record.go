@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/journal"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
@@ -120,7 +121,7 @@ func (s *Store) putParts(b *kv.Batch, f *folding) error {
 }
 
 // putDecisions gives a chat the decisions of the one that its messages are from.
-func (s *Store) putDecisions(w kv.Writer, chatID string, all []PayloadDecision) error {
+func (s *Store) putDecisions(w kv.Writer, chatID string, all []chat.PayloadDecision) error {
 	for _, d := range all {
 		d.ChatID = chatID
 		if err := putBounded(s, w, s.tables.payloads, &d, "the decision about payload "+d.PayloadID); err != nil {
@@ -137,35 +138,35 @@ func (s *Store) record(tx *kv.Tx, f *folding) (given journal.Numbers, err error)
 		return given, nil
 	}
 	a := f.accept
-	chat, err := s.tables.chats.Get(tx, kv.Str(a.Chat.ID))
+	c, err := s.tables.chats.Get(tx, kv.Str(a.Chat.ID))
 	if errors.Is(err, kv.ErrNotFound) {
-		chat, given, err = s.newChat(tx, f)
+		c, given, err = s.newChat(tx, f)
 	}
 	if err != nil {
 		return given, err
 	}
-	if err := s.leave(tx, chat, f.accept); err != nil {
+	if err := s.leave(tx, c, f.accept); err != nil {
 		return given, err
 	}
 	if err := s.putSummaries(tx, f); err != nil {
 		return given, err
 	}
-	if err := s.keepBranches(tx, *chat, f); err != nil {
+	if err := s.keepBranches(tx, *c, f); err != nil {
 		return given, err
 	}
-	f.advance(chat)
-	turn := Turn{
+	f.advance(c)
+	turn := chat.Turn{
 		ID: a.TurnID, ChatID: a.Chat.ID, Order: a.Order, ParentID: a.ParentID,
 		UserMessageID: a.UserMessageID, MessageID: a.MessageID, Model: f.answer.Model, Status: f.answer.Status,
 		StartedAt: a.Time, FinishedAt: f.finished, LastSeq: f.lastSeq, Segments: len(f.segments), Counted: true,
 	}
-	return given, errors.Join(putBounded(s, tx, s.tables.chats, chat, chat.called()), putBounded(s, tx, s.tables.turns, &turn, "turn "+turn.ID), s.countTurn(tx, f, chat))
+	return given, errors.Join(putBounded(s, tx, s.tables.chats, c, c.Called()), putBounded(s, tx, s.tables.turns, &turn, "turn "+turn.ID), s.countTurn(tx, f, c))
 }
 
 // leave notes the workspace of the branch that a turn has left, on the message
 // that it ended with.
-func (s *Store) leave(tx *kv.Tx, chat *Chat, a *acceptance) error {
-	if !a.branches() || chat.ActiveLeaf != a.activeBefore() {
+func (s *Store) leave(tx *kv.Tx, chat *chat.Chat, a *chat.Acceptance) error {
+	if !a.Branches() || chat.ActiveLeaf != a.ActiveBefore() {
 		return nil
 	}
 	return s.noteLeft(tx, chat, cmp.Or(a.LeftManifestID, chat.ActiveManifest))
@@ -173,7 +174,7 @@ func (s *Store) leave(tx *kv.Tx, chat *Chat, a *acceptance) error {
 
 // noteLeft notes the workspace at a chat's leaf, which is about to move to
 // another branch.
-func (s *Store) noteLeft(tx *kv.Tx, chat *Chat, manifest string) error {
+func (s *Store) noteLeft(tx *kv.Tx, chat *chat.Chat, manifest string) error {
 	m, err := s.tables.messages.Get(tx, messageKey(chat.ID, chat.ActiveLeaf))
 	if err != nil && unreadable(err) {
 		s.o.Notice(fmt.Sprintf("chat %d: the state of the files where it was left is not noted: read message %s: %v",
@@ -189,15 +190,15 @@ func (s *Store) noteLeft(tx *kv.Tx, chat *Chat, manifest string) error {
 
 // advance moves the chat on by a turn. The leaf moves only if it still is
 // where it was when the turn began; else the turn is a branch.
-func (f *folding) advance(c *Chat) {
+func (f *folding) advance(c *chat.Chat) {
 	a, at := f.accept, f.finished
-	there := c.ActiveLeaf == a.activeBefore()
+	there := c.ActiveLeaf == a.ActiveBefore()
 	if there && f.answer.ManifestID != "" {
 		c.CutShort = c.CutShort && c.ActiveManifest == f.answer.ManifestID
 		c.ActiveManifest = f.answer.ManifestID
 	}
 	if a.App != "" { // nothing is said, and `-c` goes on where something was
-		c.CutShort = c.CutShort || f.answer.Status == CutShort || f.answer.StateUnknown
+		c.CutShort = c.CutShort || f.answer.Status == chat.CutShort || f.answer.StateUnknown
 		return
 	}
 	if there {
@@ -210,7 +211,7 @@ func (f *folding) advance(c *Chat) {
 	if a.Order > c.LastTurn {
 		c.LastTurn, c.Model, c.System, c.Agent = a.Order, a.Chat.Model, a.Chat.System, a.Chat.Agent
 		c.AgentMode = a.Chat.AgentMode
-		c.takeMode(a)
+		c.TakeMode(a)
 	}
 	if at.After(c.UpdatedAt) {
 		c.UpdatedAt = at
@@ -219,7 +220,7 @@ func (f *folding) advance(c *Chat) {
 
 // newChat makes the chat of a first turn. A number that another chat has is
 // not what stops it: the chat gets the next free one.
-func (s *Store) newChat(tx *kv.Tx, f *folding) (*Chat, journal.Numbers, error) {
+func (s *Store) newChat(tx *kv.Tx, f *folding) (*chat.Chat, journal.Numbers, error) {
 	var given journal.Numbers
 	chat := f.accept.Chat
 	chat.ActiveLeaf, chat.Messages, chat.LastTurn = f.accept.ParentID, len(f.brought), f.accept.Order

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/toolset"
@@ -46,7 +47,7 @@ func (e *Engine) RenderDocument(ctx context.Context, callID string) (*RenderedCa
 
 // RenderPayload gives the render plan of a payload of a chat, and its page as
 // RenderDocument does.
-func (e *Engine) RenderPayload(ctx context.Context, chat Chat, p ShownPayload) (*RenderedCall, error) {
+func (e *Engine) RenderPayload(ctx context.Context, chat chat.Chat, p chat.ShownPayload) (*RenderedCall, error) {
 	out := &RenderedCall{ChatID: chat.ID, Plan: e.PayloadPlan(ctx, chat, p.Payload)}
 	var plan render.Plan
 	if json.Unmarshal(out.Plan, &plan) != nil || plan.Renderer == "" {
@@ -107,10 +108,10 @@ func (s *Store) pageOfPlan(ctx context.Context, chatID string, raw json.RawMessa
 const foldWait = 2 * time.Second
 
 // toolCall reads the record of a call, or returns what is known of one that runs here.
-func (e *Engine) toolCall(ctx context.Context, id string) (*ToolCall, error) {
+func (e *Engine) toolCall(ctx context.Context, id string) (*chat.ToolCall, error) {
 	ctx, cancel := context.WithTimeout(ctx, foldWait)
 	defer cancel()
-	var call *ToolCall
+	var call *chat.ToolCall
 	read := func() error {
 		return e.view(ctx, func(tx *kv.Tx) (err error) {
 			call, err = e.tables.calls.Get(tx, kv.Str(id))

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/kv"
@@ -97,7 +98,7 @@ func (s *Store) replayJournal(ctx context.Context, id TurnID, after event.Seq, y
 
 // endedTurn gives the record of a turn that has ended, which may have to be folded
 // first. Busy says that another process has it.
-func (s *Store) endedTurn(ctx context.Context, id TurnID) (*Turn, error) {
+func (s *Store) endedTurn(ctx context.Context, id TurnID) (*chat.Turn, error) {
 	for {
 		_, held, err := s.journals.Owner(ctx, string(id))
 		if err != nil {
@@ -129,8 +130,8 @@ func (s *Store) notMine(ctx context.Context, id TurnID) error {
 	return fault.New(fault.NotFound, "no turn "+string(id)+" is running")
 }
 
-func (s *Store) turnRecord(ctx context.Context, id TurnID) (*Turn, error) {
-	var turn *Turn
+func (s *Store) turnRecord(ctx context.Context, id TurnID) (*chat.Turn, error) {
+	var turn *chat.Turn
 	err := s.view(ctx, func(tx *kv.Tx) (err error) {
 		turn, err = s.tables.turns.Get(tx, kv.Str(string(id)))
 		return err
@@ -222,10 +223,10 @@ func (e *Engine) TurnAnswer(ctx context.Context, id TurnID) (chatID, messageID s
 
 // AnsweredTurn is what a turn that has ended made of a chat.
 type AnsweredTurn struct {
-	Chat Chat
+	Chat chat.Chat
 	// Asked are its messages before the answer: none where a question is asked again.
-	Asked  []Message
-	Answer Message
+	Asked  []chat.Message
+	Answer chat.Message
 	// Before is the turn that it goes on from; empty where it begins its chat.
 	Before TurnID
 }
@@ -244,7 +245,7 @@ func (e *Engine) AnsweredTurn(ctx context.Context, id TurnID) (AnsweredTurn, err
 		if err != nil {
 			return err
 		}
-		if err := chat.usable(); err != nil {
+		if err := chat.Usable(); err != nil {
 			return err
 		}
 		out.Chat = *chat

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
@@ -166,7 +167,7 @@ func (t *turn) withoutOldImages(err error) (bool, string) {
 	if !errors.As(err, &pe) || pe.Kind != provider.Rejected && pe.Kind != provider.Overloaded || t.fit.noOldImages {
 		return false, ""
 	}
-	has := func(m Message) bool { return slices.ContainsFunc(m.Parts, provider.Part.HasImage) }
+	has := func(m chat.Message) bool { return slices.ContainsFunc(m.Parts, provider.Part.HasImage) }
 	if !strings.Contains(strings.ToLower(pe.Message), "image") || !slices.ContainsFunc(t.path, has) {
 		return false, ""
 	}
@@ -235,7 +236,7 @@ func (t *turn) otherModel(err error) (bool, string) {
 			continue
 		}
 		note := t.model.ref + " can't answer (" + fault.FirstLine(err) + "); " + c.ref + " takes over"
-		c.since = t.red.step
+		c.since = t.red.Step
 		t.useModel(c)
 		return true, note
 	}
@@ -314,15 +315,15 @@ func (t *turn) assembly(extra []provider.Message) assembly {
 	if !t.agentMode() {
 		a.tools = nil
 	}
-	if t.red.step > 0 {
-		m := t.red.message()
+	if t.red.Step > 0 {
+		m := t.red.Message()
 		a.answer = &m
 	}
-	a.join(append(path, t.accept.question()), t.speaker())
+	a.join(append(path, t.accept.Question()), t.speaker())
 	extra = append(t.beginning(), extra...)
 	a.extra, a.sampling, a.hints, a.thoughtEnd = extra, t.req.Sampling, t.req.Hints, t.model.learnt.ThoughtEnd
 	a.params, a.think = t.params()
-	if a.mustCall = t.req.MustCall; t.red.step > 0 || len(a.tools) == 0 {
+	if a.mustCall = t.req.MustCall; t.red.Step > 0 || len(a.tools) == 0 {
 		a.mustCall = "" // what came of the call is for the model to say
 	} else if a.mustCall != provider.AnyTool && a.mustCall != "" {
 		a.mustCall = t.names.Name(a.mustCall)
@@ -341,7 +342,7 @@ func (t *turn) nameFor(id string) string {
 	if name := t.names.Name(id); name != "" {
 		return name
 	}
-	bare := bareID(id)
+	bare := chat.BareID(id)
 	if _, taken := t.names.Lookup(bare); taken || bare == "" {
 		return id
 	}
@@ -412,8 +413,8 @@ func (t *turn) convert(batch []provider.Delta, r *reply) []event.Body {
 			continue // it is no part of an answer, and a retry leaves it out
 		case provider.Meta:
 			meta := *d.Meta
-			meta.Model, meta.StopReason = t.model.ref, sanitize.Shorten(clean(meta.StopReason), maxName)
-			meta.ReasoningField = sanitize.Shorten(clean(d.Field), maxName)
+			meta.Model, meta.StopReason = t.model.ref, sanitize.Shorten(clean(meta.StopReason), chat.MaxName)
+			meta.ReasoningField = sanitize.Shorten(clean(d.Field), chat.MaxName)
 			meta.StopDetail = sanitize.Shorten(sanitize.Line(meta.StopDetail), maxStopDetail)
 			r.meta = &meta
 		}
@@ -462,11 +463,11 @@ func joined(batch []provider.Delta) (string, int) {
 // ownCall gives a call an id that no other call of the turn has; some
 // providers count from zero again in each response.
 func (t *turn) ownCall(c provider.ToolCall) provider.ToolCall {
-	id := sanitize.Shorten(clean(c.ID), maxName)
+	id := sanitize.Shorten(clean(c.ID), chat.MaxName)
 	if id == "" {
 		id = "call"
 	}
-	c.ID, c.Name = id, sanitize.Shorten(clean(c.Name), maxName)
+	c.ID, c.Name = id, sanitize.Shorten(clean(c.Name), chat.MaxName)
 	for n := 2; t.useIDs[c.ID]; n++ {
 		c.ID = id + "-" + strconv.Itoa(n)
 	}
@@ -482,7 +483,7 @@ func (t *turn) ownCall(c provider.ToolCall) provider.ToolCall {
 
 // noteEnding emits how the answer ended, where it did not end by itself.
 func (t *turn) noteEnding() error {
-	note := t.red.ending()
+	note := t.red.Ending()
 	if note.Ending == "" {
 		return nil
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/sanitize"
@@ -145,7 +146,7 @@ func (t *turn) askReview(c *call, shown *event.Review) (a Confirmation, err erro
 	t.unguard()
 	t.leaveFolder()
 	ask := event.ConfirmRequest{
-		Tool: bareID(c.toolID()), ToolID: c.toolID(), Input: c.use.Args, ToolUseID: c.use.ID,
+		Tool: chat.BareID(c.toolID()), ToolID: c.toolID(), Input: c.use.Args, ToolUseID: c.use.ID,
 		Reason: "it has run, and has changed " + fault.Plural(shown.Count(), "file") + "; none of the changes is applied yet",
 		Reach:  t.box.reachOf(c.entry.Tool).Text, Review: shown,
 	}
@@ -188,7 +189,7 @@ func (a Confirmation) fitReview(shown *event.Review) error {
 	}
 	for _, name := range a.Only {
 		if !slices.ContainsFunc(shown.Files, func(f event.ReviewedFile) bool { return f.Path == name }) {
-			return fault.New(fault.Usage, "the review does not list "+sanitize.Shorten(sanitize.Line(name), maxName))
+			return fault.New(fault.Usage, "the review does not list "+sanitize.Shorten(sanitize.Line(name), chat.MaxName))
 		}
 	}
 	return a.fitGroups(shown)
@@ -208,8 +209,8 @@ func (a Confirmation) fitGroups(shown *event.Review) error {
 	}
 	for _, f := range shown.Files {
 		if f.Group != "" && group[f.Group] && !chosen[f.Path] {
-			return fault.New(fault.Usage, "the changes of the group "+sanitize.Shorten(sanitize.Line(f.Group), maxName)+" are applied together or not at all, and "+
-				sanitize.Shorten(sanitize.Line(f.Path), maxName)+" is not chosen")
+			return fault.New(fault.Usage, "the changes of the group "+sanitize.Shorten(sanitize.Line(f.Group), chat.MaxName)+" are applied together or not at all, and "+
+				sanitize.Shorten(sanitize.Line(f.Path), chat.MaxName)+" is not chosen")
 		}
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
@@ -335,7 +336,7 @@ func TestResultsThatCantBeKept(t *testing.T) {
 					t.Errorf("progress %v", *p.Progress)
 				}
 			}
-			if got := b.chat(1).Messages[1].Status; got != Answered {
+			if got := b.chat(1).Messages[1].Status; got != chat.Answered {
 				t.Errorf("kept as %s", got)
 			}
 		})
@@ -394,7 +395,7 @@ func TestAToolThatIgnoresItsTimeLimit(t *testing.T) {
 	if err := <-wrote; err == nil {
 		t.Error("a tool that was left behind could still write")
 	}
-	if got := b.chat(1).Messages[1].Status; got != Failed {
+	if got := b.chat(1).Messages[1].Status; got != chat.Failed {
 		t.Errorf("kept as %s", got)
 	}
 }
@@ -454,9 +455,9 @@ func TestAHistoryOfManyLargeOutputsIsBounded(t *testing.T) {
 			Output: strings.Repeat("x", maxResult), Input: []byte(`{}`), WorkspacePayload: []byte(`"` + strings.Repeat("y", maxResult) + `"`),
 		}
 	}
-	boundHistory(history)
+	chat.BoundHistory(history)
 	data, err := json.Marshal(history)
-	if err != nil || len(data) > historyBytes {
+	if err != nil || len(data) > chat.HistoryBytes {
 		t.Errorf("%d bytes, %v", len(data), err)
 	}
 	if !strings.HasPrefix(history[99].Output, "xxx") || !strings.Contains(history[99].Output, "were cut]") {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/sanitize"
@@ -203,7 +204,7 @@ func (q *caller) folder(ws *toolset.Workspace) *toolset.Workspace {
 // runs says what runs a call, in a message for the model: an MCP server has its name.
 func (t *turn) runs(c *call) string {
 	if tool := c.entry.Tool; t.box.remote[tool.ID] {
-		return "the MCP server " + tool.ToolsetID + ": the tool " + bareID(tool.ID)
+		return "the MCP server " + tool.ToolsetID + ": the tool " + chat.BareID(tool.ID)
 	}
 	return "the tool"
 }
@@ -220,7 +221,7 @@ func (c *call) limit() time.Duration {
 // that is copied; what no event can hold is left out.
 func (c *call) progress(p toolset.Progress) event.ToolProgress {
 	e := event.ToolProgress{
-		Tool: bareID(c.entry.Tool.ID), Stage: sanitize.Clip(p.Stage, progressData), Message: sanitize.Clip(p.Message, progressData),
+		Tool: chat.BareID(c.entry.Tool.ID), Stage: sanitize.Clip(p.Stage, progressData), Message: sanitize.Clip(p.Message, progressData),
 		ToolUseID: c.use.ID,
 	}
 	if p.Progress != nil && !math.IsNaN(*p.Progress) {
@@ -240,18 +241,18 @@ func (s *schemas) checkResult(t toolset.Tool, res toolset.Result) error {
 	for _, m := range res.Media {
 		media += len(m.Data)
 	}
-	if media > maxData {
+	if media > chat.MaxData {
 		return toolset.Errorf("the tool's images and sounds have %d MB; %d MB are allowed: put them into files of the workspace",
-			media>>20, maxData>>20)
+			media>>20, chat.MaxData>>20)
 	}
 	for _, part := range []struct {
 		name string
 		raw  json.RawMessage
 	}{{"data", res.Data}, {"workspace_payload", res.WorkspacePayload}, {"payload", res.Payload}} {
 		switch {
-		case len(part.raw) > maxData:
+		case len(part.raw) > chat.MaxData:
 			return toolset.Errorf("the tool's %s has %d MB; %d MB are allowed: put it into a file of the workspace",
-				part.name, len(part.raw)>>20, maxData>>20)
+				part.name, len(part.raw)>>20, chat.MaxData>>20)
 		case len(part.raw) > 0 && !json.Valid(part.raw):
 			return toolset.Errorf("the tool's %s is no JSON", part.name)
 		}
@@ -295,14 +296,14 @@ func (t *turn) leaveBehind(run *running, left int, ws *toolset.Workspace) error 
 				}
 			}
 			t.checkLeft(run, left, ws)
-			return errors.Join(t.emit(t.red.openCalls(t.unfinished(), "error: "+t.unfinished())...), context.Cause(t.ctx))
+			return errors.Join(t.emit(t.red.OpenCalls(t.unfinished(), "error: "+t.unfinished())...), context.Cause(t.ctx))
 		}
 	}
 }
 
 func (t *turn) startOf(c *call) event.ToolStart {
 	start := event.ToolStart{
-		Tool: bareID(c.toolID()), ToolID: c.toolID(), Input: c.use.Args,
+		Tool: chat.BareID(c.toolID()), ToolID: c.toolID(), Input: c.use.Args,
 		ToolUseID: c.use.ID, CallID: c.id, Index: c.index, Agent: t.speaker(), Extra: c.use.Extra,
 		ClientForm: t.forms[c.toolID()],
 	}
@@ -346,7 +347,7 @@ func (t *turn) endWithState(end ended, ws *toolset.Workspace) event.ToolComplete
 func (t *turn) endOf(end ended) event.ToolComplete {
 	c := end.call
 	e := event.ToolComplete{
-		Tool: bareID(c.toolID()), ToolID: c.toolID(), Index: c.index, ToolUseID: c.use.ID, CallID: c.id,
+		Tool: chat.BareID(c.toolID()), ToolID: c.toolID(), Index: c.index, ToolUseID: c.use.ID, CallID: c.id,
 		Status: event.CallSuccess, DurationMS: (t.eng.o.Now().Sub(c.started) - c.waited).Milliseconds(), Outside: t.broughtBy(c),
 	}
 	if end.err == nil {
@@ -370,7 +371,7 @@ func (t *turn) endOf(end ended) event.ToolComplete {
 	}
 	e.Error = clean(sanitize.Clip(e.Error, maxResult))
 	e.Status, e.Result = event.CallError, "error: "+e.Error
-	e.RenderPlan = failedPlan(e.Error, traceback)
+	e.RenderPlan = chat.FailedPlan(e.Error, traceback)
 	return e
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/search"
 )
@@ -43,7 +44,7 @@ type FoundPage struct {
 
 // FoundChat is a chat in which the query occurs.
 type FoundChat struct {
-	Chat Chat
+	Chat chat.Chat
 	// TitleAt are the places of the query in the title, in characters.
 	TitleAt [][2]int
 	// Matches are some messages with it, the newest first; those in which

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/search"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
@@ -156,7 +157,7 @@ func (s *Store) confirm(ctx context.Context, q SearchChats, number int64) (found
 	err = s.view(ctx, func(tx *kv.Tx) error {
 		chat, err := s.tables.chats.Find(tx, "number", kv.Int(number))
 		if err == nil {
-			found.Chat, ok = *chat, chat.visible()
+			found.Chat, ok = *chat, chat.Visible()
 		}
 		return err
 	})
@@ -264,7 +265,7 @@ func (l *look) enough(size int) bool {
 func (l *look) whole() bool { return l.all() || !l.ended }
 
 // message looks into one message.
-func (l *look) message(m *Message) {
+func (l *look) message(m *chat.Message) {
 	best := Match{MessageID: m.ID, Role: m.Role, Model: m.Model, CreatedAt: m.CreatedAt}
 	most, fresh := 0, false
 	for _, p := range passages(m) {

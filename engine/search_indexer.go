@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/search"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
@@ -86,7 +87,7 @@ func (x *indexer) gather(number int64, terms search.Terms) {
 	}
 }
 
-func (x *indexer) message(ctx context.Context, number int64, m *Message) error {
+func (x *indexer) message(ctx context.Context, number int64, m *chat.Message) error {
 	terms := search.NewTerms()
 	for _, p := range passages(m) {
 		terms.Add(search.Body, p.text)

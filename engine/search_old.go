@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
 
@@ -140,7 +141,7 @@ func (o *oldIndex) step(ctx context.Context) (done bool, err error) {
 }
 
 // index adds the terms of messages, and the rows of their chats.
-func (o *oldIndex) index(ctx context.Context, x *indexer, messages []*Message) error {
+func (o *oldIndex) index(ctx context.Context, x *indexer, messages []*chat.Message) error {
 	var ids []string
 	for _, m := range messages {
 		if m.ChatID != o.chat {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/search"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
@@ -79,11 +80,11 @@ func (s *Store) indexRows(ctx context.Context, ids []string) (map[string]int64, 
 }
 
 // headTerms are the terms of a chat's record.
-func headTerms(chat *Chat) search.Terms {
+func headTerms(c *chat.Chat) search.Terms {
 	terms := search.NewTerms()
-	terms.Add(search.Title, cutBytes(chat.Title, 4*titleLength))
-	if chat.Model != "" {
-		terms.Words[modelTerm(chat.Model)] = struct{}{}
+	terms.Add(search.Title, cutBytes(c.Title, 4*chat.TitleLength))
+	if c.Model != "" {
+		terms.Words[modelTerm(c.Model)] = struct{}{}
 	}
 	return terms
 }
@@ -117,7 +118,7 @@ const (
 // someMessages reads messages in the order of their keys, and returns the key
 // of the last where there may be more. A limit of r ends it earlier. leave decides
 // about a message that cannot be read: false ends the reading with its error.
-func (s *Store) someMessages(ctx context.Context, r kv.Range, leave func(error) bool) (out []*Message, next kv.Key, err error) {
+func (s *Store) someMessages(ctx context.Context, r kv.Range, leave func(error) bool) (out []*chat.Message, next kv.Key, err error) {
 	err = s.view(ctx, func(tx *kv.Tx) error {
 		out, next, err = s.messagesIn(tx, r, leave)
 		return err
@@ -126,7 +127,7 @@ func (s *Store) someMessages(ctx context.Context, r kv.Range, leave func(error) 
 }
 
 // messagesIn is someMessages within a transaction.
-func (s *Store) messagesIn(tx *kv.Tx, r kv.Range, leave func(error) bool) (out []*Message, next kv.Key, err error) {
+func (s *Store) messagesIn(tx *kv.Tx, r kv.Range, leave func(error) bool) (out []*chat.Message, next kv.Key, err error) {
 	count, size := someCount, 0
 	if r.Limit > 0 {
 		count = r.Limit
@@ -150,7 +151,7 @@ func (s *Store) messagesIn(tx *kv.Tx, r kv.Range, leave func(error) bool) (out [
 }
 
 // sizeOf is about what a message takes in memory.
-func sizeOf(m *Message) int {
+func sizeOf(m *chat.Message) int {
 	n := 0
 	for _, p := range m.Parts {
 		n += len(p.Text) + len(p.Data)
@@ -163,9 +164,9 @@ func sizeOf(m *Message) int {
 
 // unindexChat takes a chat out of the index, for good. Call it before its
 // messages are removed, while nothing is added to it; it may be stopped and
-// called again. A search shows no chat that isn't [Chat.visible], so until
+// called again. A search shows no chat that isn't [chat.Chat.visible], so until
 // then there is no hurry.
-func (s *Store) unindexChat(ctx context.Context, chat *Chat) error {
+func (s *Store) unindexChat(ctx context.Context, chat *chat.Chat) error {
 	x := s.indexer()
 	x.remove = true
 	if err := s.indexAgain(ctx, x, chat.ID, chat.Number); err != nil {
@@ -182,7 +183,7 @@ func (s *Store) unindexChat(ctx context.Context, chat *Chat) error {
 
 // retitle changes the index for a chat whose title was changed, in the
 // transaction that changes it. was is the chat as it was before.
-func (s *Store) retitle(tx *kv.Tx, was *Chat, title string) error {
+func (s *Store) retitle(tx *kv.Tx, was *chat.Chat, title string) error {
 	is := *was
 	is.Title = title
 	old, now := headTerms(was), headTerms(&is)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/toolset"
@@ -85,7 +86,7 @@ func (e *Engine) CallService(ctx context.Context, callID string) (*CallService, 
 
 // PayloadService returns the service of the call that gave a payload, at the address that
 // the payload's plan names; nil where there is none.
-func (e *Engine) PayloadService(ctx context.Context, p ShownPayload, plan json.RawMessage) (*CallService, error) {
+func (e *Engine) PayloadService(ctx context.Context, p chat.ShownPayload, plan json.RawMessage) (*CallService, error) {
 	if p.CallID == "" {
 		return nil, nil
 	}
@@ -284,7 +285,7 @@ func (e *Engine) orphaned(ctx context.Context, s toolset.Service) string {
 			return "its tool was switched off"
 		}
 	}
-	var chat *Chat
+	var chat *chat.Chat
 	err = e.view(ctx, func(tx *kv.Tx) (err error) {
 		chat, err = e.tables.chats.Get(tx, kv.Str(s.ChatID))
 		return err

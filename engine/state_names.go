@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
@@ -16,7 +17,7 @@ import (
 const minPart = 4
 
 // state is State without the fold.
-func (s *Store) state(ctx context.Context, chat Chat, name string) (*cas.Manifest, error) {
+func (s *Store) state(ctx context.Context, chat chat.Chat, name string) (*cas.Manifest, error) {
 	if chat.ActiveManifest == "" {
 		return nil, noFiles(chat)
 	}
@@ -28,7 +29,7 @@ func (s *Store) state(ctx context.Context, chat Chat, name string) (*cas.Manifes
 	return s.ancestor(ctx, chat, m, 1)
 }
 
-func (s *Store) stateNamed(ctx context.Context, chat Chat, name string) (*cas.Manifest, error) {
+func (s *Store) stateNamed(ctx context.Context, chat chat.Chat, name string) (*cas.Manifest, error) {
 	if back, ok := strings.CutPrefix(name, "@"); ok {
 		n := 0
 		if back != "" {
@@ -58,13 +59,13 @@ func (s *Store) stateNamed(ctx context.Context, chat Chat, name string) (*cas.Ma
 	return m, err
 }
 
-func noState(chat Chat, name string) error {
+func noState(chat chat.Chat, name string) error {
 	return fault.New(fault.NotFound, fmt.Sprintf("chat %d has no state %s", chat.Number, name),
 		fmt.Sprintf("fettle workspace log %d   lists them", chat.Number))
 }
 
 // ancestor goes n states back.
-func (s *Store) ancestor(ctx context.Context, chat Chat, m *cas.Manifest, n int) (*cas.Manifest, error) {
+func (s *Store) ancestor(ctx context.Context, chat chat.Chat, m *cas.Manifest, n int) (*cas.Manifest, error) {
 	for i := range n {
 		if m.ParentID == "" {
 			return nil, fault.New(fault.NotFound, fmt.Sprintf("chat %d has only %s before that one", chat.Number, fault.Plural(i, "state")),
@@ -84,7 +85,7 @@ func (s *Store) ancestor(ctx context.Context, chat Chat, m *cas.Manifest, n int)
 
 // stateID finds the manifest of an id, or of a part of one that stands at its
 // beginning or its end: of a manifest, a message or a tool call.
-func (s *Store) stateID(ctx context.Context, chat Chat, name string) (string, error) {
+func (s *Store) stateID(ctx context.Context, chat chat.Chat, name string) (string, error) {
 	if len(name) < minPart {
 		return "", noState(chat, name)
 	}

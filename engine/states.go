@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/sanitize"
@@ -316,7 +317,9 @@ func (t *turn) moveFolder(ctx context.Context, conv *conversation) error {
 // unfilled tells whether a chat has a folder of its own that hasn't the files of
 // its state yet: that state is another chat's, which it was forked from. A fork
 // in the user's folder takes it as it is, since the other chat goes on in it.
-func unfilled(chat Chat, at *cas.Manifest) bool { return chat.Workspace == "" && at.ChatID != chat.ID }
+func unfilled(chat chat.Chat, at *cas.Manifest) bool {
+	return chat.Workspace == "" && at.ChatID != chat.ID
+}
 
 // lockedFolder opens the chat's folder and keeps other chats out of it.
 func (t *turn) lockedFolder(ctx context.Context) (*toolset.Workspace, func(), error) {

@@ -9,6 +9,7 @@ import (
 	"io"
 
 	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/record"
 	"github.com/fettle-cli/fettle/toolset"
@@ -36,7 +37,7 @@ func aboutChat(extras []cas.Extra) (about exportedChat) {
 }
 
 // toolsOf are the tools whose calls made states of a chat, by the calls.
-func (s *Store) toolsOf(ctx context.Context, chat Chat) (map[string]string, error) {
+func (s *Store) toolsOf(ctx context.Context, chat chat.Chat) (map[string]string, error) {
 	_, states, _, err := s.StateTree(ctx, ChatRef{ID: chat.ID}, 0)
 	if err != nil {
 		return nil, err
@@ -52,7 +53,7 @@ func (s *Store) toolsOf(ctx context.Context, chat Chat) (map[string]string, erro
 
 // ExportStates writes the history of a chat's files as one file, with its title and
 // the names of the tools that made the states. What these were called with isn't in it.
-func (s *Store) ExportStates(ctx context.Context, w io.Writer, chat Chat) error {
+func (s *Store) ExportStates(ctx context.Context, w io.Writer, chat chat.Chat) error {
 	if chat.ActiveManifest == "" {
 		return noFiles(chat)
 	}
@@ -87,7 +88,7 @@ type History struct {
 
 // ImportedStates is what was imported.
 type ImportedStates struct {
-	Chat   Chat
+	Chat   chat.Chat
 	States []*cas.Manifest // those of the file, in its order: the latest is the last one
 	// Follows tells that the chat had no states: it goes on from these now, and its
 	// folder, which is as it was, is the state after the last of them. In another
@@ -139,7 +140,7 @@ func (e *Engine) ImportStates(ctx context.Context, req RestoreRequest, file Hist
 }
 
 // lockedFolderOf opens a chat's folder and keeps other chats out of it.
-func (e *Engine) lockedFolderOf(ctx context.Context, chat Chat, onWait func(string)) (*toolset.Workspace, func(), error) {
+func (e *Engine) lockedFolderOf(ctx context.Context, chat chat.Chat, onWait func(string)) (*toolset.Workspace, func(), error) {
 	ws, err := e.openWorkspace(chat)
 	if err != nil {
 		return nil, nil, err
@@ -153,7 +154,7 @@ func (e *Engine) lockedFolderOf(ctx context.Context, chat Chat, onWait func(stri
 
 // followStates takes a chat's folder in as the state that comes after imported
 // ones, or withdraws these.
-func (s *Store) followStates(ctx context.Context, chat *Chat, ws *toolset.Workspace, in []*cas.Manifest, req RestoreRequest) error {
+func (s *Store) followStates(ctx context.Context, chat *chat.Chat, ws *toolset.Workspace, in []*cas.Manifest, req RestoreRequest) error {
 	last := in[len(in)-1]
 	snap, err := s.takeState(ctx, ws, cas.SnapshotOptions{
 		About: cas.About{ChatID: chat.ID, Source: cas.Imported, SourceRef: last.ID}, Parent: last,
@@ -197,7 +198,7 @@ func (s *Store) importNew(ctx context.Context, file History) (*ImportedStates, e
 	}
 	s.pause("import:states")
 	now := s.o.Now()
-	c := &incoming{chat: Chat{ID: id, Title: titleOf(in.Extras), CreatedAt: now, UpdatedAt: now, ActiveManifest: folder.ID}}
+	c := &incoming{chat: chat.Chat{ID: id, Title: titleOf(in.Extras), CreatedAt: now, UpdatedAt: now, ActiveManifest: folder.ID}}
 	if err := s.insert(ctx, c); err != nil {
 		return nil, s.withdraw(ctx, id, append(in.Manifests, folder), err)
 	}
@@ -214,7 +215,7 @@ func (s *Store) withdraw(ctx context.Context, chatID string, list []*cas.Manifes
 
 // titleOf is the title that an imported history brings along.
 func titleOf(extras []cas.Extra) string {
-	return cmp.Or(cleanTitle(aboutChat(extras).Title), NewTitle)
+	return cmp.Or(chat.CleanTitle(aboutChat(extras).Title), NewTitle)
 }
 
 // readHistory reads a file's states as those of a chat: all of them or none.
@@ -227,7 +228,7 @@ func (s *Store) readHistory(ctx context.Context, chatID string, file History) (*
 				known := aboutChat(extras)
 				about = &known
 			}
-			return cleanTitle(about.Tools[call])
+			return chat.CleanTitle(about.Tools[call])
 		},
 	})
 	var bad *cas.ImportError

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/internal/sanitize"
@@ -33,9 +34,9 @@ func (b *toolbox) reachOf(t toolset.Tool) toolset.Reach {
 func (t *turn) broughtBy(c *call) string {
 	switch {
 	case t.box.reachOf(c.entry.Tool).SendsOut():
-		return bareID(c.toolID())
+		return chat.BareID(c.toolID())
 	case t.eng.o.FoldersFromOutside && t.ws != nil && t.ws.Bound:
-		return bareID(c.toolID()) + " in " + t.ws.Path
+		return chat.BareID(c.toolID()) + " in " + t.ws.Path
 	}
 	return ""
 }

@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/models"
@@ -41,8 +42,8 @@ type turn struct {
 	id     TurnID
 	eng    *Engine
 	req    TurnRequest
-	accept *acceptance
-	path   []Message // the chat up to the message, from the root
+	accept *chat.Acceptance
+	path   []chat.Message // the chat up to the message, from the root
 	schema *schema.Schema
 	log    eventLog
 	policy permission.Policy
@@ -54,10 +55,10 @@ type turn struct {
 	// that first brought something in from outside; see decide.
 	allowed []string
 	tainted string
-	red     *reducer
+	red     *chat.Reducer
 	// callsNow are the records of the turn's calls so far, by their ids.
 	callsMu  sync.Mutex
-	callsNow map[string]ToolCall
+	callsNow map[string]chat.ToolCall
 	feed     *feed
 	box      *toolbox
 	offer    *toolset.Set
@@ -236,7 +237,7 @@ func (t *turn) rounds(limit int) error {
 		case !on:
 			return t.noteEnding()
 		}
-		if err := t.progress.look(t.red.calls, &t.req, t.denied); err != nil {
+		if err := t.progress.look(t.red.Calls, &t.req, t.denied); err != nil {
 			return err
 		}
 		if next != nil {
@@ -276,7 +277,7 @@ func (t *turn) append(bodies ...event.Body) ([]event.Event, error) {
 	}
 	t.seq += event.Seq(len(bodies))
 	for _, e := range events {
-		t.red.add(e)
+		t.red.Add(e)
 		t.noteCall(e.Body)
 	}
 	return events, nil
@@ -388,13 +389,13 @@ func (t *turn) appendEnd(err error) ([]event.Event, error) {
 // came to its end leaves to the client.
 func (t *turn) leftOpen(err error) []event.Body {
 	var out []event.Body
-	for _, b := range t.red.openCalls(t.unfinished(), "error: "+t.unfinished()) {
-		if done, ok := b.(event.ToolComplete); err != nil || !ok || !isClientTool(done.ToolID) {
+	for _, b := range t.red.OpenCalls(t.unfinished(), "error: "+t.unfinished()) {
+		if done, ok := b.(event.ToolComplete); err != nil || !ok || !chat.IsClientTool(done.ToolID) {
 			out = append(out, b)
 		}
 	}
 	if err == nil {
-		t.red.leave() // the last event tells of them
+		t.red.Leave() // the last event tells of them
 	}
 	return out
 }
@@ -416,7 +417,7 @@ func (t *turn) lastBody(err error) event.Body {
 	cause := context.Cause(t.ctx)
 	switch {
 	case err == nil:
-		return event.Complete{Payload: t.red.payload(t.denied, t.cards.collected.Result())}
+		return event.Complete{Payload: t.red.Payload(t.denied, t.cards.collected.Result())}
 	case t.broken != nil:
 		return errorBody(t.broken)
 	case errors.Is(cause, errTimedOut):

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
 
@@ -12,9 +13,9 @@ import (
 // at or after the time of an id: by an undo that can be redone, by one that something new
 // was done after, or alone.
 func (s *Store) undoneCalls(ctx context.Context, chatID, since string) (map[string]bool, error) {
-	var chat *Chat
+	var c *chat.Chat
 	err := s.view(ctx, func(tx *kv.Tx) (err error) {
-		chat, err = s.tables.chats.Get(tx, kv.Str(chatID))
+		c, err = s.tables.chats.Get(tx, kv.Str(chatID))
 		return err
 	})
 	if errors.Is(err, kv.ErrNotFound) {
@@ -23,11 +24,11 @@ func (s *Store) undoneCalls(ctx context.Context, chatID, since string) (map[stri
 	if err != nil {
 		return nil, err
 	}
-	h, err := s.history(ctx, *chat)
+	h, err := s.history(ctx, *c)
 	if err != nil || h.active == nil {
 		return nil, err
 	}
-	since = timeOfID(since)
+	since = chat.TimeOfID(since)
 	undone, restored, err := h.callsSince(ctx, since)
 	if err != nil || !restored {
 		return nil, err
@@ -65,7 +66,7 @@ func (h *history) callsSince(ctx context.Context, since string) (calls map[strin
 
 // markUndoneCalls marks those of some calls whose changes are undone. None was made before
 // the time of the id.
-func (s *Store) markUndoneCalls(ctx context.Context, chatID, since string, calls []ToolCall) error {
+func (s *Store) markUndoneCalls(ctx context.Context, chatID, since string, calls []chat.ToolCall) error {
 	if len(calls) == 0 {
 		return nil
 	}
@@ -81,12 +82,12 @@ func (s *Store) markUndoneCalls(ctx context.Context, chatID, since string, calls
 
 // markUndoneResults marks the results of calls whose changes are undone, in messages of a
 // chat in the order of their ids.
-func (s *Store) markUndoneResults(ctx context.Context, chatID string, messages []Message) error {
+func (s *Store) markUndoneResults(ctx context.Context, chatID string, messages []chat.Message) error {
 	undone, err := s.undoneCalls(ctx, chatID, messages[0].ID)
 	if err != nil || len(undone) == 0 {
 		return err
 	}
-	uses := map[use]bool{}
+	uses := map[chat.Use]bool{}
 	err = s.view(ctx, func(tx *kv.Tx) error {
 		for id := range undone {
 			c, err := s.tables.calls.Get(tx, kv.Str(id))
@@ -96,7 +97,7 @@ func (s *Store) markUndoneResults(ctx context.Context, chatID string, messages [
 			if err != nil {
 				return err
 			}
-			uses[use{c.MessageID, c.ToolUseID}] = true
+			uses[chat.Use{MessageID: c.MessageID, ID: c.ToolUseID}] = true
 		}
 		return nil
 	})
@@ -105,7 +106,7 @@ func (s *Store) markUndoneResults(ctx context.Context, chatID string, messages [
 	}
 	for i := range messages {
 		for k, p := range messages[i].Parts {
-			if p.Result != nil && uses[use{messages[i].ID, p.Result.ID}] {
+			if p.Result != nil && uses[chat.Use{MessageID: messages[i].ID, ID: p.Result.ID}] {
 				marked := *p.Result
 				marked.Undone = true
 				messages[i].Parts[k].Result = &marked

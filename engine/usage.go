@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/internal/kv"
@@ -96,7 +97,7 @@ func addSpent(tx *kv.Tx, t *kv.Table[Spent], row Spent) error {
 }
 
 // countTurn counts a turn that is being recorded.
-func (s *Store) countTurn(tx *kv.Tx, f *folding, chat *Chat) error {
+func (s *Store) countTurn(tx *kv.Tx, f *folding, chat *chat.Chat) error {
 	if f.accept.App != "" && len(f.tokens) == 0 {
 		return nil // no model was asked
 	}
@@ -126,7 +127,7 @@ func (t tokensOf) add(e event.Event) {
 
 // spentBy makes the rows of a turn: one for the model that answered, and one
 // for each other that gave a response on the way.
-func spentBy(answer Message, tokens tokensOf) []Spent {
+func spentBy(answer chat.Message, tokens tokensOf) []Spent {
 	day := answer.CreatedAt.Local().Format(spentDay)
 	rows := []Spent{{Day: day, ChatID: answer.ChatID, Model: answer.Model, Turns: 1}}
 	if untold(answer) {
@@ -145,7 +146,7 @@ func spentBy(answer Message, tokens tokensOf) []Spent {
 // untold tells whether a turn used tokens that no provider told: it got
 // something and no count of it, or was cut off in the middle of a response,
 // whose count comes at its end.
-func untold(answer Message) bool {
+func untold(answer chat.Message) bool {
 	if len(answer.Parts) == 0 {
 		return false // nothing came, so nothing may have been used
 	}
@@ -153,7 +154,7 @@ func untold(answer Message) bool {
 		return true
 	}
 	last := answer.Parts[len(answer.Parts)-1].Kind
-	return (answer.Status == Stopped || answer.Status == CutShort) &&
+	return (answer.Status == chat.Stopped || answer.Status == chat.CutShort) &&
 		(last == provider.TextPart || last == provider.ReasoningPart)
 }
 
@@ -318,7 +319,7 @@ func (s *Store) countGroup(tx *kv.Tx, last kv.Key) (kv.Key, error) {
 }
 
 // countOld counts a turn by the messages that are kept of it.
-func (s *Store) countOld(tx *kv.Tx, turn *Turn) error {
+func (s *Store) countOld(tx *kv.Tx, turn *chat.Turn) error {
 	turn.Counted = true
 	if err := putBounded(s, tx, s.tables.turns, turn, "turn "+turn.ID); err != nil {
 		return err

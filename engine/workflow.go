@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/internal/kv"
@@ -67,16 +68,16 @@ func (e *Engine) FindWorkflow(ctx context.Context, name string) (Workflow, error
 		if w.ID == name {
 			return w, nil
 		}
-		if bareID(w.ID) == name {
+		if chat.BareID(w.ID) == name {
 			found = append(found, w)
 		}
-		names = append(names, w.ID, bareID(w.ID))
+		names = append(names, w.ID, chat.BareID(w.ID))
 	}
 	switch len(found) {
 	case 1:
 		return found[0], nil
 	case 0:
-		msg := "no workflow " + sanitize.Shorten(sanitize.Line(name), maxName)
+		msg := "no workflow " + sanitize.Shorten(sanitize.Line(name), chat.MaxName)
 		if near := nearest.Of(name, names); near != "" {
 			msg += "; did you mean " + near + "?"
 		}
@@ -127,7 +128,7 @@ func (e *Engine) StartWorkflow(ctx context.Context, name string, input json.RawM
 // checkInput holds what a workflow is started with against its schema.
 func (w *Workflow) checkInput(input json.RawMessage) error {
 	hint := "fettle workflows start " + w.ID + " '{…}'"
-	if !record.IsObject(input) || len(input) > maxData {
+	if !record.IsObject(input) || len(input) > chat.MaxData {
 		return fault.New(fault.Usage, w.ID+": the input is no JSON object, or a very long one", hint)
 	}
 	if len(w.InputSchema) == 0 {
@@ -173,7 +174,7 @@ func (i *WorkflowInstance) allows(action string) error {
 		return fault.New(fault.Usage, "the workflow "+i.ID+" is over: "+string(i.State), "fettle workflows start "+i.Workflow.ID+" '{…}'")
 	}
 	if action != can {
-		return fault.New(fault.Usage, fmt.Sprintf("the workflow %s is %s: there is nothing to %s", i.ID, i.State, sanitize.Shorten(sanitize.Line(action), maxName)),
+		return fault.New(fault.Usage, fmt.Sprintf("the workflow %s is %s: there is nothing to %s", i.ID, i.State, sanitize.Shorten(sanitize.Line(action), chat.MaxName)),
 			"fettle workflows act "+i.ID+" "+can)
 	}
 	return nil
@@ -221,7 +222,7 @@ func (e *Engine) CancelWorkflow(ctx context.Context, id string) (WorkflowInstanc
 	case WorkflowComplete, WorkflowCancelled:
 		return i, nil // there is nothing to end
 	}
-	unlock, err := e.tryChat(ctx, Chat{ID: i.ChatID, Number: i.Chat})
+	unlock, err := e.tryChat(ctx, chat.Chat{ID: i.ChatID, Number: i.Chat})
 	if err != nil {
 		return i, err
 	}
@@ -258,7 +259,7 @@ func (s *Store) WorkflowInstance(ctx context.Context, ref string) (WorkflowInsta
 		return err
 	})
 	if errors.Is(err, kv.ErrNotFound) {
-		return WorkflowInstance{}, fault.New(fault.NotFound, "no workflow instance "+sanitize.Shorten(sanitize.Line(id), maxName),
+		return WorkflowInstance{}, fault.New(fault.NotFound, "no workflow instance "+sanitize.Shorten(sanitize.Line(id), chat.MaxName),
 			"fettle workflows list --instances")
 	}
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/journal"
@@ -187,7 +188,7 @@ func (s *Store) settleWorkflows(ctx context.Context, all []WorkflowInstance) ([]
 }
 
 func (s *Store) settleWorkflow(ctx context.Context, i *WorkflowInstance) (there bool, err error) {
-	unlock, err := s.tryChat(ctx, Chat{ID: i.ChatID})
+	unlock, err := s.tryChat(ctx, chat.Chat{ID: i.ChatID})
 	if fault.CodeOf(err) == fault.Busy { // somebody is at it
 		_, err := s.readSteps(ctx, i)
 		return true, err

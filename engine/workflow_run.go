@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
@@ -31,7 +32,7 @@ type workflowRun struct {
 	before *WorkflowInstance
 	// prompt is what the agent of a step is asked, and begins is where its part
 	// of the answer begins; nil where no agent's step runs.
-	prompt *Message
+	prompt *chat.Message
 	begins int
 }
 
@@ -191,14 +192,14 @@ func (t *turn) toolStep(step *manifest.Step) (json.RawMessage, error) {
 		args = json.RawMessage("{}")
 	}
 	use := provider.ToolCall{ID: "call_" + t.eng.newID(), Name: tool, Args: args}
-	before := len(t.red.calls)
+	before := len(t.red.Calls)
 	if err := t.runCalls([]provider.ToolCall{use}); err != nil {
 		return nil, err
 	}
-	if len(t.red.calls) == before {
+	if len(t.red.Calls) == before {
 		return nil, stepFault(step, "its call left no record")
 	}
-	call := t.red.calls[len(t.red.calls)-1]
+	call := t.red.Calls[len(t.red.Calls)-1]
 	if call.Status != event.CallSuccess {
 		return nil, stepFault(step, firstLineOf(call.Error))
 	}
@@ -238,8 +239,8 @@ func (t *turn) agentStep(step *manifest.Step, limit int) (json.RawMessage, error
 	if err := t.agentModel(); err != nil {
 		return nil, err
 	}
-	w.begins = len(t.red.message().Parts)
-	w.prompt = &Message{Role: provider.User, Parts: []provider.Part{
+	w.begins = len(t.red.Message().Parts)
+	w.prompt = &chat.Message{Role: provider.User, Parts: []provider.Part{
 		{Kind: provider.TextPart, Text: fillText(step.Prompt, t.stepValues())},
 	}}
 	defer func() { w.prompt = nil }()
@@ -249,7 +250,7 @@ func (t *turn) agentStep(step *manifest.Step, limit int) (json.RawMessage, error
 	if err := t.rounds(limit); err != nil {
 		return nil, err
 	}
-	said := t.red.message()
+	said := t.red.Message()
 	said.Parts = said.Parts[min(w.begins, len(said.Parts)):]
 	text := strings.TrimSpace(said.Text())
 	if text == "" {
@@ -283,7 +284,7 @@ func (w *workflowRun) ofStep(a *assembly) {
 	if w == nil || w.prompt == nil {
 		return
 	}
-	a.history, a.begins = []Message{*w.prompt}, w.begins
+	a.history, a.begins = []chat.Message{*w.prompt}, w.begins
 	if a.answer != nil && len(a.answer.Parts) <= w.begins {
 		a.answer = nil // nothing of the step yet
 	}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/toolset"
 )
@@ -157,7 +158,7 @@ func (t *turn) takeBack() error {
 
 // WorkspacePath is the folder that the chat's tools work in. A managed one
 // exists once a tool has run.
-func (s *Store) WorkspacePath(c Chat) string {
+func (s *Store) WorkspacePath(c chat.Chat) string {
 	if c.Workspace != "" {
 		return c.Workspace
 	}

@@ -144,12 +144,12 @@ func layers() []rule {
 		},
 		{
 			rooms:  []string{"./server/acp/..."},
-			forbid: []string{"./..."}, allow: []string{"./engine", "./engine/event", "./engine/fault", "./engine/models", "./engine/permission", "./engine/provider", "./internal/consent", "./internal/sanitize", "./internal/units"},
+			forbid: []string{"./..."}, allow: []string{"./engine", "./engine/chat", "./engine/event", "./engine/fault", "./engine/models", "./engine/permission", "./engine/provider", "./internal/consent", "./internal/sanitize", "./internal/units"},
 			why: "what an editor does with a turn is the engine's, and shares nothing with HTTP",
 		},
 		{
 			rooms:  []string{"./server/mcp/..."},
-			forbid: []string{"./..."}, allow: []string{"./engine", "./engine/event", "./engine/fault", "./engine/permission", "./engine/prompts", "./engine/provider", "./internal/consent", "./internal/sanitize", "./internal/units"},
+			forbid: []string{"./..."}, allow: []string{"./engine", "./engine/chat", "./engine/event", "./engine/fault", "./engine/permission", "./engine/prompts", "./engine/provider", "./internal/consent", "./internal/sanitize", "./internal/units"},
 			why: "what an MCP client does with a turn is the engine's; who may reach it is the server's",
 		},
 		{
@@ -202,6 +202,11 @@ func leaves() []rule {
 			rooms: []string{"./engine/event/...", "./engine/fault/..."}, tests: true, deep: true,
 			forbid: []string{"./..."},
 			why:    "every room and every client depends on them, so they depend on nothing of ours",
+		},
+		{
+			rooms:  []string{"./engine/chat/..."},
+			forbid: []string{"./..."}, allow: []string{"./engine/event", "./engine/fault", "./engine/payloads", "./engine/permission", "./engine/provider", "./internal/record", "./internal/sanitize", "./internal/textenc", "./toolset/manifest", "./toolset/render"},
+			why: "the data of conversations is read and checked without a store, a turn or a disk",
 		},
 		{
 			rooms: []string{"./engine/backup/..."}, tests: true, deep: true,

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/internal/sanitize"
 )
@@ -31,7 +32,7 @@ func (a *agent) modes(s *session) *modeState {
 	c := s.choice()
 	out := &modeState{Current: planMode, Available: allModes()}
 	if !c.plan {
-		out.Current = string(a.eng.Mode(engine.Chat{Approvals: c.approvals}))
+		out.Current = string(a.eng.Mode(chat.Chat{Approvals: c.approvals}))
 	}
 	return out
 }

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/provider"
@@ -317,7 +318,7 @@ func elsewhere(dir string) error {
 }
 
 // bound finds the chat of a session, which has to work in the editor's folder.
-func (a *agent) bound(r *request, id, cwd string) (engine.Chat, error) {
+func (a *agent) bound(r *request, id, cwd string) (chat.Chat, error) {
 	chat, err := a.eng.FindChat(r.ctx, engine.ChatRef{ID: id})
 	switch {
 	case fault.CodeOf(err) == fault.NotFound && !strings.Contains(err.Error(), "deleted"):

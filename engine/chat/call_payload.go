@@ -1,4 +1,4 @@
-package engine
+package chat
 
 import (
 	"bytes"
@@ -11,8 +11,8 @@ import (
 	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
-// givenWorkspace returns the workspace_payload of a call's result; nil for none.
-func (c *ToolCall) givenWorkspace() json.RawMessage {
+// GivenWorkspace returns the workspace_payload of a call's result; nil for none.
+func (c *ToolCall) GivenWorkspace() json.RawMessage {
 	if !bytes.Contains(c.Result, []byte(`"workspace_payload":{`)) { // most results have none, and may be long
 		return nil
 	}
@@ -25,17 +25,17 @@ func (c *ToolCall) givenWorkspace() json.RawMessage {
 	return notNull(result.Given)
 }
 
-// workspacePayload returns what a call gave for the workspace panel, in the form of
+// WorkspacePayload returns what a call gave for the workspace panel, in the form of
 // document 001, and whether it gave anything.
-func (c *ToolCall) workspacePayload() (provider.Payload, bool) {
-	p, ok := workspaceOf(c.givenWorkspace())
-	p.ID, p.Toolset, p.RenderPlan = callPayloadID(c.MessageID, c.ToolUseID), toolsetOf(c.ToolID), c.WorkspacePlan
+func (c *ToolCall) WorkspacePayload() (provider.Payload, bool) {
+	p, ok := WorkspaceOf(c.GivenWorkspace())
+	p.ID, p.Toolset, p.RenderPlan = CallPayloadID(c.MessageID, c.ToolUseID), ToolsetOf(c.ToolID), c.WorkspacePlan
 	return p, ok
 }
 
-// workspaceOf returns a workspace_payload in the form of document 001, and whether it can
+// WorkspaceOf returns a workspace_payload in the form of document 001, and whether it can
 // be shown.
-func workspaceOf(raw json.RawMessage) (provider.Payload, bool) {
+func WorkspaceOf(raw json.RawMessage) (provider.Payload, bool) {
 	var g struct {
 		Type     string          `json:"type"`
 		Title    string          `json:"title"`
@@ -48,7 +48,7 @@ func workspaceOf(raw json.RawMessage) (provider.Payload, bool) {
 	if len(raw) == 0 || json.Unmarshal(raw, &g) != nil || !payloads.IsType(g.Type) {
 		return provider.Payload{}, false
 	}
-	p := provider.Payload{Type: g.Type, Source: payloads.FromTool, Title: sanitize.Shorten(sanitize.Line(strings.TrimSpace(g.Title)), maxName)}
+	p := provider.Payload{Type: g.Type, Source: payloads.FromTool, Title: sanitize.Shorten(sanitize.Line(strings.TrimSpace(g.Title)), MaxName)}
 	for _, raw := range []json.RawMessage{g.Data, g.Agent, g.Table, g.Research} { // the type's own field counts as data
 		if p.Data = notNull(raw); len(p.Data) > 0 {
 			return p, true

@@ -1,4 +1,4 @@
-package engine
+package chat
 
 import (
 	"encoding/json"
@@ -9,14 +9,15 @@ import (
 	"github.com/fettle-cli/fettle/toolset/render"
 )
 
-// failedPlan shows a failure, whatever the tool's own renderer is.
-func failedPlan(message, traceback string) json.RawMessage {
-	return encodePlan(render.MakeFailed(render.Failure{
+// FailedPlan shows a failure, whatever the tool's own renderer is.
+func FailedPlan(message, traceback string) json.RawMessage {
+	return EncodePlan(render.MakeFailed(render.Failure{
 		Message: valid(message), Traceback: valid(traceback),
 	}))
 }
 
-func encodePlan(p render.Plan) json.RawMessage {
+// EncodePlan returns a plan as JSON; nil if it cannot be encoded.
+func EncodePlan(p render.Plan) json.RawMessage {
 	raw, err := record.Marshal(p)
 	if err != nil { // a plan holds strings and valid JSON alone
 		return nil

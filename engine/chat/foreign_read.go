@@ -1,4 +1,4 @@
-package engine
+package chat
 
 import (
 	"bytes"
@@ -184,7 +184,7 @@ func readClaude(raw []byte) (*foreignChat, error) {
 			if name == "" {
 				name = "attachment"
 			}
-			f.parts = append(f.parts, provider.Part{Kind: provider.FilePart, Name: sanitize.Shorten(name, maxName), Text: a.Text})
+			f.parts = append(f.parts, provider.Part{Kind: provider.FilePart, Name: sanitize.Shorten(name, MaxName), Text: a.Text})
 		}
 		for range m.Files {
 			c.leftOut("file")

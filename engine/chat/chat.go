@@ -1,4 +1,4 @@
-package engine
+package chat
 
 import (
 	"cmp"
@@ -49,8 +49,8 @@ type Chat struct {
 	DeletedAt *time.Time `json:"deleted_at,omitempty"`
 }
 
-// called is what messages call the chat.
-func (c *Chat) called() string { return fmt.Sprintf("chat %d", c.Number) }
+// Called is what messages call the chat.
+func (c *Chat) Called() string { return fmt.Sprintf("chat %d", c.Number) }
 
 // Origin is where a forked chat began.
 type Origin struct {
@@ -69,7 +69,7 @@ const (
 	Stopped     Status = "cancelled"
 	CutShort    Status = "interrupted" // by a crash
 	Unfinished  Status = "running"     // only in views of a live turn
-	userMessage Status = "complete"
+	UserMessage Status = "complete"
 )
 
 // Message is one node of a chat's tree.
@@ -189,9 +189,9 @@ type ToolCall struct {
 	Undone bool `json:"undone,omitempty"`
 }
 
-// acceptance is the first line of a journal: all that a fold needs besides
+// Acceptance is the first line of a journal: all that a fold needs besides
 // the events. Its JSON is a format on disk.
-type acceptance struct {
+type Acceptance struct {
 	Version       int             `json:"journal"`
 	TurnID        string          `json:"turn_id"`
 	Order         int64           `json:"order"`
@@ -229,21 +229,21 @@ type acceptance struct {
 // journalVersion is that of most journals, appVersion that of a page's call: a
 // fettle that doesn't know these would make messages of them.
 const (
-	journalVersion = 1
-	appVersion     = 2
+	JournalVersion = 1
+	AppVersion     = 2
 )
 
-// activeBefore is the message that was the chat's active one when the turn began.
-func (a *acceptance) activeBefore() string { return cmp.Or(a.Leaf, a.ParentID) }
+// ActiveBefore is the message that was the chat's active one when the turn began.
+func (a *Acceptance) ActiveBefore() string { return cmp.Or(a.Leaf, a.ParentID) }
 
-// branches tells whether the turn goes on from another message than that.
-func (a *acceptance) branches() bool { return a.activeBefore() != a.ParentID }
+// Branches tells whether the turn goes on from another message than that.
+func (a *Acceptance) Branches() bool { return a.ActiveBefore() != a.ParentID }
 
-// question is the person's message of the turn.
-func (a *acceptance) question() Message {
+// Question is the person's message of the turn.
+func (a *Acceptance) Question() Message {
 	return Message{
 		ChatID: a.Chat.ID, ID: a.UserMessageID, ParentID: a.ParentID, TurnID: a.TurnID,
-		Role: provider.User, Parts: a.Parts, Status: userMessage, CreatedAt: a.Time, ManifestID: a.ManifestID,
+		Role: provider.User, Parts: a.Parts, Status: UserMessage, CreatedAt: a.Time, ManifestID: a.ManifestID,
 		InteractionType: a.InteractionType, ActionMetadata: a.ActionMetadata,
 	}
 }
@@ -260,8 +260,8 @@ func (c *ToolCall) Outcome() *provider.ToolResult {
 	return &provider.ToolResult{ID: c.ToolUseID, Name: c.ToolID, Text: cmp.Or(kept.Text, c.Error), Error: c.Status == event.CallError, Undone: c.Undone}
 }
 
-// usable says how to bring a deleted chat back.
-func (c *Chat) usable() error {
+// Usable says how to bring a deleted chat back.
+func (c *Chat) Usable() error {
 	if c.DeletedAt == nil {
 		return nil
 	}
@@ -269,12 +269,12 @@ func (c *Chat) usable() error {
 		fmt.Sprintf("fettle chats restore %d", c.Number))
 }
 
-// visible tells whether the chat is shown to people.
-func (c *Chat) visible() bool { return c.DeletedAt == nil }
+// Visible tells whether the chat is shown to people.
+func (c *Chat) Visible() bool { return c.DeletedAt == nil }
 
-// takeMode takes over the mode that was chosen with a turn, unless the user has chosen again
+// TakeMode takes over the mode that was chosen with a turn, unless the user has chosen again
 // since the turn began.
-func (c *Chat) takeMode(a *acceptance) {
+func (c *Chat) TakeMode(a *Acceptance) {
 	if a.KeepMode && !a.Chat.ModeChosenAt.Before(c.ModeChosenAt) {
 		c.Approvals, c.Plan, c.ModeChosenAt = a.Chat.Approvals, a.Chat.Plan, a.Chat.ModeChosenAt
 	}

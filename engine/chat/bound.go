@@ -1,4 +1,4 @@
-package engine
+package chat
 
 import (
 	"encoding/json"
@@ -9,10 +9,10 @@ import (
 	"github.com/fettle-cli/fettle/internal/record"
 )
 
-// bounded returns the call without what is too long for its record. The message of the
+// Bounded returns the call without what is too long for its record. The message of the
 // call and the turn's events have its arguments and its result whole. A result's text and
 // data are cut first: the chat shows its payloads for as long as it exists.
-func (c ToolCall) bounded() *ToolCall {
+func (c ToolCall) Bounded() *ToolCall {
 	if n := len(c.Args); n > largestArgs {
 		c.Args = json.RawMessage(fmt.Sprintf(`{"cut":"%d bytes"}`, n))
 	}
@@ -34,9 +34,9 @@ func (c ToolCall) bounded() *ToolCall {
 	return &c
 }
 
-// boundRemarks cuts what a message has in addition to its parts to largestRemarks,
+// BoundRemarks cuts what a message has in addition to its parts to largestRemarks,
 // notes that in a footnote of the message, and returns the names of the fields.
-func (m *Message) boundRemarks() ([]string, error) {
+func (m *Message) BoundRemarks() ([]string, error) {
 	beside := *m
 	beside.Parts = nil
 	cut, err := record.Bound(&beside, largestRemarks)

@@ -1,11 +1,11 @@
-package engine
+package chat
 
 import (
 	"slices"
 )
 
 const (
-	// DocumentFormat names the format of a [ChatDocument], so that a file of
+	// DocumentFormat names the format of a [Document], so that a file of
 	// another kind is told at once.
 	DocumentFormat = "fettle-chat"
 	// DocumentVersion rises when a field of a ChatDocument goes or changes its
@@ -13,11 +13,11 @@ const (
 	DocumentVersion = 1
 )
 
-// ChatDocument is a whole chat outside of the store: its JSON is what `fettle
+// Document is a whole chat outside of the store: its JSON is what `fettle
 // chats export -o json` writes and `chats import` reads. It has all branches;
 // images are base64. It has neither events nor approvals nor files of the
 // workspace, and no key or header, which no record holds.
-type ChatDocument struct {
+type Document struct {
 	SchemaVersion int    `json:"schema_version"`
 	Format        string `json:"format"`
 	Chat          Chat   `json:"chat"`
@@ -34,7 +34,7 @@ type ChatDocument struct {
 }
 
 // Path gives the messages from the root to the active leaf.
-func (d *ChatDocument) Path() []Message {
+func (d *Document) Path() []Message {
 	byID := make(map[string]int, len(d.Messages))
 	for i, m := range d.Messages {
 		byID[m.ID] = i
@@ -52,7 +52,8 @@ func (d *ChatDocument) Path() []Message {
 	return path
 }
 
-func (d *ChatDocument) add(messages []*Message) {
+// Add appends messages.
+func (d *Document) Add(messages []*Message) {
 	for _, m := range messages {
 		d.Messages = append(d.Messages, *m)
 	}

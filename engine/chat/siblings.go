@@ -1,4 +1,4 @@
-package engine
+package chat
 
 import (
 	"strings"
@@ -8,10 +8,10 @@ import (
 	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
-// messageLink is a message without what makes its record large: its place in
+// MessageLink is a message without what makes its record large: its place in
 // the chat, and what a list of branches shows. It reads the records of
 // messages; none is written by it.
-type messageLink struct {
+type MessageLink struct {
 	ChatID         string        `json:"chat_id"`
 	ID             string        `json:"id"`
 	ParentID       string        `json:"parent_id"`
@@ -23,11 +23,11 @@ type messageLink struct {
 	LeftManifestID string        `json:"left_manifest_id"`
 }
 
-// linksOf returns messages without their content.
-func linksOf(messages []Message) []messageLink {
-	out := make([]messageLink, len(messages))
+// LinksOf returns messages without their content.
+func LinksOf(messages []Message) []MessageLink {
+	out := make([]MessageLink, len(messages))
 	for i, m := range messages {
-		out[i] = messageLink{
+		out[i] = MessageLink{
 			ChatID: m.ChatID, ID: m.ID, ParentID: m.ParentID, TurnID: m.TurnID, Role: m.Role, Model: m.Model,
 			CreatedAt: m.CreatedAt, ManifestID: m.ManifestID, LeftManifestID: m.LeftManifestID,
 		}
@@ -36,11 +36,11 @@ func linksOf(messages []Message) []messageLink {
 }
 
 const (
-	// previewLength is document 003's.
-	previewLength = 40
-	// firstFew is among how many of a chat's first messages its root is: those of a
+	// PreviewLength is document 003's.
+	PreviewLength = 40
+	// FirstFew is among how many of a chat's first messages its root is: those of a
 	// turn are made within a moment, in which their ids have any order.
-	firstFew = 8
+	FirstFew = 8
 )
 
 // PreviewOf is the beginning of a message, on one line.
@@ -51,14 +51,14 @@ func PreviewOf(m *Message) string {
 		}
 		// A character has at most four bytes; twice that leaves room for spaces.
 		text := strings.TrimSpace(p.Text)
-		text = sanitize.Line(strings.ToValidUTF8(text[:min(len(text), 8*previewLength)], ""))
+		text = sanitize.Line(strings.ToValidUTF8(text[:min(len(text), 8*PreviewLength)], ""))
 		if text != "" {
-			return sanitize.Shorten(text, previewLength)
+			return sanitize.Shorten(text, PreviewLength)
 		}
 	}
 	for _, p := range m.Parts {
 		if p.Name != "" {
-			return sanitize.Shorten(sanitize.Line(p.Name), previewLength)
+			return sanitize.Shorten(sanitize.Line(p.Name), PreviewLength)
 		}
 	}
 	return ""

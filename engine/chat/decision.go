@@ -1,4 +1,4 @@
-package engine
+package chat
 
 import (
 	"time"
@@ -58,17 +58,17 @@ type ShownPayload struct {
 	Edit *PayloadEdit `json:"edit,omitempty"`
 }
 
-// maxRemark bounds a person's remark on a payload: more of it belongs into a
+// MaxRemark bounds a person's remark on a payload: more of it belongs into a
 // message.
-const maxRemark = 2000
+const MaxRemark = 2000
 
 const (
-	// maxEdit bounds the text of an edited payload. A page sends it on each pause of
+	// MaxEdit bounds the text of an edited payload. A page sends it on each pause of
 	// the user's typing, and the record contains it whole.
-	maxEdit = 256 << 10
-	// maxEdits bounds the edits of one payload. Only the last one before a question
+	MaxEdit = 256 << 10
+	// MaxEdits bounds the edits of one payload. Only the last one before a question
 	// is kept, so a payload reaches it after as many questions.
-	maxEdits = 20
+	MaxEdits = 20
 )
 
 // PayloadEdit is a text that the user made of a payload's.
@@ -77,8 +77,8 @@ type PayloadEdit struct {
 	At   time.Time `json:"edited_at"`
 }
 
-// verdict returns the record where the user has decided, and nil where not.
-func (d PayloadDecision) verdict() *PayloadDecision {
+// Verdict returns the record where the user has decided, and nil where not.
+func (d PayloadDecision) Verdict() *PayloadDecision {
 	if d.Decision == "" {
 		return nil
 	}
@@ -86,17 +86,17 @@ func (d PayloadDecision) verdict() *PayloadDecision {
 	return &d
 }
 
-// lastEdit returns the edit that is in force; nil for none.
-func (d PayloadDecision) lastEdit() *PayloadEdit {
+// LastEdit returns the edit that is in force; nil for none.
+func (d PayloadDecision) LastEdit() *PayloadEdit {
 	if len(d.Edits) == 0 {
 		return nil
 	}
 	return &d.Edits[len(d.Edits)-1]
 }
 
-// since returns the record without what happened up to a time, and whether anything is
+// Since returns the record without what happened up to a time, and whether anything is
 // left of it.
-func (d PayloadDecision) since(t time.Time) (later PayloadDecision, any bool) {
+func (d PayloadDecision) Since(t time.Time) (later PayloadDecision, any bool) {
 	later = d
 	if !d.At.After(t) {
 		later.Decision = ""
@@ -113,33 +113,33 @@ func (d PayloadDecision) since(t time.Time) (later PayloadDecision, any bool) {
 // tooMuchEdited reports whether a record has more than EditPayload keeps.
 func (d PayloadDecision) tooMuchEdited() bool {
 	for _, e := range d.Edits {
-		if len(e.Text) > maxEdit {
+		if len(e.Text) > MaxEdit {
 			return true
 		}
 	}
-	return len(d.Edits) > maxEdits
+	return len(d.Edits) > MaxEdits
 }
 
-// payloadIDs are the ids under which a person may have decided about what a message
+// PayloadIDs are the ids under which a person may have decided about what a message
 // shows, in its order.
-func (m Message) payloadIDs() (ids []string) {
+func (m Message) PayloadIDs() (ids []string) {
 	for _, p := range m.Parts {
 		switch {
 		case p.Kind == provider.PayloadPart && p.Payload != nil:
 			ids = append(ids, p.Payload.ID)
 		case p.Kind == provider.ToolCallPart && p.Call != nil:
-			ids = append(ids, callPayloadID(m.ID, p.Call.ID))
+			ids = append(ids, CallPayloadID(m.ID, p.Call.ID))
 		}
 	}
 	return ids
 }
 
-// decidedIn are the decisions about what a message shows.
-func (m Message) decidedIn(all map[string]PayloadDecision) (out []PayloadDecision) {
+// DecidedIn are the decisions about what a message shows.
+func (m Message) DecidedIn(all map[string]PayloadDecision) (out []PayloadDecision) {
 	if len(all) == 0 {
 		return nil
 	}
-	for _, id := range m.payloadIDs() {
+	for _, id := range m.PayloadIDs() {
 		if d, ok := all[id]; ok {
 			out = append(out, d)
 		}
@@ -149,4 +149,4 @@ func (m Message) decidedIn(all map[string]PayloadDecision) (out []PayloadDecisio
 
 // A call's workspace_payload (document 000) has no id of its own. It is known by its
 // message and its call there, which forks, exports and imports keep as they are.
-func callPayloadID(message, useID string) string { return message + "." + useID }
+func CallPayloadID(message, useID string) string { return message + "." + useID }

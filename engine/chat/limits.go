@@ -1,11 +1,11 @@
-package engine
+package chat
 
 import (
 	"github.com/fettle-cli/fettle/toolset/render"
 )
 
-// largestPiece is the largest value that the engine stores.
-const largestPiece = 4 << 20
+// LargestPiece is the largest value that the engine stores.
+const LargestPiece = 4 << 20
 
 // largestArgs bounds what a tool_calls record keeps of arguments and of a
 // result. The message and the events have the whole.
@@ -15,18 +15,18 @@ const largestArgs = 1 << 20
 // with what surrounds it.
 const largestPlan = render.MaxConfig + 64<<10
 
-// maxName bounds the name of a tool as a model writes it.
-const maxName = 300
+// MaxName bounds the name of a tool as a model writes it.
+const MaxName = 300
 
-// maxSystem bounds the system prompt, which is kept in each journal and in the
+// MaxSystem bounds the system prompt, which is kept in each journal and in the
 // chat's record.
-const maxSystem = 1 << 20
+const MaxSystem = 1 << 20
 
-// maxData bounds each structured part of a result, and progressData that
+// MaxData bounds each structured part of a result, and progressData that
 // of an update: they are kept in the journal and the store, and shown to
 // pages. What is larger belongs in a file of the workspace.
-const maxData = 4 << 20
+const MaxData = 4 << 20
 
-// maxMetadata bounds the metadata of an action that a person took: it is kept
+// MaxMetadata bounds the metadata of an action that a person took: it is kept
 // with their message and told to the model.
-const maxMetadata = 64 << 10
+const MaxMetadata = 64 << 10

@@ -1,9 +1,9 @@
-package engine
+package chat
 
 import (
+	"crypto/sha256"
 	"fmt"
 
-	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/toolset/render"
 )
 
@@ -16,13 +16,13 @@ type ExportedArtifact struct {
 // maxArtifacts bounds the pages of an imported chat.
 const maxArtifacts = 100
 
-// checkArtifacts compares the pages of an imported chat with their digests.
-func (d *ChatDocument) checkArtifacts() error {
+// CheckArtifacts compares the pages of an imported chat with their digests.
+func (d *Document) CheckArtifacts() error {
 	if n := len(d.Artifacts); n > maxArtifacts {
 		return fmt.Errorf("it has %d pages of results; %d are allowed", n, maxArtifacts)
 	}
 	for i, a := range d.Artifacts {
-		if len(a.Data) > render.MaxArtifact || cas.Sum(a.Data).String() != a.SHA256 {
+		if len(a.Data) > render.MaxArtifact || fmt.Sprintf("%x", sha256.Sum256(a.Data)) != a.SHA256 {
 			return fmt.Errorf("page %d of its results is too large, or not the one that its sha256 names", i+1)
 		}
 	}

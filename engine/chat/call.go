@@ -1,4 +1,4 @@
-package engine
+package chat
 
 import (
 	"encoding/json"
@@ -28,18 +28,18 @@ type CallView struct {
 	PayloadID        string          `json:"payload_id,omitempty"`
 }
 
-// use is a tool call as its message has it.
-type use struct{ message, id string }
+// Use identifies a tool call by its message and the id that the model gave it.
+type Use struct{ MessageID, ID string }
 
-// timeOfID is the beginning of an id that is its time: what was made after something
+// TimeOfID is the beginning of an id that is its time: what was made after something
 // has an id that isn't before that.
-func timeOfID(id string) string {
+func TimeOfID(id string) string {
 	const digits = 10 // of a ULID's 26
 	return id[:min(len(id), digits)]
 }
 
-// toolsetOf is the toolset of a tool id; empty for a builtin.
-func toolsetOf(toolID string) string {
+// ToolsetOf is the toolset of a tool id; empty for a builtin.
+func ToolsetOf(toolID string) string {
 	set, _, own := strings.Cut(toolID, ":")
 	if !own {
 		return ""
