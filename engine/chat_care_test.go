@@ -467,7 +467,7 @@ func TestRename(t *testing.T) {
 	b.run(ask("one"))
 	long := strings.Repeat("w", 200)
 	for title, want := range map[string]string{
-		"  A better\tname\x1b[31m ": "A better name [31m", long: strings.Repeat("w", 79) + "…", "two\nlines": "two lines",
+		"  A better\tname\x1b[31m ": "A better name[31m", long: strings.Repeat("w", 79) + "…", "two\nlines": "two lines",
 		"bad \xff byte": "bad byte",
 	} {
 		if c, err := b.RenameChat(t.Context(), ChatRef{Number: 1}, title); err != nil || c.Title != want {

@@ -363,7 +363,7 @@ func TestImportSettles(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := got[0].Chat
-	if c.Title != "a [31m b" || c.Workspace != "" || c.Number != 1 || c.ActiveManifest != "" || c.DeletedAt != nil || c.Messages != 2 {
+	if c.Title != "a[31m b" || c.Workspace != "" || c.Number != 1 || c.ActiveManifest != "" || c.DeletedAt != nil || c.Messages != 2 {
 		t.Errorf("%+v", c)
 	}
 	if conv := b.chat(1); len(conv.Messages) != 2 || conv.Messages[0].Text() != "hi" {
