@@ -67,6 +67,13 @@ func (e *Engine) CutWrites(ctx context.Context) ([]CutWrites, error) {
 	return out, nil
 }
 
+// HasLayers reports whether a data directory has layers: of calls that run, or that were cut
+// off. It is a cheap check ahead of CutWrites.
+func HasLayers(dataDir string) bool {
+	entries, err := os.ReadDir(filepath.Join(dataDir, layersDir))
+	return err == nil && len(entries) > 0
+}
+
 // wroteNothing reports whether a call left nothing in its layer but what the sandbox puts in
 // the place of a repository. A layer that can't be read may have something.
 func wroteNothing(layer string) bool {
@@ -100,7 +107,11 @@ func (e *Engine) cutsAt(ctx context.Context, chat, folder string) ([]CutWrites, 
 // CutWritesOf lists what cut calls wrote in a chat, or in the user's folder that it works in,
 // with their tools and arguments.
 func (e *Engine) CutWritesOf(ctx context.Context, chat Chat) ([]CutWrites, error) {
-	all, err := e.cutsAt(ctx, chat.ID, chat.Workspace)
+	folder := chat.Workspace
+	if real, err := filepath.EvalSymlinks(folder); err == nil && folder != "" {
+		folder = real
+	}
+	all, err := e.cutsAt(ctx, chat.ID, folder)
 	for i := range all {
 		if err == nil {
 			err = e.nameCut(ctx, &all[i])
