@@ -162,6 +162,7 @@ type Engine interface {
 	branchesAPI
 	filesAPI
 	statesAPI
+	cutAPI
 	toolsetsAPI
 	toolsAPI
 	threadsAPI
