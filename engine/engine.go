@@ -100,6 +100,9 @@ type Options struct {
 	// such as a journal with a torn last line; nil says nothing. It may be
 	// called from several goroutines at once.
 	Notice func(string)
+	// CutAdvice returns a clause that says how to apply or discard what a call wrote that was
+	// cut off; warnings about it end with the clause. nil leaves it out.
+	CutAdvice func(call string) string
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
 }

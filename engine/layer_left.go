@@ -201,11 +201,14 @@ func (e *Engine) cutWarnings(ctx context.Context, chat, folder string) (out []st
 		return []string{firstLine(err)}
 	}
 	for _, w := range all {
-		text := fmt.Sprintf("a call that was cut off wrote files which are not in %s yet", cas.EscapePath(w.Workspace))
+		text := fmt.Sprintf("the call %s, which was cut off, wrote files which are not in %s yet", w.CallID, cas.EscapePath(w.Workspace))
 		if w.Suspect {
 			text += "; the system was started again since, so they may be damaged"
 		}
-		out = append(out, text+fmt.Sprintf("; fettle workspace apply %s applies them, fettle workspace discard %[1]s removes them", w.CallID))
+		if e.o.CutAdvice != nil {
+			text += "; " + e.o.CutAdvice(w.CallID)
+		}
+		out = append(out, text)
 	}
 	return out
 }

@@ -65,7 +65,7 @@ func (h *house) engine(more ...toolset.Entry) *engine.Engine {
 	)
 	must(h.t, err)
 	return engine.New(engine.Options{
-		DataDir: filepath.Join(h.dir, "data"), Tools: set, Agents: agents, Hold: true,
+		DataDir: filepath.Join(h.dir, "data"), CutAdvice: acp.CutAdvice, Tools: set, Agents: agents, Hold: true,
 		Models: &models.Catalog{Registry: reg, Configured: "script/m.yaml"},
 		Retry:  provider.RetryOptions{Attempts: 1},
 		Runner: func(*registry.MirrorToolset, *registry.MirrorTool) (toolset.Runner, error) {
