@@ -14,6 +14,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/term/live"
 	"github.com/fettle-cli/fettle/commands/usage"
 	"github.com/fettle-cli/fettle/commands/workbench"
+	"github.com/fettle-cli/fettle/commands/workspace"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
@@ -47,7 +48,8 @@ type talk struct {
 	choose  func(ctx context.Context, id engine.TurnID, ask event.ConfirmRequest) error
 	copied  func(text string) // puts a text into the clipboard; nil where nobody can
 	lend    func(do func() error) error
-	fill    string // what a command puts into the line to be edited
+	offers  workspace.Offers // of calls that were cut off
+	fill    string           // what a command puts into the line to be edited
 
 	mu     sync.Mutex
 	turn   engine.TurnID     // that runs
@@ -247,6 +249,9 @@ func (t *talk) runTurn(ctx context.Context, r running) error {
 	req.CanAnswer, req.CanReview = req.CanConfirm, req.CanConfirm
 	mode := t.putMode(&req)
 	planned := t.modeNow().plan && r.calls == nil
+	if err := t.offerCut(ctx, t.in); err != nil {
+		return err
+	}
 	view := follow.NewText(t.in, t.ask.Options, t.rt.Prices(cfg))
 	view.Log = &follow.Log{Direct: r.calls != nil, Plan: t.planBelow, Diff: t.diffBelow}
 	t.showing = view.Log
@@ -280,6 +285,19 @@ func (t *talk) runTurn(ctx context.Context, r running) error {
 		t.say("plan mode: /plan accept carries the plan out; what you send else changes it")
 	}
 	return err
+}
+
+// offerCut asks on a terminal what to do with the files of calls that were cut off in the
+// chat or in its folder. on has the streams to ask on.
+func (t *talk) offerCut(ctx context.Context, on *workbench.Runtime) error {
+	if s := t.rt.Streams; !s.In.IsTerminal() || !s.Out.IsTerminal() {
+		return nil
+	}
+	chat := t.now()
+	if chat.ID == "" {
+		chat.Workspace = t.ask.workspace
+	}
+	return t.offers.Ask(ctx, on, t.eng, chat)
 }
 
 // stop cancels the turn at once, for a person who doesn't want to wait.

@@ -72,6 +72,9 @@ type Options struct {
 	Compact Compaction
 	// Tracer is told what turns spend their time with; nil tells nobody.
 	Tracer Tracer
+	// CutAdvice returns a clause that says how to apply or discard what a call wrote that was
+	// cut off; warnings about it end with the clause. nil leaves it out.
+	CutAdvice func(call string) string
 }
 
 // Engine runs turns on one data directory. Make it with New.

@@ -52,8 +52,17 @@ func (t *turn) reviewOf(end ended, ws *toolset.Workspace) (*reviewing, error) {
 		return nil, err
 	}
 	defer plan.Close()
+	r, err := t.eng.reviewPlan(ctx, plan)
+	if err == nil {
+		r.shown.Output = outputOf(end)
+	}
+	return r, err
+}
+
+// reviewPlan lists what a landing would change.
+func (e *Engine) reviewPlan(ctx context.Context, plan *cas.LandingPlan) (*reviewing, error) {
 	r := &reviewing{
-		e: t.eng, shown: &event.Review{Output: outputOf(end)}, paths: make(map[string]string),
+		e: e, shown: new(event.Review), paths: make(map[string]string),
 		changes: plan.Changes, folders: make(map[string]bool), groups: plan.Together(),
 	}
 	if err := r.list(ctx); err != nil {

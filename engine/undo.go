@@ -67,6 +67,9 @@ type Restored struct {
 	Changes       []cas.Change
 	// Inverse is the operation that reverts this one: "undo" or "redo".
 	Inverse string
+	// One reports that one step was reverted wherever it is in the history: by Undo with
+	// Call, or by a Redo that brought back what such an Undo had reverted.
+	One bool
 	// Untold is why Changes, or the names of Steps, couldn't be told, though all was
 	// done; nil where they are. Changes are nil then, unless they were known before.
 	Untold error
@@ -81,8 +84,9 @@ type Restored struct {
 // alone, and leaves what was done after it. Only paths that these steps changed are touched.
 // Where somebody else has changed one of them since, or with Call a later step has, nothing
 // is done and the fault lists them, unless Overwrite is set. Redo restores what Undo
-// reverted and what it replaced, until something new is done; of a step that was undone
-// alone, and is not the last one, Undo does: see [Restored.Inverse].
+// reverted and what it replaced, until something new is done. An Undo with Call of a step
+// that is not the last one is a step itself: Redo restores what it reverted, and so does
+// Undo, as of any last step. See [Restored.Inverse].
 func (e *Engine) Undo(ctx context.Context, req RestoreRequest) (*Restored, error) {
 	req.doing = "undo"
 	if req.Call != "" {
@@ -91,7 +95,10 @@ func (e *Engine) Undo(ctx context.Context, req RestoreRequest) (*Restored, error
 	return e.step(ctx, req, undoLast)
 }
 
-// Redo restores what Undo has reverted, and what that replaced.
+// Redo restores what Undo has reverted, and what that replaced. What an Undo left as it was,
+// by Keep or since it was as the Undo would have it, Redo leaves, too. If nothing is undone
+// and the last change is an Undo with Call, Redo brings back what that reverted, one such
+// Undo at a time; Undo reverts this.
 func (e *Engine) Redo(ctx context.Context, req RestoreRequest) (*Restored, error) {
 	req.doing = "redo"
 	return e.step(ctx, req, redoNext)
@@ -117,6 +124,9 @@ func undoLast(ctx context.Context, chat chat.Chat, h *history, req RestoreReques
 
 func redoNext(ctx context.Context, chat chat.Chat, h *history, req RestoreRequest) (*move, error) {
 	m, err := h.redo(ctx, max(req.Steps, 1))
+	if errors.Is(err, errNoStep) {
+		m, err = h.redoAlone(ctx)
+	}
 	if errors.Is(err, errNoStep) {
 		return nil, fault.New(fault.NotFound, "there is nothing to redo in this chat", logOf(chat.Number))
 	}
@@ -162,9 +172,10 @@ func (e *Engine) step(ctx context.Context, req RestoreRequest, choose chooser) (
 		for _, s := range m.steps {
 			out.Steps = append(out.Steps, StateInfo{Manifest: s.after})
 		}
-		if out.Inverse = "undo"; m.back && !m.alone {
+		if out.Inverse = "undo"; m.back && !m.again {
 			out.Inverse = "redo"
 		}
+		out.One = m.alone
 		if req.Plan {
 			out.Blocked = joinBlocked(way.foreign, out.Blocked)
 		}

@@ -37,7 +37,49 @@ func (e *Engine) undoAlone(ctx context.Context, chat chat.Chat, h *history, req 
 		case first:
 			return h.undo(ctx, 1)
 		}
-		return &move{to: s.before, mark: cas.UndoneAlone + s.id, steps: []step{*s}, from: s.after, back: true, alone: true}, nil
+		return alone(s), nil
+	}
+}
+
+// alone is the move that reverts one step and leaves those after it. If the step is such a
+// move itself, this one brings back what that reverted.
+func alone(s *step) *move {
+	_, again := undoneBy(s.after)
+	return &move{to: s.before, mark: cas.UndoneAlone + s.id, steps: []step{*s}, from: s.after, back: true, alone: true, again: again}
+}
+
+// redoAlone is the move that brings back what the last undo of one step reverted, if no other
+// change was made since. An undo that was reverted itself is passed over.
+func (h *history) redoAlone(ctx context.Context) (*move, error) {
+	reverted := map[string]bool{}
+	for at := h.active; ; {
+		s, err := h.down(ctx, at)
+		if err != nil {
+			return nil, err
+		}
+		if s == nil {
+			return nil, errNoStep
+		}
+		id, ok := undoneBy(s.after)
+		if !ok {
+			return nil, errNoStep
+		}
+		of, err := h.e.manifest(ctx, strings.TrimSuffix(id, "^"))
+		if err != nil {
+			return nil, err
+		}
+		again := false
+		if of != nil {
+			_, again = undoneBy(of)
+		}
+		switch {
+		case reverted[s.id]:
+		case again:
+			reverted[id] = true
+		default:
+			return alone(s), nil
+		}
+		at = s.before
 	}
 }
 

@@ -23,9 +23,13 @@ type move struct {
 	// alone is set where one step is undone and those after it are not: such a move is a
 	// step itself.
 	alone bool
+	// again is set where the step that is undone alone is an undo of one step itself.
+	again bool
 	// legs are earlier moves that this one reverts, by the step that completes each of them.
-	legs  map[int]leg
-	since string // Manifest.SinceID of the state that it gives
+	legs map[int]leg
+	// reverts has, by step, the last earlier move over it that this one reverts, also in part.
+	reverts map[int]leg
+	since   string // Manifest.SinceID of the state that it gives
 }
 
 // leg is an earlier undo or redo. A redo that reverts an undo restores what that replaced,
@@ -92,7 +96,7 @@ func (m *move) index(level int) int {
 // it, and notes those that the move completes the reversal of. What it reads for an undo does
 // not grow with what was done before the steps, nor with what is undone after them.
 func (h *history) legs(ctx context.Context, m *move) error {
-	m.legs = map[int]leg{}
+	m.legs, m.reverts = map[int]leg{}, map[int]leg{}
 	open := make(map[int]bool, len(m.steps))
 	for i := range m.steps {
 		open[i] = true
@@ -136,7 +140,7 @@ func (h *history) over(ctx context.Context, m *move, open map[int]bool, s *cas.M
 		if err != nil {
 			return nil, 0, err
 		}
-		if since != nil {
+		if since != nil && since.Steps <= 1 { // a redo of several steps went over some below it, too
 			next, err := h.before(ctx, since)
 			return next, at, err
 		}
@@ -154,6 +158,9 @@ func (h *history) over(ctx context.Context, m *move, open map[int]bool, s *cas.M
 			m.legs[i] = l
 		}
 		for level := l.lo + 1; level <= l.hi; level++ {
+			if i := m.index(level); open[i] {
+				m.reverts[i] = l
+			}
 			m.resolve(open, m.index(level), s)
 		}
 	}
@@ -321,10 +328,48 @@ func (r *router) conflicts(ctx context.Context) error {
 	if err := r.e.eachChange(ctx, m.from, r.active, note(someoneChanged)); err != nil {
 		return err
 	}
-	if err := r.beyond(ctx); err != nil || !m.alone {
+	if err := r.beyond(ctx); err != nil {
 		return err
 	}
-	return r.blame(ctx)
+	if m.alone {
+		return r.blame(ctx)
+	}
+	return r.leave(ctx)
+}
+
+// leave takes those foreign paths out of the move that the earlier moves which it reverts
+// left as they were, and that are so still: they had been changed before, and were kept.
+func (r *router) leave(ctx context.Context) error {
+	for i, s := range r.m.steps {
+		if len(r.others) == 0 {
+			return nil
+		}
+		changed := map[string]bool{}
+		note := func(path string) { changed[path] = true }
+		l, ok := r.m.reverts[i]
+		if ok {
+			err := r.e.eachChange(ctx, l.found, l.gave, note)
+			if err == nil {
+				err = r.e.eachChange(ctx, l.gave, r.active, note)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		stays := map[string]bool{}
+		err := r.e.eachChange(ctx, s.before, s.after, func(path string) { stays[path] = ok && !changed[path] })
+		if err != nil {
+			return err
+		}
+		for path, stay := range stays {
+			if _, foreign := r.others[path]; foreign && stay {
+				delete(r.others, path)
+				delete(r.touched, path)
+				delete(r.from, path)
+			}
+		}
+	}
+	return nil
 }
 
 // beyond adds the paths which no step touched, and which a move that is reverted changed:

@@ -163,6 +163,7 @@ type Engine interface {
 	branchesAPI
 	filesAPI
 	statesAPI
+	cutAPI
 	toolsetsAPI
 	toolsAPI
 	threadsAPI

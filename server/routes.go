@@ -147,6 +147,10 @@ func workspaceRoutes() []route {
 		{op: "restore_workspace", method: http.MethodPost, path: "/api/chats/{chat}/workspace/restore", tag: tag, do: restoreWorkspace, body: restoreBody{}, takes: jsonBody(), gives: restoredJSON{}, summary: "Bring a state back"},
 		{op: "undo_workspace", method: http.MethodPost, path: "/api/chats/{chat}/workspace/undo", tag: tag, do: undoWorkspace, body: restoreBody{}, takes: jsonBody(), gives: restoredJSON{}, summary: "Revert what the last steps, or one call, did to files"},
 		{op: "redo_workspace", method: http.MethodPost, path: "/api/chats/{chat}/workspace/redo", tag: tag, do: redoWorkspace, body: restoreBody{}, takes: jsonBody(), gives: restoredJSON{}, summary: "Bring back what undo has taken away"},
+		{op: "list_cut_calls", method: http.MethodGet, path: "/api/chats/{chat}/workspace/cut-calls", tag: tag, do: inChat(listCutCalls), gives: cutCallsJSON{}, summary: "The calls that were cut off before their changes were applied, in the chat or in its folder"},
+		{op: "review_cut_call", method: http.MethodGet, path: "/api/chats/{chat}/workspace/cut-calls/{call}", tag: tag, do: inChat(reviewCutCall), gives: cutReviewJSON{}, summary: "The changes of a call that was cut off, as they would be applied"},
+		{op: "apply_cut_call", method: http.MethodPost, path: "/api/chats/{chat}/workspace/cut-calls/{call}/apply", tag: tag, do: inChat(applyCutCall), gives: cutAppliedJSON{}, summary: "Apply the changes of a call that was cut off, as a step that undo reverts"},
+		{op: "discard_cut_call", method: http.MethodDelete, path: "/api/chats/{chat}/workspace/cut-calls/{call}", tag: tag, do: inChat(discardCutCall), status: http.StatusNoContent, summary: "Discard the changes of a call that was cut off"},
 	}
 }
 

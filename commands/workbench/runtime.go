@@ -39,22 +39,24 @@ const tidyTime = 200 * time.Millisecond
 // Runtime makes what commands need, when it is first asked for. It belongs to
 // one run of the program.
 type Runtime struct {
-	Streams       *term.Streams
-	Release       string // the version that the linker of a release has set
-	JSONErrors    bool   // failures are JSON on standard error
-	Verbose       bool
-	Quiet         bool
-	Profile       *string // of --profile; nil where the flag wasn't given
-	Client        *http.Client
-	engine        *engine.Engine
-	spans         *otlp.Exporter // nil if none were requested
-	toolbox       *toolbox       // of the engine
-	OneCall       bool           // of a tool; no second one follows
-	SignIn        *mcp.SignIn    // at MCP servers; nil where no user can
-	Answering     bool           // its clients may show forms
-	RemoveScratch func() error   // removes a folder at the end; nil if there is none
-	Hold          bool           // the store, for the engine's whole life
-	Log           *slog.Logger   // of a server; nil in other commands
+	Streams    *term.Streams
+	Release    string // the version that the linker of a release has set
+	JSONErrors bool   // failures are JSON on standard error
+	Verbose    bool
+	Quiet      bool
+	Profile    *string // of --profile; nil where the flag wasn't given
+	Client     *http.Client
+	engine     *engine.Engine
+	spans      *otlp.Exporter // nil if none were requested
+	toolbox    *toolbox       // of the engine
+	OneCall    bool           // of a tool; no second one follows
+	SignIn     *mcp.SignIn    // at MCP servers; nil where no user can
+	Answering  bool           // its clients may show forms
+	// CutAdvice is [engine.Options.CutAdvice]; nil names fettle's own commands.
+	CutAdvice     func(call string) string
+	RemoveScratch func() error // removes a folder at the end; nil if there is none
+	Hold          bool         // the store, for the engine's whole life
+	Log           *slog.Logger // of a server; nil in other commands
 	sharing       *client.Sharing
 	Turns         client.Turns   // the one asked last
 	Closers       []func()       // of what answers elsewhere
@@ -239,6 +241,7 @@ func (rt *Runtime) EngineFor(cfg *config.Config, wrap func(provider.Provider) pr
 		Embedding:         cfg.Embedding,
 		Compact:           engine.Compaction{Off: cfg.Compact.Off, Percent: cfg.Compact.Percent, Model: cfg.Compact.Model},
 		Tracer:            rt.tracer(),
+		CutAdvice:         rt.cutAdvice,
 	})
 	rt.Turns = rt.engine
 	return rt.engine, nil

@@ -48,6 +48,10 @@ type filesAPI interface {
 	ReadFile(context.Context, io.Writer, engine.FileEntry) error
 	Undo(context.Context, engine.RestoreRequest) (*engine.Restored, error)
 	Redo(context.Context, engine.RestoreRequest) (*engine.Restored, error)
+	CutWritesOf(context.Context, chat.Chat) ([]engine.CutWrites, error)
+	ReviewCut(ctx context.Context, call string, onWait func(string)) (*engine.CutReview, error)
+	ApplyCut(ctx context.Context, call string, onWait func(string)) (*engine.Applied, error)
+	DiscardCut(ctx context.Context, call string) (*engine.CutWrites, error)
 }
 
 // toolsAPI is what there is to choose from.

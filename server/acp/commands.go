@@ -26,6 +26,7 @@ func (a *agent) own() []ownCommand {
 	return []ownCommand{
 		{"undo", "revert what the last tool calls did to files", "how many; or call ID, as /undo list names it; overwrite replaces later changes too", a.undo},
 		{"redo", "restore what undo has reverted", "how many steps", a.redo},
+		{"cut", "show, apply or discard what a call wrote that was cut off", "apply or discard, and the call's id if there are several", a.cutCommand},
 		{"compact", "sum up the conversation for the model; nothing is lost", "", a.compactChat},
 		{"model", "show or choose the model", "provider/name, or auto", a.modelCommand},
 		{"agent", "show or choose the agent", "an agent, or none", a.agentCommand},

@@ -70,6 +70,7 @@ func (h *house) engine(more ...toolset.Entry) *engine.Engine {
 		Agents:       agents,
 		Models:       &models.Catalog{Registry: reg, Configured: "script/m.yaml"},
 		Retry:        provider.RetryOptions{Attempts: 1},
+		CutAdvice:    acp.CutAdvice,
 		Runner: func(*registry.MirrorToolset, *registry.MirrorTool) (toolset.Runner, error) {
 			return nil, errors.New("no toolset is installed here")
 		},
