@@ -26,7 +26,7 @@ type Offers struct {
 // works in: the user applies its changes, discards them, or decides later, and is asked once
 // a run. Where the terminal can't ask, nothing happens. What is shown goes to standard error.
 // A failure to apply or to discard is shown, and the call stays.
-func (o *Offers) Ask(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, chat chat.Chat) error {
+func (o *Offers) Ask(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, c chat.Chat) error {
 	if rt.Quiet || !rt.Streams.CanAsk() {
 		return nil
 	}
