@@ -15,7 +15,9 @@ import (
 	"github.com/fettle-cli/fettle/commands/follow"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
+	"github.com/fettle-cli/fettle/commands/workspace"
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/server/client"
@@ -242,6 +244,9 @@ func runAsk(ctx context.Context, rt *workbench.Runtime, o askOptions) error {
 	if err := o.fillFromServer(ctx, rt, cfg, eng, &req); err != nil {
 		return rec.close(err)
 	}
+	if err := o.offerCut(ctx, rt, cfg, eng); err != nil {
+		return rec.close(err)
+	}
 	view := follow.New(rt, o.Options, rt.Prices(cfg))
 	view.Status("asking " + cmp.Or(req.Model, "the chat's model"))
 	id, err := eng.Start(ctx, req)
@@ -251,6 +256,30 @@ func runAsk(ctx context.Context, rt *workbench.Runtime, o askOptions) error {
 	}
 	o.nameChat(rt, eng, id)
 	return rec.close(follow.Turn(ctx, rt, eng, id, view))
+}
+
+// offerCut asks on a terminal what to do with the files of calls that were cut off in the
+// chat or in the folder. In a pipe, and where the output is read by a program, the turn's
+// warning names them.
+func (o askOptions) offerCut(ctx context.Context, rt *workbench.Runtime, cfg *config.Config, turns client.Turns) error {
+	dirs, err := rt.Dirs()
+	if err != nil {
+		return err
+	}
+	if o.Output != "text" || o.Extract || !rt.Streams.In.IsTerminal() || !rt.Streams.Out.IsTerminal() || !engine.HasLayers(dirs.Data) {
+		return nil
+	}
+	eng, err := rt.EngineBeside(cfg, turns)
+	if err != nil {
+		return err
+	}
+	c := chat.Chat{Workspace: o.workspace}
+	if o.chat != (engine.ChatRef{}) {
+		if c, err = eng.FindChat(ctx, o.chat); err != nil {
+			return nil // the turn reports it
+		}
+	}
+	return new(workspace.Offers).Ask(ctx, rt, eng, c)
 }
 
 // longAgo is the time without use after which -c names the chat that it continues.

@@ -143,6 +143,9 @@ func runChat(ctx context.Context, rt *workbench.Runtime, o chatOptions) error {
 	if err := t.resume(ctx); err != nil {
 		return err
 	}
+	if err := t.offerCut(ctx, rt); err != nil {
+		return err
+	}
 	if o.plain || !t.canDraw() {
 		return t.runPlain(ctx)
 	}

@@ -14,7 +14,9 @@ import (
 	"github.com/fettle-cli/fettle/commands/term/live"
 	"github.com/fettle-cli/fettle/commands/usage"
 	"github.com/fettle-cli/fettle/commands/workbench"
+	"github.com/fettle-cli/fettle/commands/workspace"
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
@@ -35,7 +37,7 @@ type talk struct {
 	o   chatOptions
 	ask askOptions // of the next turn
 
-	chat  engine.Chat // the zero value before its first turn
+	chat  chat.Chat   // the zero value before its first turn
 	at    int         // the place of the question that the next one replaces; 0 is none
 	asked string      // what was asked last, for /edit
 	log   *follow.Log // of the last turn
@@ -46,7 +48,8 @@ type talk struct {
 	choose  func(ctx context.Context, id engine.TurnID, ask event.ConfirmRequest) error
 	copied  func(text string) // puts a text into the clipboard; nil where nobody can
 	lend    func(do func() error) error
-	fill    string // what a command puts into the line to be edited
+	offers  workspace.Offers // of calls that were cut off
+	fill    string           // what a command puts into the line to be edited
 
 	mu     sync.Mutex
 	turn   engine.TurnID     // that runs
@@ -106,7 +109,7 @@ func (t *talk) resume(ctx context.Context) error {
 }
 
 // goOn makes the next turn one of this chat, with what it was given by flags.
-func (t *talk) goOn(chat engine.Chat) {
+func (t *talk) goOn(chat chat.Chat) {
 	t.chat, t.at, t.asked, t.log = chat, 0, "", &follow.Log{}
 	t.ask.chat = engine.ChatRef{ID: chat.ID}
 	t.ask.hasSystem = t.ask.hasSystem && chat.ID == ""
@@ -138,7 +141,7 @@ func (t *talk) greet(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	decided := map[string]engine.PayloadDecision{}
+	decided := map[string]chat.PayloadDecision{}
 	for _, d := range conv.Decisions {
 		decided[d.PayloadID] = d
 	}
@@ -246,6 +249,9 @@ func (t *talk) runTurn(ctx context.Context, r running) error {
 	req.CanAnswer, req.CanReview = req.CanConfirm, req.CanConfirm
 	mode := t.putMode(&req)
 	planned := t.modeNow().plan && r.calls == nil
+	if err := t.offerCut(ctx, t.in); err != nil {
+		return err
+	}
 	view := follow.NewText(t.in, t.ask.Options, t.rt.Prices(cfg))
 	view.Log = &follow.Log{Direct: r.calls != nil, Plan: t.planBelow, Diff: t.diffBelow}
 	t.showing = view.Log
@@ -279,6 +285,19 @@ func (t *talk) runTurn(ctx context.Context, r running) error {
 		t.say("plan mode: /plan accept carries the plan out; what you send else changes it")
 	}
 	return err
+}
+
+// offerCut asks on a terminal what to do with the files of calls that were cut off in the
+// chat or in its folder. on has the streams to ask on.
+func (t *talk) offerCut(ctx context.Context, on *workbench.Runtime) error {
+	if s := t.rt.Streams; !s.In.IsTerminal() || !s.Out.IsTerminal() {
+		return nil
+	}
+	chat := t.now()
+	if chat.ID == "" {
+		chat.Workspace = t.ask.workspace
+	}
+	return t.offers.Ask(ctx, on, t.eng, chat)
 }
 
 // stop cancels the turn at once, for a person who doesn't want to wait.

@@ -143,3 +143,76 @@ func TestChatModes(t *testing.T) {
 	again.typed("\x04")
 	again.ends(0)
 }
+
+// What a call wrote when fettle was killed is offered on a terminal by the next chat or ask
+// in that folder. Elsewhere a warning names it.
+func TestTheChangesOfACutCallAreOfferedOnATerminal(t *testing.T) {
+	t.Parallel()
+	w, project := reviewWorld(t)
+	cut := func() {
+		t.Helper()
+		s := w.chatOn(100, 40, nil, "-w", "p")
+		s.idle()
+		s.enters("go")
+		s.shows("needs your approval")
+		if strings.Contains(s.screen(), "kept apart from the folder: ") {
+			needtest.Lacking(t, "overlays in user namespaces")
+		}
+		s.shows("[y] apply")
+		if err := s.cmd.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		_ = s.cmd.Wait() // it was killed
+	}
+	offered := []string{"A call was cut off ", "→ run_command  rm old; echo new > made", "removed old", "modified kept  +1 -0", "added made", "[a]pply"}
+
+	cut()
+	out, warned := w.Run(0, "ask", "-w", "p", "--output", "json", "hello")
+	if strings.Contains(out+warned, "[a]pply") || !strings.Contains(warned, "fettle workspace apply ") {
+		t.Errorf("in a pipe it prints %s", warned)
+	}
+	s := w.chatOn(100, 40, nil, "-w", "p")
+	for _, text := range offered {
+		s.shows(text)
+	}
+	s.typed("l")
+	s.idle()
+	s.enters("hello")
+	s.shows("Hello.")
+	s.idle()
+	if n := strings.Count(s.everything(), "[a]pply"); n != 1 {
+		t.Errorf("it is offered %d times:\n%s", n, s.everything())
+	}
+	s.typed("\x04")
+	s.ends(0)
+
+	term := w.OnTerminal(nil, "ask", "-w", "p", "hello")
+	for _, text := range offered {
+		term.Until(text)
+	}
+	term.Type("s")
+	term.Until("+more")
+	if got := landed(project); got != "" {
+		t.Errorf("it landed before the answer: %s", got)
+	}
+	term.Type("a")
+	if screen := term.Ends(0); landed(project) != "old kept made" || !strings.Contains(screen, "takes it back") || strings.Contains(screen, "not in "+project+" yet; ") {
+		t.Errorf("applied: %s\n%s", landed(project), screen)
+	}
+	w.Run(0, "undo", "--chat", "1")
+	if got := landed(project); got != "" {
+		t.Errorf("after undo: %s", got)
+	}
+
+	cut()
+	s = w.chatOn(100, 40, nil, "-c")
+	s.shows("[d]iscard")
+	s.typed("d")
+	s.shows("removed what the call ")
+	s.idle()
+	s.typed("\x04")
+	s.ends(0)
+	if _, warned := w.Run(0, "ask", "-w", "p", "hello"); strings.Contains(warned, "cut off") || landed(project) != "" {
+		t.Errorf("after it was discarded: %s %s", landed(project), warned)
+	}
+}

@@ -78,6 +78,11 @@ func TestWhatAKilledCallWroteIsOffered(t *testing.T) {
 				if !strings.Contains(b.notices(), cut[0].CallID) {
 					t.Errorf("it is not offered: %s\n%s", b.notices(), outline(events))
 				}
+				shown, err := b.ReviewCut(t.Context(), cut[0].CallID, nil)
+				if err != nil || shown.ToolID != commandTool || !strings.Contains(string(shown.Args), c.line) || fileKinds(shown.Review) != "removed b, modified a, added c" {
+					t.Fatalf("the review: %s %s %v", shown.Args, fileKinds(shown.Review), err)
+				}
+				wantFile(t, dir, "a", "1")
 				if !apply {
 					if _, err := b.DiscardCut(t.Context(), ""); err != nil {
 						t.Fatal(err)

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/lockfile"
@@ -28,6 +30,10 @@ type CutWrites struct {
 	// Suspect reports that the system was started again since then, so that files may be cut
 	// off or empty.
 	Suspect bool
+	// ToolID and Args are those of the call, and empty if no turn has recorded it. CutWrites
+	// does not read them; CutWritesOf and ReviewCut do.
+	ToolID string
+	Args   json.RawMessage
 }
 
 // CutWrites lists what calls wrote that is neither applied nor discarded, the oldest first.
@@ -56,10 +62,17 @@ func (e *Engine) CutWrites(ctx context.Context) ([]CutWrites, error) {
 		if wroteNothing(filepath.Join(e.layersDir(), entry.Name())) {
 			continue // the next sweep removes it
 		}
-		out = append(out, CutWrites{meta.CallID, meta.ChatID, meta.Path, meta.Started, meta.Suspect()})
+		out = append(out, CutWrites{CallID: meta.CallID, ChatID: meta.ChatID, Workspace: meta.Path, Started: meta.Started, Suspect: meta.Suspect()})
 	}
 	slices.SortFunc(out, func(a, b CutWrites) int { return a.Started.Compare(b.Started) })
 	return out, nil
+}
+
+// HasLayers reports whether a data directory has layers: of calls that run, or that were cut
+// off. It is a cheap check ahead of CutWrites.
+func HasLayers(dataDir string) bool {
+	entries, err := os.ReadDir(filepath.Join(dataDir, layersDir))
+	return err == nil && len(entries) > 0
 }
 
 // wroteNothing reports whether a call left nothing in its layer but what the sandbox puts in
@@ -78,36 +91,132 @@ func wroteNothing(layer string) bool {
 }
 
 // tryLayer takes the lock of a layer if no process uses it.
-func (e *Engine) tryLayer(call string) (release func(), free bool, err error) {
-	path, err := e.lockPath(layerLock(call))
+func (s *Store) tryLayer(call string) (release func(), free bool, err error) {
+	path, err := s.lockPath(layerLock(call))
 	if err != nil {
 		return nil, false, err
 	}
 	return lockfile.Try(path)
 }
 
+// cutsAt lists what cut calls wrote in a chat, or in a folder.
+func (e *Engine) cutsAt(ctx context.Context, chat, folder string) ([]CutWrites, error) {
+	all, err := e.CutWrites(ctx)
+	return slices.DeleteFunc(all, func(w CutWrites) bool { return w.ChatID != chat && w.Workspace != folder }), err
+}
+
+// CutWritesOf lists what cut calls wrote in a chat, or in the user's folder that it works in,
+// with their tools and arguments.
+func (e *Engine) CutWritesOf(ctx context.Context, c chat.Chat) ([]CutWrites, error) {
+	folder := c.Workspace
+	if real, err := filepath.EvalSymlinks(folder); err == nil && folder != "" {
+		folder = real
+	}
+	all, err := e.cutsAt(ctx, c.ID, folder)
+	for i := range all {
+		if err == nil {
+			err = e.nameCut(ctx, &all[i])
+		}
+	}
+	return all, err
+}
+
+// nameCut reads the tool and the arguments of a cut call from its record.
+func (e *Engine) nameCut(ctx context.Context, w *CutWrites) error {
+	c, err := e.toolCall(ctx, w.CallID)
+	switch {
+	case fault.CodeOf(err) == fault.NotFound:
+		return nil
+	case err != nil:
+		return err
+	}
+	w.ToolID, w.Args = c.ToolID, c.Args
+	return nil
+}
+
+// CutReview is what ApplyCut would change.
+type CutReview struct {
+	CutWrites
+	Review *event.Review
+	// Notes state which repositories of the call got other names.
+	Notes []string
+}
+
+// asideInCut gives other names to the repositories that a cut call has added.
+func (e *Engine) asideInCut(ctx context.Context, layer string, ws *toolset.Workspace) ([]string, error) {
+	if !ws.Bound || e.o.CommandsWriteGit {
+		return nil, nil
+	}
+	notes, err := asideIn(ctx, layer, ws)
+	if err != nil {
+		return nil, stateFault("look for repositories in what the call wrote", err)
+	}
+	return notes, nil
+}
+
+// ReviewCut lists what a cut call wrote, as ApplyCut would apply it. The folder stays as it is.
+func (e *Engine) ReviewCut(ctx context.Context, call string, onWait func(string)) (*CutReview, error) {
+	w, err := e.cutCall(ctx, call)
+	if err != nil {
+		return nil, err
+	}
+	out := &CutReview{CutWrites: w}
+	_, err = e.withFolder(ctx, RestoreRequest{Chat: ChatRef{ID: w.ChatID}, OnWait: onWait}, func(c chat.Chat, ws *toolset.Workspace) (*Restored, error) {
+		release, err := e.holdCut(w)
+		if err != nil {
+			return nil, err
+		}
+		defer release()
+		at, err := e.manifest(ctx, c.ActiveManifest)
+		if err != nil {
+			return nil, err
+		}
+		dir := filepath.Join(e.layersDir(), w.CallID)
+		if out.Notes, err = e.asideInCut(ctx, dir, ws); err != nil {
+			return nil, err
+		}
+		plan, err := e.states.ReadLayer(ctx, casWorkspace(ws), dir, cas.LayerOptions{ChatID: c.ID, Parent: at, Limits: e.o.States})
+		if err != nil {
+			return nil, stateFault("read what the call wrote", err)
+		}
+		defer plan.Close()
+		r, err := e.reviewPlan(ctx, plan)
+		if err == nil {
+			out.Review = r.shown
+		}
+		return nil, err
+	})
+	if err == nil {
+		err = e.nameCut(ctx, &out.CutWrites)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // cutWarnings are warnings about what cut calls wrote in a chat, or in a folder.
 func (e *Engine) cutWarnings(ctx context.Context, chat, folder string) (out []string) {
-	all, err := e.CutWrites(ctx)
+	all, err := e.cutsAt(ctx, chat, folder)
 	if err != nil {
-		return []string{firstLine(err)}
+		return []string{fault.FirstLine(err)}
 	}
 	for _, w := range all {
-		if w.ChatID != chat && w.Workspace != folder {
-			continue
-		}
-		text := fmt.Sprintf("a call that was cut off wrote files which are not in %s yet", cas.EscapePath(w.Workspace))
+		text := fmt.Sprintf("the call %s, which was cut off, wrote files which are not in %s yet", w.CallID, cas.EscapePath(w.Workspace))
 		if w.Suspect {
 			text += "; the system was started again since, so they may be damaged"
 		}
-		out = append(out, text+fmt.Sprintf("; fettle workspace apply %s applies them, fettle workspace discard %[1]s removes them", w.CallID))
+		if e.o.CutAdvice != nil {
+			text += "; " + e.o.CutAdvice(w.CallID)
+		}
+		out = append(out, text)
 	}
 	return out
 }
 
 // Applied is the result of applying what a cut call wrote.
 type Applied struct {
-	Chat      Chat
+	Chat      chat.Chat
 	Writes    CutWrites
 	Changes   []event.Change
 	Conflicts []event.Conflict
@@ -123,7 +232,7 @@ func (e *Engine) ApplyCut(ctx context.Context, call string, onWait func(string))
 		return nil, err
 	}
 	out := &Applied{Writes: w}
-	_, err = e.withFolder(ctx, RestoreRequest{Chat: ChatRef{ID: w.ChatID}, OnWait: onWait}, func(chat Chat, ws *toolset.Workspace) (*Restored, error) {
+	_, err = e.withFolder(ctx, RestoreRequest{Chat: ChatRef{ID: w.ChatID}, OnWait: onWait}, func(chat chat.Chat, ws *toolset.Workspace) (*Restored, error) {
 		release, err := e.holdCut(w)
 		if err != nil {
 			return nil, err
@@ -134,11 +243,9 @@ func (e *Engine) ApplyCut(ctx context.Context, call string, onWait func(string))
 			return nil, err
 		}
 		dir := filepath.Join(e.layersDir(), w.CallID)
-		var aside []string
-		if ws.Bound && !e.o.CommandsWriteGit {
-			if aside, err = asideIn(ctx, dir, ws); err != nil {
-				return nil, stateFault("apply what the call wrote", err)
-			}
+		aside, err := e.asideInCut(ctx, dir, ws)
+		if err != nil {
+			return nil, err
 		}
 		done, err := e.landLayer(ctx, landing{
 			dir: dir, ws: ws, at: at, about: cas.About{ChatID: chat.ID, Source: cas.ToolRun, SourceRef: w.CallID},

@@ -55,6 +55,15 @@ func (b *bench) decides(id TurnID, ask event.ConfirmRequest, a Confirmation) eve
 	return find[event.ToolComplete](b.follow(id))
 }
 
+// fileKinds lists the files of a review.
+func fileKinds(r *event.Review) string {
+	var files []string
+	for _, f := range r.Files {
+		files = append(files, f.Kind+" "+f.Path)
+	}
+	return strings.Join(files, ", ")
+}
+
 const changesBoth = `echo three > a; rm b; mkdir new; echo four > new/c; echo "the output"`
 
 func TestTheChangesOfACallAreReviewed(t *testing.T) {
@@ -74,11 +83,7 @@ func TestTheChangesOfACallAreReviewed(t *testing.T) {
 			t.Parallel()
 			b, dir := reviewBench(t)
 			id, ask := b.reviewed(dir, changesBoth)
-			var files []string
-			for _, f := range ask.Review.Files {
-				files = append(files, f.Kind+" "+f.Path)
-			}
-			if got := strings.Join(files, ", "); got != "removed b, modified a, added new/c" {
+			if got := fileKinds(ask.Review); got != "removed b, modified a, added new/c" {
 				t.Errorf("the review lists %s", got)
 			}
 			if f := ask.Review.Files[1]; f.Diff != "@@ -1,1 +1,1 @@\n-one\n+three\n" || f.Added != 1 || f.Removed != 1 {

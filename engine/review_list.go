@@ -11,6 +11,7 @@ import (
 	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/internal/patch"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 	"github.com/fettle-cli/fettle/internal/units"
 	"github.com/fettle-cli/fettle/toolset"
 )
@@ -51,8 +52,17 @@ func (t *turn) reviewOf(end ended, ws *toolset.Workspace) (*reviewing, error) {
 		return nil, err
 	}
 	defer plan.Close()
+	r, err := t.eng.reviewPlan(ctx, plan)
+	if err == nil {
+		r.shown.Output = outputOf(end)
+	}
+	return r, err
+}
+
+// reviewPlan lists what a landing would change.
+func (e *Engine) reviewPlan(ctx context.Context, plan *cas.LandingPlan) (*reviewing, error) {
 	r := &reviewing{
-		e: t.eng, shown: &event.Review{Output: outputOf(end)}, paths: make(map[string]string),
+		e: e, shown: new(event.Review), paths: make(map[string]string),
 		changes: plan.Changes, folders: make(map[string]bool), groups: plan.Together(),
 	}
 	if err := r.list(ctx); err != nil {
@@ -71,7 +81,7 @@ func outputOf(end ended) string {
 	if own := (*toolset.ToolError)(nil); errors.As(end.err, &own) {
 		text = own.Message
 	}
-	return clip(clean(text), maxReviewedOutput)
+	return sanitize.Clip(clean(text), maxReviewedOutput)
 }
 
 // list lists the changes, removals first, as the plan has them. The other changes have the

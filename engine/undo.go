@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/toolset"
@@ -57,7 +58,7 @@ func (r RestoreRequest) watch() watch { return watch{r.Begin, r.Progress} }
 
 // Restored is what was, or would be, brought back.
 type Restored struct {
-	Chat Chat
+	Chat chat.Chat
 	// Steps are those that it went, in the order of time.
 	Steps []StateInfo
 	// Before and After are the states on both sides. They are the same where
@@ -66,6 +67,9 @@ type Restored struct {
 	Changes       []cas.Change
 	// Inverse is the operation that reverts this one: "undo" or "redo".
 	Inverse string
+	// One reports that one step was reverted wherever it is in the history: by Undo with
+	// Call, or by a Redo that brought back what such an Undo had reverted.
+	One bool
 	// Untold is why Changes, or the names of Steps, couldn't be told, though all was
 	// done; nil where they are. Changes are nil then, unless they were known before.
 	Untold error
@@ -80,8 +84,9 @@ type Restored struct {
 // alone, and leaves what was done after it. Only paths that these steps changed are touched.
 // Where somebody else has changed one of them since, or with Call a later step has, nothing
 // is done and the fault lists them, unless Overwrite is set. Redo restores what Undo
-// reverted and what it replaced, until something new is done; of a step that was undone
-// alone, and is not the last one, Undo does: see [Restored.Inverse].
+// reverted and what it replaced, until something new is done. An Undo with Call of a step
+// that is not the last one is a step itself: Redo restores what it reverted, and so does
+// Undo, as of any last step. See [Restored.Inverse].
 func (e *Engine) Undo(ctx context.Context, req RestoreRequest) (*Restored, error) {
 	req.doing = "undo"
 	if req.Call != "" {
@@ -90,16 +95,19 @@ func (e *Engine) Undo(ctx context.Context, req RestoreRequest) (*Restored, error
 	return e.step(ctx, req, undoLast)
 }
 
-// Redo restores what Undo has reverted, and what that replaced.
+// Redo restores what Undo has reverted, and what that replaced. What an Undo left as it was,
+// by Keep or since it was as the Undo would have it, Redo leaves, too. If nothing is undone
+// and the last change is an Undo with Call, Redo brings back what that reverted, one such
+// Undo at a time; Undo reverts this.
 func (e *Engine) Redo(ctx context.Context, req RestoreRequest) (*Restored, error) {
 	req.doing = "redo"
 	return e.step(ctx, req, redoNext)
 }
 
 // chooser chooses the move that a request asks for.
-type chooser func(ctx context.Context, chat Chat, h *history, req RestoreRequest) (*move, error)
+type chooser func(ctx context.Context, chat chat.Chat, h *history, req RestoreRequest) (*move, error)
 
-func undoLast(ctx context.Context, chat Chat, h *history, req RestoreRequest) (*move, error) {
+func undoLast(ctx context.Context, chat chat.Chat, h *history, req RestoreRequest) (*move, error) {
 	m, err := h.undo(ctx, max(req.Steps, 1))
 	if !errors.Is(err, errNoStep) {
 		return m, err
@@ -114,8 +122,11 @@ func undoLast(ctx context.Context, chat Chat, h *history, req RestoreRequest) (*
 	return nil, fault.New(fault.NotFound, "there is nothing to undo in this chat: no call has changed a file that undo can restore", logOf(chat.Number))
 }
 
-func redoNext(ctx context.Context, chat Chat, h *history, req RestoreRequest) (*move, error) {
+func redoNext(ctx context.Context, chat chat.Chat, h *history, req RestoreRequest) (*move, error) {
 	m, err := h.redo(ctx, max(req.Steps, 1))
+	if errors.Is(err, errNoStep) {
+		m, err = h.redoAlone(ctx)
+	}
 	if errors.Is(err, errNoStep) {
 		return nil, fault.New(fault.NotFound, "there is nothing to redo in this chat", logOf(chat.Number))
 	}
@@ -126,7 +137,7 @@ func logOf(chat int64) string { return fmt.Sprintf("fettle workspace log %d", ch
 
 func (e *Engine) step(ctx context.Context, req RestoreRequest, choose chooser) (*Restored, error) {
 	req.planned()
-	return e.withFolder(ctx, req, func(chat Chat, ws *toolset.Workspace) (*Restored, error) {
+	return e.withFolder(ctx, req, func(chat chat.Chat, ws *toolset.Workspace) (*Restored, error) {
 		if chat.ActiveManifest == "" {
 			return nil, noFiles(chat)
 		}
@@ -161,9 +172,10 @@ func (e *Engine) step(ctx context.Context, req RestoreRequest, choose chooser) (
 		for _, s := range m.steps {
 			out.Steps = append(out.Steps, StateInfo{Manifest: s.after})
 		}
-		if out.Inverse = "undo"; m.back && !m.alone {
+		if out.Inverse = "undo"; m.back && !m.again {
 			out.Inverse = "redo"
 		}
+		out.One = m.alone
 		if req.Plan {
 			out.Blocked = joinBlocked(way.foreign, out.Blocked)
 		}
@@ -179,7 +191,7 @@ func (e *Engine) step(ctx context.Context, req RestoreRequest, choose chooser) (
 func (e *Engine) RestoreState(ctx context.Context, manifest string, req RestoreRequest) (*Restored, error) {
 	req.doing = "restore"
 	req.planned()
-	return e.withFolder(ctx, req, func(chat Chat, ws *toolset.Workspace) (*Restored, error) {
+	return e.withFolder(ctx, req, func(chat chat.Chat, ws *toolset.Workspace) (*Restored, error) {
 		to, err := e.state(ctx, chat, manifest)
 		if err != nil {
 			return nil, err
@@ -220,7 +232,7 @@ func (e *Engine) RestoreState(ctx context.Context, manifest string, req RestoreR
 // brought back, so that what a person has changed there since the last call is
 // seen. In the user's folder [cas.Store.Materialize] itself looks for that. It
 // gives the active state.
-func (e *Engine) takeInOwn(ctx context.Context, chat *Chat, ws *toolset.Workspace, req RestoreRequest) (*cas.Manifest, error) {
+func (e *Engine) takeInOwn(ctx context.Context, chat *chat.Chat, ws *toolset.Workspace, req RestoreRequest) (*cas.Manifest, error) {
 	if ws.Bound || req.read.found() != nil {
 		return e.manifest(ctx, chat.ActiveManifest)
 	}
@@ -261,7 +273,7 @@ func (e *Engine) editedSince(ctx context.Context, now, to *cas.Manifest) ([]cas.
 // withFolder finds the chat, waits for its live turn, and holds its lock and its
 // folder's while it does something.
 func (e *Engine) withFolder(
-	ctx context.Context, req RestoreRequest, do func(Chat, *toolset.Workspace) (*Restored, error),
+	ctx context.Context, req RestoreRequest, do func(chat.Chat, *toolset.Workspace) (*Restored, error),
 ) (out *Restored, err error) {
 	e.noticeCutOff(ctx)
 	conv, unlock, err := e.heldChat(ctx, &req)
@@ -332,7 +344,7 @@ func (e *Engine) heldChat(ctx context.Context, req *RestoreRequest) (conv *conve
 }
 
 // fill gives the folder of a fork its files, if it has none of its own yet.
-func (e *Engine) fill(ctx context.Context, chat *Chat, ws *toolset.Workspace) error {
+func (e *Engine) fill(ctx context.Context, chat *chat.Chat, ws *toolset.Workspace) error {
 	m, err := e.manifest(ctx, chat.ActiveManifest)
 	if err != nil || m == nil || !unfilled(*chat, m) {
 		return err
@@ -346,12 +358,12 @@ func (e *Engine) fill(ctx context.Context, chat *Chat, ws *toolset.Workspace) er
 }
 
 // noFiles is the fault of a chat of whose folder there is no state.
-func noFiles(chat Chat) error {
+func noFiles(chat chat.Chat) error {
 	return fault.New(fault.NotFound, fmt.Sprintf("chat %d has no files yet: none of its calls has written one", chat.Number))
 }
 
 // openWorkspace opens the chat's folder; the caller closes it.
-func (e *Engine) openWorkspace(chat Chat) (*toolset.Workspace, error) {
+func (e *Engine) openWorkspace(chat chat.Chat) (*toolset.Workspace, error) {
 	var ws *toolset.Workspace
 	var err error
 	if chat.Workspace != "" {
@@ -369,7 +381,7 @@ func (e *Engine) openWorkspace(chat Chat) (*toolset.Workspace, error) {
 // restoring is what is brought back where, and the source_ref of what comes of
 // it.
 type restoring struct {
-	chat       Chat
+	chat       chat.Chat
 	ws         *toolset.Workspace
 	to, active *cas.Manifest
 	mark       string
@@ -425,14 +437,14 @@ func (e *Engine) restore(ctx context.Context, r restoring, req RestoreRequest) (
 
 // setActive makes a manifest the chat's active one. Who calls it holds the
 // chat's lock.
-func (e *Engine) setActive(ctx context.Context, chatID, manifest string) error {
-	err := e.store.UpdateSync(ctx, func(tx *kv.Tx) error {
-		chat, err := e.tables.chats.Get(tx, kv.Str(chatID))
+func (s *Store) setActive(ctx context.Context, chatID, manifest string) error {
+	err := s.store.UpdateSync(ctx, func(tx *kv.Tx) error {
+		chat, err := s.tables.chats.Get(tx, kv.Str(chatID))
 		if err != nil {
 			return err
 		}
 		chat.ActiveManifest, chat.CutShort = manifest, chat.CutShort && chat.ActiveManifest == manifest
-		return putBounded(e, tx, e.tables.chats, chat, chat.called())
+		return putBounded(s, tx, s.tables.chats, chat, chat.Called())
 	})
 	if err != nil {
 		return storeFault("note the state of the workspace", err)
@@ -444,7 +456,7 @@ func (e *Engine) setActive(ctx context.Context, chatID, manifest string) error {
 // active one, @-1 the one before it and so on; else the id of a manifest, of a
 // message (the state after it) or of a tool call (the state after it), or the
 // beginning of one that is the only one to begin so.
-func (e *Engine) State(ctx context.Context, chat Chat, name string) (*cas.Manifest, error) {
+func (e *Engine) State(ctx context.Context, chat chat.Chat, name string) (*cas.Manifest, error) {
 	if _, err := e.Fold(ctx, FoldAll); err != nil {
 		return nil, err
 	}

@@ -6,12 +6,13 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 )
 
 // undoAlone is the move that reverts one step of the history. If that is the last one it is
 // an undo of one step; otherwise it is a new step, and those after the reverted one stay.
-func (e *Engine) undoAlone(ctx context.Context, chat Chat, h *history, req RestoreRequest) (*move, error) {
+func (e *Engine) undoAlone(ctx context.Context, chat chat.Chat, h *history, req RestoreRequest) (*move, error) {
 	m, err := e.state(ctx, chat, req.Call)
 	if err != nil {
 		return nil, err
@@ -36,12 +37,54 @@ func (e *Engine) undoAlone(ctx context.Context, chat Chat, h *history, req Resto
 		case first:
 			return h.undo(ctx, 1)
 		}
-		return &move{to: s.before, mark: cas.UndoneAlone + s.id, steps: []step{*s}, from: s.after, back: true, alone: true}, nil
+		return alone(s), nil
+	}
+}
+
+// alone is the move that reverts one step and leaves those after it. If the step is such a
+// move itself, this one brings back what that reverted.
+func alone(s *step) *move {
+	_, again := undoneBy(s.after)
+	return &move{to: s.before, mark: cas.UndoneAlone + s.id, steps: []step{*s}, from: s.after, back: true, alone: true, again: again}
+}
+
+// redoAlone is the move that brings back what the last undo of one step reverted, if no other
+// change was made since. An undo that was reverted itself is passed over.
+func (h *history) redoAlone(ctx context.Context) (*move, error) {
+	reverted := map[string]bool{}
+	for at := h.active; ; {
+		s, err := h.down(ctx, at)
+		if err != nil {
+			return nil, err
+		}
+		if s == nil {
+			return nil, errNoStep
+		}
+		id, ok := undoneBy(s.after)
+		if !ok {
+			return nil, errNoStep
+		}
+		of, err := h.e.manifest(ctx, strings.TrimSuffix(id, "^"))
+		if err != nil {
+			return nil, err
+		}
+		again := false
+		if of != nil {
+			_, again = undoneBy(of)
+		}
+		switch {
+		case reverted[s.id]:
+		case again:
+			reverted[id] = true
+		default:
+			return alone(s), nil
+		}
+		at = s.before
 	}
 }
 
 // notDone is the fault of an undo of a state that no step gave which is done.
-func notDone(ctx context.Context, chat Chat, h *history, m *cas.Manifest, name string) error {
+func notDone(ctx context.Context, chat chat.Chat, h *history, m *cas.Manifest, name string) error {
 	undone, err := h.undone(ctx)
 	if err != nil {
 		return err

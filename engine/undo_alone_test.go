@@ -1,11 +1,14 @@
 package engine
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 )
 
@@ -45,7 +48,7 @@ func (b *bench) isUndone(call string) bool {
 		b.t.Fatal(err)
 	}
 	got := map[string]bool{"view": view.Undone}
-	for where, messages := range map[string][]Message{"chat": conv.Messages, "export": doc.Messages} {
+	for where, messages := range map[string][]chat.Message{"chat": conv.Messages, "export": doc.Messages} {
 		for _, m := range messages {
 			for _, p := range m.Parts {
 				if m.ID == view.MessageID && p.Result != nil && p.Result.ID == view.ToolUseID {
@@ -94,7 +97,7 @@ func TestUndoOfOneCallLeavesWhatWasDoneAfterIt(t *testing.T) {
 
 			done := b.undoCall(RestoreRequest{Call: one})
 			b.sees(1, map[string]string{"ground": "0", "gone": "0", "b": "2", "d/y": "2", "mine": "by hand"})
-			if done.Inverse != "undo" || len(done.Steps) != 1 || done.Steps[0].Tool != "change" {
+			if done.Inverse != "redo" || !done.One || len(done.Steps) != 1 || done.Steps[0].Tool != "change" {
 				t.Errorf("it is %+v", done)
 			}
 			if got := done.Summary(); got.Counts() != "restored 1 file, removed 2" || got.Names() != "a, d/x, gone" {
@@ -123,6 +126,106 @@ func TestUndoOfOneCallLeavesWhatWasDoneAfterIt(t *testing.T) {
 			b.sees(1, map[string]string{"ground": "0", "gone": "0", "b": "2", "c": "3", "d/y": "2", "mine": "by hand"})
 			if !b.isUndone(one) {
 				t.Error("it is not marked when it is undone again")
+			}
+		})
+	}
+}
+
+// Redo brings back what an undo of one call reverted, one such undo at a time, and undo
+// reverts the redo. Nothing is left to redo then.
+func TestRedoBringsBackWhatAnUndoOfOneCallReverted(t *testing.T) {
+	t.Parallel()
+	b := changer(t, t.TempDir())
+	b.did(ChatRef{}, `{"put":{"ground":"0"}}`)
+	one := b.did(lastChat, `{"put":{"a":"1"}}`).CallID
+	two := b.did(lastChat, `{"put":{"b":"2"}}`).CallID
+	b.did(lastChat, `{"put":{"c":"3"}}`)
+	b.undoCall(RestoreRequest{Call: one})
+	b.undoCall(RestoreRequest{Call: two})
+	sees := func(names string) {
+		t.Helper()
+		want := map[string]string{"ground": "0", "c": "3"}
+		for i, name := range []string{"a", "b"} {
+			if strings.Contains(names, name) {
+				want[name] = fmt.Sprint(i + 1)
+			}
+		}
+		b.sees(1, want)
+		if b.isUndone(one) == strings.Contains(names, "a") || b.isUndone(two) == strings.Contains(names, "b") {
+			t.Errorf("the calls are not marked as with %q", names)
+		}
+	}
+	redo := func() *Restored {
+		t.Helper()
+		done, err := b.Redo(t.Context(), RestoreRequest{Chat: lastChat})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return done
+	}
+	sees("")
+	if done := redo(); done.Inverse != "undo" || !done.One {
+		t.Errorf("it is %+v", done)
+	}
+	sees("b")
+	redo()
+	sees("ab")
+	if _, err := b.Redo(t.Context(), RestoreRequest{Chat: lastChat}); fault.CodeOf(err) != fault.NotFound {
+		t.Errorf("there is more to redo: %v", err)
+	}
+	b.undo(1)
+	sees("b")
+	b.redo(1)
+	sees("ab")
+	b.did(lastChat, `{"put":{"c":"3"}, "rm": ["ground"]}`)
+	if _, err := b.Redo(t.Context(), RestoreRequest{Chat: lastChat}); fault.CodeOf(err) != fault.NotFound {
+		t.Errorf("there is something to redo after a call: %v", err)
+	}
+}
+
+// What an undo kept is left alone by the redo that reverts it, with and without Overwrite
+// and in one go or step by step; and so the other way round.
+func TestWhatWasKeptIsLeftAloneByTheInverse(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		steps     int
+		overwrite bool
+	}{"at once": {2, false}, "step by step": {1, false}, "at once, overwriting": {2, true}, "step by step, overwriting": {1, true}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := changer(t, t.TempDir())
+			b.did(ChatRef{}, `{"put":{"a":"0","b":"0"}}`)
+			b.did(lastChat, `{"put":{"a":"1","b":"1"}}`)
+			b.did(lastChat, `{"put":{"b":"2"}}`)
+			b.puts(1, map[string]string{"a": "mine"})
+			inverse := func(do func(context.Context, RestoreRequest) (*Restored, error)) {
+				t.Helper()
+				for range 2 / c.steps {
+					if _, err := do(t.Context(), RestoreRequest{Chat: lastChat, Steps: c.steps, Overwrite: c.overwrite}); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			keep := RestoreRequest{Chat: lastChat, Steps: 2, Keep: []string{"a"}}
+			if _, err := b.Undo(t.Context(), keep); err != nil {
+				t.Fatal(err)
+			}
+			b.sees(1, map[string]string{"a": "mine", "b": "0"})
+			inverse(b.Redo)
+			b.sees(1, map[string]string{"a": "mine", "b": "2"})
+			if _, err := b.Undo(t.Context(), keep); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := b.Redo(t.Context(), keep); err != nil {
+				t.Fatal(err)
+			}
+			inverse(b.Undo)
+			b.sees(1, map[string]string{"a": "mine", "b": "0"})
+			// Changed once more, it is in the way.
+			inverse(b.Redo)
+			b.puts(1, map[string]string{"a": "newer"})
+			if _, err := b.Undo(t.Context(), RestoreRequest{Chat: lastChat, Steps: 2}); err == nil {
+				t.Error("an undo goes over a file that was changed since")
 			}
 		})
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 // move is the way from the active state to another.
@@ -22,9 +23,13 @@ type move struct {
 	// alone is set where one step is undone and those after it are not: such a move is a
 	// step itself.
 	alone bool
+	// again is set where the step that is undone alone is an undo of one step itself.
+	again bool
 	// legs are earlier moves that this one reverts, by the step that completes each of them.
-	legs  map[int]leg
-	since string // Manifest.SinceID of the state that it gives
+	legs map[int]leg
+	// reverts has, by step, the last earlier move over it that this one reverts, also in part.
+	reverts map[int]leg
+	since   string // Manifest.SinceID of the state that it gives
 }
 
 // leg is an earlier undo or redo. A redo that reverts an undo restores what that replaced,
@@ -91,7 +96,7 @@ func (m *move) index(level int) int {
 // it, and notes those that the move completes the reversal of. What it reads for an undo does
 // not grow with what was done before the steps, nor with what is undone after them.
 func (h *history) legs(ctx context.Context, m *move) error {
-	m.legs = map[int]leg{}
+	m.legs, m.reverts = map[int]leg{}, map[int]leg{}
 	open := make(map[int]bool, len(m.steps))
 	for i := range m.steps {
 		open[i] = true
@@ -135,7 +140,7 @@ func (h *history) over(ctx context.Context, m *move, open map[int]bool, s *cas.M
 		if err != nil {
 			return nil, 0, err
 		}
-		if since != nil {
+		if since != nil && since.Steps <= 1 { // a redo of several steps went over some below it, too
 			next, err := h.before(ctx, since)
 			return next, at, err
 		}
@@ -153,6 +158,9 @@ func (h *history) over(ctx context.Context, m *move, open map[int]bool, s *cas.M
 			m.legs[i] = l
 		}
 		for level := l.lo + 1; level <= l.hi; level++ {
+			if i := m.index(level); open[i] {
+				m.reverts[i] = l
+			}
 			m.resolve(open, m.index(level), s)
 		}
 	}
@@ -320,10 +328,48 @@ func (r *router) conflicts(ctx context.Context) error {
 	if err := r.e.eachChange(ctx, m.from, r.active, note(someoneChanged)); err != nil {
 		return err
 	}
-	if err := r.beyond(ctx); err != nil || !m.alone {
+	if err := r.beyond(ctx); err != nil {
 		return err
 	}
-	return r.blame(ctx)
+	if m.alone {
+		return r.blame(ctx)
+	}
+	return r.leave(ctx)
+}
+
+// leave takes those foreign paths out of the move that the earlier moves which it reverts
+// left as they were, and that are so still: they had been changed before, and were kept.
+func (r *router) leave(ctx context.Context) error {
+	for i, s := range r.m.steps {
+		if len(r.others) == 0 {
+			return nil
+		}
+		changed := map[string]bool{}
+		note := func(path string) { changed[path] = true }
+		l, ok := r.m.reverts[i]
+		if ok {
+			err := r.e.eachChange(ctx, l.found, l.gave, note)
+			if err == nil {
+				err = r.e.eachChange(ctx, l.gave, r.active, note)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		stays := map[string]bool{}
+		err := r.e.eachChange(ctx, s.before, s.after, func(path string) { stays[path] = ok && !changed[path] })
+		if err != nil {
+			return err
+		}
+		for path, stay := range stays {
+			if _, foreign := r.others[path]; foreign && stay {
+				delete(r.others, path)
+				delete(r.touched, path)
+				delete(r.from, path)
+			}
+		}
+	}
+	return nil
 }
 
 // beyond adds the paths which no step touched, and which a move that is reverted changed:
@@ -348,7 +394,7 @@ func (r *router) beyond(ctx context.Context) error {
 
 // eachLater calls a function for the states since the move's step, the last first.
 func (r *router) eachLater(ctx context.Context, each func(was, is *cas.Manifest) (more bool, err error)) error {
-	h := &history{e: r.e}
+	h := &history{e: r.e.Store}
 	for m := r.active; m != nil && m.ID != r.m.from.ID; {
 		parent, err := h.before(ctx, m)
 		if err != nil || parent == nil {
@@ -402,7 +448,7 @@ func (s StateInfo) changedIt() string {
 		if tool == "" {
 			tool = "a tool"
 		}
-		return "the later call " + s.SourceRef[max(0, len(s.SourceRef)-letters):] + " (" + cleanLine(tool) + ") changed it"
+		return "the later call " + s.SourceRef[max(0, len(s.SourceRef)-letters):] + " (" + sanitize.Line(tool) + ") changed it"
 	case cas.Restored:
 		return "a later undo, redo or restore changed it"
 	case cas.UserUpload:

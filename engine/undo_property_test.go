@@ -226,7 +226,7 @@ func (w *walker) takes(what string, do func(context.Context, RestoreRequest) (*R
 		if done.After.Steps == 0 { // redo may repeat it, without being told once more
 			maps.DeleteFunc(w.hers, func(name, _ string) bool { return was[name] != now[name] })
 		}
-		w.inverts(done, was, req.Keep)
+		w.inverts(done, was)
 	}
 }
 
@@ -237,10 +237,10 @@ func (w *walker) agreed() {
 }
 
 // inverts runs the inverse of an operation, which gives the folder back as it was.
-func (w *walker) inverts(done *Restored, was map[string]string, keep []string) {
+func (w *walker) inverts(done *Restored, was map[string]string) {
 	w.t.Helper()
 	after := tree(w.t, w.dir)
-	inverse, back := w.Undo, RestoreRequest{Chat: lastChat, Steps: 1, Overwrite: true, Keep: keep}
+	inverse, back := w.Undo, RestoreRequest{Chat: lastChat, Steps: 1, Overwrite: true}
 	if done.Inverse == "redo" {
 		inverse = w.Redo
 	}

@@ -92,6 +92,7 @@ type Server struct {
 	branches  branchesAPI
 	files     filesAPI
 	states    statesAPI
+	cut       cutAPI
 	toolsets  toolsetsAPI
 	tools     toolsAPI
 	models    Models
@@ -136,7 +137,7 @@ func New(o Options) (*Server, error) {
 	s := &Server{
 		page: page,
 		o:    o, log: o.Log, now: o.Now,
-		turns: o.Engine, chats: o.Engine, bin: o.Engine, branches: o.Engine, files: o.Engine, states: o.Engine,
+		turns: o.Engine, chats: o.Engine, bin: o.Engine, branches: o.Engine, files: o.Engine, states: o.Engine, cut: o.Engine,
 		toolsets: o.Engine, tools: o.Engine, store: o.Engine, models: o.Models,
 		payloads: o.Engine, documents: o.Engine, workflows: o.Engine, apps: o.Engine, servers: o.Engine, services: o.Engine,
 		threads: o.Engine, naming: naming{names: map[string]bool{}},

@@ -161,7 +161,7 @@ func newCallQuestion(ask event.ConfirmRequest, width int) *callQuestion {
 func (q *callQuestion) addReview(b *strings.Builder, width int) {
 	lines := ReviewDiff(q.review)
 	if len(lines) > reviewLines {
-		lines, q.cut = reviewList(q.review), true
+		lines, q.cut = ReviewList(q.review), true
 		lines = lines[:min(len(lines), reviewLines)]
 	}
 	for _, line := range lines {

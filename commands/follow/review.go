@@ -26,8 +26,8 @@ func reviewLine(f event.ReviewedFile) string {
 	return line
 }
 
-// reviewList lists the files of a review, a line each.
-func reviewList(r *event.Review) (lines []string) {
+// ReviewList lists the files of a review, a line each.
+func ReviewList(r *event.Review) (lines []string) {
 	for _, f := range r.Files {
 		lines = append(lines, reviewLine(f))
 	}

@@ -66,7 +66,7 @@ fettle's README has the lines for JetBrains and Neovim.`,
 			if err := o.check(rt); err != nil {
 				return err
 			}
-			rt.Answering = true
+			rt.Answering, rt.CutAdvice = true, acp.CutAdvice
 			return runACP(c.Context, rt, o)
 		},
 	}

@@ -35,6 +35,14 @@ func (rt *Runtime) Warning(text string) {
 	}
 }
 
+// cutAdvice says how to apply or discard what a call wrote that was cut off.
+func (rt *Runtime) cutAdvice(call string) string {
+	if rt.CutAdvice != nil {
+		return rt.CutAdvice(call)
+	}
+	return "fettle workspace apply " + call + " applies them, fettle workspace discard " + call + " removes them"
+}
+
 // engineNotice logs a notice of the engine, if this is a server; else it prints it.
 func (rt *Runtime) engineNotice(text string) {
 	if rt.Log != nil {

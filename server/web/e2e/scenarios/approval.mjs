@@ -1,6 +1,7 @@
 // A command waits for the user: Enter doesn't allow it, Allow runs it, Deny tells the
 // model why, and another page sees that it was answered. In the mode "Review changes" the
-// command runs first, and the user applies a part of its changes.
+// command runs first, and the user applies a part of its changes. If the server is killed
+// while it waits, the page offers the changes afterwards.
 import { chat } from "../kit.mjs";
 import { call, script } from "../models.mjs";
 
@@ -10,11 +11,13 @@ const model = script([
   { when: "^run", step: 1, seen: "denied", text: "Then I leave it." },
   { when: "^run", step: 1, text: "It is done." },
   { when: "^change", step: 0, calls: [call("run_command", { command: "rm ran.txt; echo new > made.txt; echo printed" })] },
+  { when: "^cut", step: 0, calls: [call("run_command", { command: "echo more >> made.txt; echo cut > cut.txt" })] },
   { when: "^change", step: 1, seen: "keep the old one", text: "One is changed." },
 ]);
 
 export default async function approval(t) {
-  const server = await t.serve({ args: ["--model", "script/model.yaml"], models: { "model.yaml": model } });
+  const args = ["--model", "script/model.yaml"];
+  const server = await t.serve({ args, models: { "model.yaml": model } });
   const page = await t.open(server);
   const ui = chat(page);
   const started = page.waitForRequest(/\/api\/turns\/\w+\/events/);
@@ -81,4 +84,24 @@ export default async function approval(t) {
   await ui.done();
   const { files } = await server.api(`/api/chats/${id}/workspace/files`);
   t.equal(files.map((f) => f.path).sort().join(" "), "made.txt ran.txt", "the files afterwards");
+
+  // The server is killed while a review is open: its changes are offered, and applied.
+  await ui.ask("cut it");
+  await page.getByRole("region", { name: /Apply the changes of run_command to 2 files/ }).waitFor();
+  await Promise.all([page.close(), second.close()]);
+  server.child.kill("SIGKILL");
+  await server.restart(args);
+  const after = await t.open(server, { path: `/c/${id}` });
+  const offer = after.getByRole("region", { name: /run_command was cut off/ });
+  await offer.getByText("cut.txt", { exact: true }).waitFor();
+  await offer.getByText("made.txt", { exact: true }).click();
+  await offer.getByText("+more").waitFor();
+  await t.shot(after, "cut");
+  await t.axe(after, "an offer of what a call wrote");
+  t.equal(await server.api(`/api/chats/${id}/workspace/files/made.txt`, { raw: true }), "new\n", "a file before the offer is answered");
+  const land = offer.getByRole("button", { name: "Apply" });
+  await t.until("Apply of the offer can be used", () => land.isEnabled());
+  await land.click();
+  await offer.waitFor({ state: "detached" });
+  t.equal(await server.api(`/api/chats/${id}/workspace/files/made.txt`, { raw: true }), "new\nmore\n", "the file afterwards");
 }

@@ -4,10 +4,10 @@ import { Button } from "@/components/ui/Button";
 import { useChat } from "@/hooks/useGeneralChat";
 import { explain } from "@/lib/api/fault";
 import { argument } from "@/lib/argument";
-import { cn } from "@/lib/cn";
 import { visible } from "@/lib/visible";
 import type { Approval, ApprovalReview, ReviewedFile } from "@/types/chat";
 import { useSettled } from "./decision";
+import { ReviewedFileRow } from "./ReviewedFileRow";
 import { TimeLeft } from "./TimeLeft";
 
 /** ReviewCard shows what a call has changed, before anything of it is applied: the user applies all, some of the files, or nothing. */
@@ -52,7 +52,9 @@ export function ReviewCard({ approval, review }: { approval: Approval; review: A
       <p className="border-t border-border px-3 py-2 font-mono text-xs break-all">{visible(argument(approval.input))}</p>
       <ul className="max-h-96 overflow-y-auto border-t border-border">
         {review.files.map((file) => (
-          <File key={file.path} file={file} open={review.files.length <= 3} checked={!left.has(file.path)} onToggle={() => toggle(file)} />
+          <ReviewedFileRow key={file.path} file={file} open={review.files.length <= 3}>
+            <input type="checkbox" aria-label={`Apply ${file.path}`} checked={!left.has(file.path)} onChange={() => toggle(file)} className="mt-2 size-4 shrink-0 accent-(--fettle-accent)" />
+          </ReviewedFileRow>
         ))}
         {review.more && <li className="px-3 py-1 text-muted">{review.more} more are not listed, and are applied only with all others.</li>}
         {review.conflicts?.map((c) => (
@@ -88,31 +90,5 @@ export function ReviewCard({ approval, review }: { approval: Approval; review: A
         </Button>
       </div>
     </section>
-  );
-}
-
-function File({ file, open, checked, onToggle }: { file: ReviewedFile; open: boolean; checked: boolean; onToggle(): void }) {
-  return (
-    <li className="flex items-start border-b border-border pl-3 last:border-b-0">
-      <input type="checkbox" aria-label={`Apply ${file.path}`} checked={checked} onChange={onToggle} className="mt-2 size-4 shrink-0 accent-(--fettle-accent)" />
-      <details open={open && Boolean(file.diff)} className="min-w-0 flex-1">
-        <summary className="flex min-h-8 items-center gap-2 px-2">
-          <span className="text-muted">{file.kind}</span>
-          <span className="min-w-0 flex-1 font-mono text-xs break-all">{visible(file.path)}</span>
-          <span className="shrink-0 text-muted">{file.diff || file.added || file.removed ? `+${file.added ?? 0} -${file.removed ?? 0}` : ""}</span>
-        </summary>
-        {file.note && <p className="px-2 pb-1 text-muted">{visible(file.note)}</p>}
-        {file.diff && (
-          // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls
-          <pre className="overflow-x-auto px-2 pb-2 font-mono text-xs" tabIndex={0} aria-label={`Changes of ${file.path}`}>
-            {file.diff.split("\n").map((line, i) => (
-              <span key={i} className={cn("block", line.startsWith("+") && "text-good", line.startsWith("-") && "text-bad", line.startsWith("@@") && "text-muted")}>
-                {visible(line)}
-              </span>
-            ))}
-          </pre>
-        )}
-      </details>
-    </li>
   );
 }

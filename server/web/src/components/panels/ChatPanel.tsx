@@ -10,9 +10,12 @@ import { useConversations } from "@/lib/chat/conversations";
 // Who has the token never sees it.
 const TokenScreen = lazy(() => import("@/components/chat/TokenScreen").then((m) => ({ default: m.TokenScreen })));
 
+// Most chats have no call that was cut off.
+const CutCalls = lazy(() => import("@/components/chat/CutCalls").then((m) => ({ default: m.CutCalls })));
+
 /** ChatPanel is the chat: its messages, and the field below them. */
 export default function ChatPanel() {
-  const locked = useChat((s) => s.locked);
+  const { locked, chatId } = useChat((s) => ({ locked: s.locked, chatId: s.messages.length > 0 ? s.chatId : null }));
   const { error } = useConversations();
   if (locked || !token() || (error instanceof ApiFault && error.status === 401)) {
     return (
@@ -25,6 +28,11 @@ export default function ChatPanel() {
     <div className="flex h-full flex-col">
       <ChatTitle />
       <ChatBody />
+      {chatId && (
+        <Suspense>
+          <CutCalls key={chatId} chatId={chatId} />
+        </Suspense>
+      )}
       <ChatInput />
     </div>
   );

@@ -432,6 +432,58 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/chats/{chat}/workspace/cut-calls": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The calls that were cut off before their changes were applied, in the chat or in its folder */
+        get: operations["list_cut_calls"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/chats/{chat}/workspace/cut-calls/{call}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The changes of a call that was cut off, as they would be applied */
+        get: operations["review_cut_call"];
+        put?: never;
+        post?: never;
+        /** Discard the changes of a call that was cut off */
+        delete: operations["discard_cut_call"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/chats/{chat}/workspace/cut-calls/{call}/apply": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Apply the changes of a call that was cut off, as a step that undo reverts */
+        post: operations["apply_cut_call"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/chats/{chat}/workspace/diff": {
         parameters: {
             query?: never;
@@ -2994,6 +3046,32 @@ export interface components {
             reason?: string;
             tool_use_id: string;
         };
+        cutApplied: {
+            changes: components["schemas"]["Change"][];
+            conflicts?: components["schemas"]["Conflict"][];
+            notes?: string[];
+        };
+        cutCall: {
+            call_id: string;
+            input?: unknown;
+            /** Format: date-time */
+            started: string;
+            suspect?: boolean;
+            tool_id?: string;
+        };
+        cutCalls: {
+            calls: components["schemas"]["cutCall"][];
+        };
+        cutReview: {
+            call_id: string;
+            input?: unknown;
+            notes?: string[];
+            review: components["schemas"]["Review"];
+            /** Format: date-time */
+            started: string;
+            suspect?: boolean;
+            tool_id?: string;
+        };
         decided: {
             again: boolean;
             payload: components["schemas"]["ShownPayload"];
@@ -4989,6 +5067,131 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["restored"];
+                };
+            };
+            /** @description failure */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["error"];
+                };
+            };
+        };
+    };
+    list_cut_calls: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                chat: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["cutCalls"];
+                };
+            };
+            /** @description failure */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["error"];
+                };
+            };
+        };
+    };
+    review_cut_call: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                chat: string;
+                call: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["cutReview"];
+                };
+            };
+            /** @description failure */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["error"];
+                };
+            };
+        };
+    };
+    discard_cut_call: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                chat: string;
+                call: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description success */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description failure */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["error"];
+                };
+            };
+        };
+    };
+    apply_cut_call: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                chat: string;
+                call: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["cutApplied"];
                 };
             };
             /** @description failure */
