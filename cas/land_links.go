@@ -173,8 +173,8 @@ func (n *node) unchanged() bool {
 	return n.low.st.size == n.Size && n.low.st.mode == n.mode && n.low.st.mtime == n.mtime
 }
 
-// standing returns, by the first node of a file that the call gave several names, one of
-// these under which the workspace has that file, and the call did not change it.
+// standing returns unchanged files of the workspace to which the call gave further names: for
+// the first node of such a file, a node under whose path the workspace has it.
 func (p *LandingPlan) standing() map[*node]*node {
 	var out map[*node]*node
 	p.top.each(func(n *node) {

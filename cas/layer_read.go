@@ -25,7 +25,7 @@ type layerReader struct {
 	modes  map[string]uint32
 	note   *os.File // the file modes, once one has to be noted
 	names  int
-	buf    []byte           // for names
+	buf    []byte           // for reading names
 	byNode map[uint64]*node // inode of a file with several names → the first of them
 	left   []Left           // what does not land
 }

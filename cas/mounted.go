@@ -133,7 +133,7 @@ func (m *mover) stageOf(path string) *stage {
 	return &m.stages[0] // only permission bits change there
 }
 
-// stagePaths returns the mount points below which something is going to be moved. The
+// staged returns the mount points below which something is going to be moved. The
 // workspace's own mount is one of them if nothing else is.
 func (m *mover) staged() (at []string) {
 	if len(m.mounts) == 0 {
@@ -201,8 +201,8 @@ func (m *mover) openStage(s *stage) error {
 	return f.Close()
 }
 
-// refused judges the error of making a stage below a mount point. A landing goes on without
-// what is there.
+// refused judges the error of making a stage below a mount point. A landing continues without
+// the changes there.
 func (m *mover) refused(s *stage, err error) error {
 	if s.mount == "" {
 		return err

@@ -373,7 +373,7 @@ func removeAll(t *tree, d *dir, path, name string, depth int) error {
 	}
 	st, serr := d.lstat(name)
 	if gone(serr) {
-		return nil // a read-only file system says something else first
+		return nil // of a name that does not exist a read-only file system reports EROFS
 	}
 	if serr != nil || st.form != folderForm || depth > maxDepth {
 		return err
