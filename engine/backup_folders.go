@@ -14,10 +14,7 @@ import (
 
 	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/engine/backup"
-	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/internal/kv"
-	"github.com/fettle-cli/fettle/internal/lockfile"
-	"github.com/fettle-cli/fettle/toolset"
 )
 
 // takeFolders stores the chats' own folders.
@@ -39,7 +36,7 @@ func (b *backingUp) takeFolders(ctx context.Context) error {
 			return err
 		}
 		b.report.Folders++
-		state, err := b.takeFolder(ctx, id)
+		state, err := b.e.takeFolder(ctx, id)
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
@@ -50,53 +47,6 @@ func (b *backingUp) takeFolders(ctx context.Context) error {
 		b.folders[id] = state
 	}
 	return nil
-}
-
-// takeFolder returns the state that has all of a chat's folder, or "" if no state can
-// have it.
-func (b *backingUp) takeFolder(ctx context.Context, id string) (string, error) {
-	e := b.e
-	unlock, ok, err := lockfile.Try(filepath.Join(e.o.DataDir, "locks", "chat-"+id))
-	if err != nil || !ok {
-		return "", err // a turn works in it
-	}
-	defer unlock()
-	var chat chat.Chat
-	err = e.view(ctx, func(tx *kv.Tx) error {
-		c, err := e.tables.chats.Get(tx, kv.Str(id))
-		if err == nil {
-			chat = *c
-		}
-		return err
-	})
-	if err != nil {
-		return "", err
-	}
-	dir := e.managedDir(id)
-	if chat.ActiveManifest == "" {
-		return "", nil // no tool has run
-	}
-	if _, err := os.Stat(dir); err != nil || chat.Workspace != "" {
-		return "", err
-	}
-	ws, err := toolset.OpenManaged(dir)
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = ws.Close() }() // it was only read
-	here := func() (*toolset.Workspace, func(), error) { return ws, func() {}, nil }
-	if err := e.settleIn(ctx, &chat, here); err != nil {
-		return "", err
-	}
-	active, err := e.manifest(ctx, chat.ActiveManifest)
-	if err != nil || active != nil && unfilled(chat, active) {
-		return "", err // its files are not part of a state of the chat yet
-	}
-	m, err := e.takeIn(ctx, &chat, ws, taking{About: cas.About{Source: cas.External}})
-	if err != nil || !m.Complete {
-		return "", err
-	}
-	return m.ID, nil
 }
 
 // layOutAll writes the files of the chats' states into the chats' own folders, for each

@@ -43,21 +43,21 @@ type Branch struct {
 
 // Branches lists the branches of a chat, the first begun first. It reads what it lists,
 // and not the messages in between.
-func (s *Store) Branches(ctx context.Context, ref ChatRef) (chat.Chat, []Branch, error) {
-	chat, err := s.find(ctx, ref, nil)
+func (w *Workspaces) Branches(ctx context.Context, ref ChatRef) (chat.Chat, []Branch, error) {
+	chat, err := w.find(ctx, ref, nil)
 	if err != nil {
 		return chat, nil, err
 	}
-	set, err := s.branchSet(ctx, chat)
+	set, err := w.branchSet(ctx, chat)
 	if err != nil {
 		return chat, nil, err
 	}
-	active, err := s.manifest(ctx, chat.ActiveManifest)
+	active, err := w.manifest(ctx, chat.ActiveManifest)
 	if err != nil {
 		return chat, nil, err
 	}
 	var out []Branch
-	if err := s.view(ctx, func(tx *kv.Tx) error { out, err = s.listBranches(tx, set); return err }); err != nil {
+	if err := w.view(ctx, func(tx *kv.Tx) error { out, err = w.listBranches(tx, set); return err }); err != nil {
 		return chat, nil, err
 	}
 	for i := range out {
@@ -65,7 +65,7 @@ func (s *Store) Branches(ctx context.Context, ref ChatRef) (chat.Chat, []Branch,
 		b.Number = i + 1
 		if b.Active {
 			b.ManifestID = chat.ActiveManifest
-		} else if err := s.countChanges(ctx, chat, active, b); err != nil {
+		} else if err := w.countChanges(ctx, chat, active, b); err != nil {
 			return chat, nil, err
 		}
 	}
@@ -138,10 +138,10 @@ func (s *Store) branchTitle(tx *kv.Tx, chatID, id string) (string, error) {
 }
 
 // countChanges counts what switching to a branch would change.
-func (s *Store) countChanges(ctx context.Context, chat chat.Chat, active *cas.Manifest, b *Branch) error {
-	to, err := s.manifest(ctx, b.ManifestID)
+func (w *Workspaces) countChanges(ctx context.Context, chat chat.Chat, active *cas.Manifest, b *Branch) error {
+	to, err := w.manifest(ctx, b.ManifestID)
 	if err != nil || to == nil || active == nil || to.Root == active.Root {
 		return err
 	}
-	return s.movedCounts(ctx, chat, active, to, b)
+	return w.movedCounts(ctx, chat, active, to, b)
 }

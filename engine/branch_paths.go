@@ -15,9 +15,9 @@ import (
 // what steps of the two branches have changed since they parted: what a person did
 // there meanwhile belongs to no branch and stays, and where it was to a file that would
 // change nothing is done, with a [cas.ConflictError]. o says what it is recorded as.
-func (s *Store) moveTo(ctx context.Context, ws *toolset.Workspace, to *cas.Manifest, o cas.RestoreOptions) (*cas.Restoration, error) {
+func (w *Workspaces) moveTo(ctx context.Context, ws *toolset.Workspace, to *cas.Manifest, o cas.RestoreOptions) (*cas.Restoration, error) {
 	if ws.Bound && o.Active != nil {
-		paths, foreign, err := s.branchPaths(ctx, o.ChatID, o.Active, to)
+		paths, foreign, err := w.branchPaths(ctx, o.ChatID, o.Active, to)
 		if err != nil {
 			return nil, err
 		}
@@ -26,12 +26,12 @@ func (s *Store) moveTo(ctx context.Context, ws *toolset.Workspace, to *cas.Manif
 		}
 		o.Paths, o.Exact = paths, true
 	}
-	done, err := s.states.Materialize(ctx, casWorkspace(ws), to, o)
+	done, err := w.states.Materialize(ctx, casWorkspace(ws), to, o)
 	if err != nil || done.After.ID != done.Before.ID || done.After.Root == to.Root {
 		return done, err
 	}
 	// Nothing had to change, and yet the branch goes on from its own state.
-	snap, err := s.states.Snapshot(ctx, casWorkspace(ws), cas.SnapshotOptions{About: o.About, Limits: o.Limits})
+	snap, err := w.states.Snapshot(ctx, casWorkspace(ws), cas.SnapshotOptions{About: o.About, Limits: o.Limits})
 	if err != nil {
 		return nil, err
 	}
@@ -42,8 +42,8 @@ func (s *Store) moveTo(ctx context.Context, ws *toolset.Workspace, to *cas.Manif
 // branchPaths gives the paths that steps have changed on the ways from where two
 // states' histories part, and of them those where somebody else did on the way to the
 // active one: what stands there would be lost, unless the other state has it so.
-func (s *Store) branchPaths(ctx context.Context, chat string, active, to *cas.Manifest) ([]string, []cas.Blocked, error) {
-	here, there, err := s.apart(ctx, &history{e: s, chat: chat}, active, to)
+func (w *Workspaces) branchPaths(ctx context.Context, chat string, active, to *cas.Manifest) ([]string, []cas.Blocked, error) {
+	here, there, err := w.apart(ctx, &history{e: w.Store, chat: chat}, active, to)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -53,12 +53,12 @@ func (s *Store) branchPaths(ctx context.Context, chat string, active, to *cas.Ma
 			if !part.stepped() {
 				continue
 			}
-			if err := s.eachChange(ctx, part.from, part.to, func(path string) { touched[path] = true }); err != nil {
+			if err := w.eachChange(ctx, part.from, part.to, func(path string) { touched[path] = true }); err != nil {
 				return nil, nil, err
 			}
 		}
 	}
-	lost, err := s.lostBetween(ctx, here, active, to)
+	lost, err := w.lostBetween(ctx, here, active, to)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -75,9 +75,9 @@ func (s *Store) branchPaths(ctx context.Context, chat string, active, to *cas.Ma
 // lostBetween are the paths that somebody else has changed on a way to the active
 // state, and that another state has otherwise than they left them. The value tells
 // whether they left something there, and nothing is lost where they removed it.
-func (s *Store) lostBetween(ctx context.Context, way []stride, active, to *cas.Manifest) (map[string]bool, error) {
+func (w *Workspaces) lostBetween(ctx context.Context, way []stride, active, to *cas.Manifest) (map[string]bool, error) {
 	want := map[string]*cas.Entry{} // of the paths that differ
-	for c, err := range s.states.Diff(ctx, active.Root, to.Root) {
+	for c, err := range w.states.Diff(ctx, active.Root, to.Root) {
 		if err != nil {
 			return nil, stateFault("compare the branches", err)
 		}
@@ -88,7 +88,7 @@ func (s *Store) lostBetween(ctx context.Context, way []stride, active, to *cas.M
 		if !part.foreign() || part.from.Root == part.to.Root {
 			continue
 		}
-		for c, err := range s.edits(ctx, part.from.Root, part.to.Root) {
+		for c, err := range w.edits(ctx, part.from.Root, part.to.Root) {
 			if err != nil {
 				return nil, stateFault("compare the branches", err)
 			}
@@ -104,15 +104,15 @@ func (s *Store) lostBetween(ctx context.Context, way []stride, active, to *cas.M
 
 // wouldLose are the paths of the user's own folder where a state that is brought back
 // would take away what somebody else put there since, as files or links.
-func (s *Store) wouldLose(ctx context.Context, chat string, active, to *cas.Manifest) ([]cas.Blocked, error) {
+func (w *Workspaces) wouldLose(ctx context.Context, chat string, active, to *cas.Manifest) ([]cas.Blocked, error) {
 	if active == nil {
 		return nil, nil
 	}
-	way, _, err := s.apart(ctx, &history{e: s, chat: chat}, active, to)
+	way, _, err := w.apart(ctx, &history{e: w.Store, chat: chat}, active, to)
 	if err != nil {
 		return nil, err
 	}
-	lost, err := s.lostBetween(ctx, way, active, to)
+	lost, err := w.lostBetween(ctx, way, active, to)
 	if err != nil {
 		return nil, err
 	}
@@ -151,21 +151,21 @@ func (s stride) foreign() bool { return !s.stepped() || s.to.Source == cas.Inter
 
 // apart gives the ways to two states from the one where their histories part, or from
 // where these begin. It goes back on both in turn, so that it costs what lies between.
-func (s *Store) apart(ctx context.Context, h *history, a, b *cas.Manifest) (toA, toB []stride, err error) {
+func (w *Workspaces) apart(ctx context.Context, h *history, a, b *cas.Manifest) (toA, toB []stride, err error) {
 	ways := [2]*trail{newTrail(a), newTrail(b)}
 	for !ways[0].ended() || !ways[1].ended() {
-		for i, w := range ways {
-			if w.ended() {
+		for i, way := range ways {
+			if way.ended() {
 				continue
 			}
-			if met := ways[1-i]; met.at[w.last().ID] {
-				return ways[0].upTo(w.last().ID), ways[1].upTo(w.last().ID), nil
+			if met := ways[1-i]; met.at[way.last().ID] {
+				return ways[0].upTo(way.last().ID), ways[1].upTo(way.last().ID), nil
 			}
-			parent, err := h.before(ctx, w.last())
+			parent, err := h.before(ctx, way.last())
 			if err != nil {
 				return nil, nil, err
 			}
-			w.add(parent)
+			way.add(parent)
 		}
 	}
 	return ways[0].upTo(""), ways[1].upTo(""), nil
@@ -198,10 +198,10 @@ func (t *trail) upTo(id string) (out []stride) {
 }
 
 // movedCounts counts the files that a move to another branch would change.
-func (s *Store) movedCounts(ctx context.Context, chat chat.Chat, active, to *cas.Manifest, b *Branch) error {
+func (w *Workspaces) movedCounts(ctx context.Context, chat chat.Chat, active, to *cas.Manifest, b *Branch) error {
 	only := map[string]bool(nil)
 	if chat.Workspace != "" {
-		paths, _, err := s.branchPaths(ctx, chat.ID, active, to)
+		paths, _, err := w.branchPaths(ctx, chat.ID, active, to)
 		if err != nil {
 			return err
 		}
@@ -210,7 +210,7 @@ func (s *Store) movedCounts(ctx context.Context, chat chat.Chat, active, to *cas
 			only[p] = true
 		}
 	}
-	for c, err := range s.states.Diff(ctx, active.Root, to.Root) {
+	for c, err := range w.states.Diff(ctx, active.Root, to.Root) {
 		switch {
 		case err != nil:
 			return stateFault("compare the branches", err)

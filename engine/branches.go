@@ -16,18 +16,18 @@ import (
 )
 
 // loadFor reads the chat and the way to where the request's turn begins.
-func (s *Store) loadFor(ctx context.Context, chatID string, req TurnRequest) (*conversation, error) {
+func (w *Workspaces) loadFor(ctx context.Context, chatID string, req TurnRequest) (*conversation, error) {
 	if req.app != nil {
-		return s.loadBy(ctx, chatID, "", leafOnly) // a page's call sends nothing of the chat to a model
+		return w.loadBy(ctx, chatID, "", leafOnly) // a page's call sends nothing of the chat to a model
 	}
 	if !req.Chat.beside() {
-		return s.loadBy(ctx, chatID, req.Chat.Parent, reach{})
+		return w.loadBy(ctx, chatID, req.Chat.Parent, reach{})
 	}
 	needed := reach{least: 2} // the question and its answer
 	if req.Chat.At > 0 {
 		needed = wholeWay // places count from the root
 	}
-	conv, err := s.loadBy(ctx, chatID, req.Chat.Instead, needed)
+	conv, err := w.loadBy(ctx, chatID, req.Chat.Instead, needed)
 	if err != nil {
 		return nil, err
 	}
@@ -51,16 +51,16 @@ func (s *Store) loadFor(ctx context.Context, chatID string, req TurnRequest) (*c
 	if len(req.Parts) == 0 {
 		conv.again = &question
 	}
-	conv.state, err = s.stateOfQuestion(ctx, conv)
+	conv.state, err = w.stateOfQuestion(ctx, conv)
 	conv.cutSummed()
 	return conv, err
 }
 
 // stateOfQuestion is the manifest that the turn of a question began at, with
 // what the question brought along only if it is asked again.
-func (s *Store) stateOfQuestion(ctx context.Context, conv *conversation) (string, error) {
+func (w *Workspaces) stateOfQuestion(ctx context.Context, conv *conversation) (string, error) {
 	question := conv.instead
-	m, err := s.manifest(ctx, question.ManifestID)
+	m, err := w.manifest(ctx, question.ManifestID)
 	if err != nil {
 		return "", err
 	}
@@ -73,20 +73,20 @@ func (s *Store) stateOfQuestion(ctx context.Context, conv *conversation) (string
 	if state := conv.stateAt(); state != "" {
 		return state, nil
 	}
-	return s.firstState(ctx, conv.chat)
+	return w.firstState(ctx, conv.chat)
 }
 
 // firstState is the state in which the chat's first tool found the workspace. A
 // state knows its own; the way back is gone only over those that don't.
-func (s *Store) firstState(ctx context.Context, chat chat.Chat) (string, error) {
+func (w *Workspaces) firstState(ctx context.Context, chat chat.Chat) (string, error) {
 	first := ""
 	for id := chat.ActiveManifest; id != ""; {
-		m, err := s.manifest(ctx, id)
+		m, err := w.manifest(ctx, id)
 		if m == nil || err != nil {
 			return first, err
 		}
 		if m.GroundID != "" {
-			if g, err := s.manifest(ctx, m.GroundID); g != nil || err != nil {
+			if g, err := w.manifest(ctx, m.GroundID); g != nil || err != nil {
 				return m.GroundID, err
 			}
 		}
@@ -120,21 +120,21 @@ type SwitchRequest struct {
 // Switch makes another branch the chat's active one, and gives the workspace
 // the files that it had when that branch was left. It waits for a live turn of
 // the chat.
-func (e *Engine) Switch(ctx context.Context, req SwitchRequest) (*Restored, error) {
+func (w *Workspaces) Switch(ctx context.Context, req SwitchRequest) (*Restored, error) {
 	back := RestoreRequest{Chat: req.Chat, Overwrite: req.Overwrite, OnWait: req.OnWait, Written: req.Written}
-	return e.withFolder(ctx, back, func(chat chat.Chat, ws *toolset.Workspace) (*Restored, error) {
-		to, err := e.branchBelow(ctx, chat, req.Message)
+	return w.withFolder(ctx, back, func(chat chat.Chat, ws *toolset.Workspace) (*Restored, error) {
+		to, err := w.branchBelow(ctx, chat, req.Message)
 		if err != nil {
 			return nil, err
 		}
 		if to.Leaf == chat.ActiveLeaf {
 			return &Restored{Chat: chat}, nil
 		}
-		out, err := e.switchFolder(ctx, switching{chat: chat, ws: ws, to: to}, back)
+		out, err := w.switchFolder(ctx, switching{chat: chat, ws: ws, to: to}, back)
 		if err != nil {
 			return nil, err
 		}
-		return out, e.setLeaf(ctx, out, to.Leaf)
+		return out, w.setLeaf(ctx, out, to.Leaf)
 	})
 }
 
@@ -146,35 +146,35 @@ type switching struct {
 }
 
 // switchFolder gives the folder the files of the branch, where these are known.
-func (s *Store) switchFolder(ctx context.Context, sw switching, req RestoreRequest) (*Restored, error) {
+func (w *Workspaces) switchFolder(ctx context.Context, sw switching, req RestoreRequest) (*Restored, error) {
 	out := &Restored{Chat: sw.chat}
-	active, err := s.manifest(ctx, sw.chat.ActiveManifest)
+	active, err := w.manifest(ctx, sw.chat.ActiveManifest)
 	if err != nil || active == nil {
 		return out, err
 	}
 	id := sw.to.ManifestID
 	if id == "" {
-		if id, err = s.firstState(ctx, sw.chat); err != nil {
+		if id, err = w.firstState(ctx, sw.chat); err != nil {
 			return nil, err
 		}
 	}
-	to, err := s.manifest(ctx, id)
+	to, err := w.manifest(ctx, id)
 	if err != nil || to == nil {
 		return out, err
 	}
-	move, err := s.noteMove(ctx, sw.chat, "") // setLeaf ends it
+	move, err := w.noteMove(ctx, sw.chat, "") // setLeaf ends it
 	if err != nil {
 		return nil, err
 	}
-	s.endServicesIn(sw.ws, "the chat went on in another branch")
-	done, err := s.moveTo(ctx, sw.ws, to, cas.RestoreOptions{
+	w.endServicesIn(sw.ws, "the chat went on in another branch")
+	done, err := w.moveTo(ctx, sw.ws, to, cas.RestoreOptions{
 		About:  cas.About{ID: move.Moved, ChatID: sw.chat.ID, ParentID: to.ID, Source: cas.Branch, SourceRef: sw.to.Leaf},
-		Active: active, FoundID: move.Found, Overwrite: req.Overwrite, Limits: s.o.States, Written: req.Written, Doing: doingBranch,
+		Active: active, FoundID: move.Found, Overwrite: req.Overwrite, Limits: w.o.States, Written: req.Written, Doing: doingBranch,
 	})
 	if err != nil {
-		err = errors.Join(err, s.endMove(context.WithoutCancel(ctx), sw.chat.ID))
+		err = errors.Join(err, w.endMove(context.WithoutCancel(ctx), sw.chat.ID))
 	} else {
-		s.pause("move:done")
+		w.pause("move:done")
 	}
 	var conflict *cas.ConflictError
 	if errors.As(err, &conflict) {
@@ -190,13 +190,13 @@ func (s *Store) switchFolder(ctx context.Context, sw switching, req RestoreReque
 
 // setLeaf makes a message the chat's leaf, with the state that was brought back
 // for it. Who calls it holds the chat's lock.
-func (s *Store) setLeaf(ctx context.Context, done *Restored, leaf string) error {
-	err := s.store.UpdateSync(ctx, func(tx *kv.Tx) error {
-		chat, err := s.tables.chats.Get(tx, kv.Str(done.Chat.ID))
+func (w *Workspaces) setLeaf(ctx context.Context, done *Restored, leaf string) error {
+	err := w.store.UpdateSync(ctx, func(tx *kv.Tx) error {
+		chat, err := w.tables.chats.Get(tx, kv.Str(done.Chat.ID))
 		if err != nil {
 			return err
 		}
-		if err := s.noteLeft(tx, chat, cmp.Or(manifestID(done.Before), chat.ActiveManifest)); err != nil {
+		if err := w.noteLeft(tx, chat, cmp.Or(manifestID(done.Before), chat.ActiveManifest)); err != nil {
 			return err
 		}
 		chat.ActiveLeaf = leaf
@@ -204,7 +204,7 @@ func (s *Store) setLeaf(ctx context.Context, done *Restored, leaf string) error 
 			chat.ActiveManifest = done.After.ID
 		}
 		done.Chat = *chat
-		return errors.Join(putBounded(s, tx, s.tables.chats, chat, chat.Called()), s.tables.moves.Delete(tx, kv.Str(chat.ID)))
+		return errors.Join(putBounded(w.Store, tx, w.tables.chats, chat, chat.Called()), w.tables.moves.Delete(tx, kv.Str(chat.ID)))
 	})
 	if err != nil {
 		return storeFault(fmt.Sprintf("note the branch of chat %d", done.Chat.Number), err)

@@ -42,18 +42,18 @@ type StateInfo struct {
 // States lists the states on the way to the chat's active one, the latest
 // first, with those that redo can bring back before them: at most limit of
 // them, all where that is 0. more tells that there are others.
-func (e *Engine) States(ctx context.Context, ref ChatRef, limit int) (c chat.Chat, out []StateInfo, more bool, err error) {
-	if c, err = e.findSettled(ctx, ref); err != nil {
+func (w *Workspaces) States(ctx context.Context, ref ChatRef, limit int) (c chat.Chat, out []StateInfo, more bool, err error) {
+	if c, err = w.findSettled(ctx, ref); err != nil {
 		return chat.Chat{}, nil, false, err
 	}
-	h, err := e.history(ctx, c)
+	h, err := w.history(ctx, c)
 	if err != nil {
 		return chat.Chat{}, nil, false, err
 	}
 	if limit <= 0 {
 		limit = maxHistory
 	}
-	way := stateWay{e: e, atOnce: limit > fewStates}
+	way := stateWay{e: w, atOnce: limit > fewStates}
 	undone, err := h.undone(ctx)
 	if err != nil {
 		return chat.Chat{}, nil, false, err
@@ -77,7 +77,7 @@ func (e *Engine) States(ctx context.Context, ref ChatRef, limit int) (c chat.Cha
 	if err := h.markReverted(ctx, out); err != nil {
 		return chat.Chat{}, nil, false, err
 	}
-	return c, out, more, e.nameTools(ctx, out)
+	return c, out, more, w.nameTools(ctx, out)
 }
 
 // fewStates is how many states are looked up one by one. Where a list may be
@@ -86,7 +86,7 @@ const fewStates = 100
 
 // stateWay reads the ancestors of a state.
 type stateWay struct {
-	e      *Engine
+	e      *Workspaces
 	atOnce bool // read all states of a chat with the first of them
 	known  map[string]*cas.Manifest
 	chats  map[string]bool // those whose states are known
@@ -116,22 +116,22 @@ func (w *stateWay) manifest(ctx context.Context, id string) (*cas.Manifest, erro
 }
 
 // findSettled finds a chat, at the state that its folder has.
-func (s *Store) findSettled(ctx context.Context, ref ChatRef) (chat.Chat, error) {
-	chat, err := s.find(ctx, ref, nil)
+func (w *Workspaces) findSettled(ctx context.Context, ref ChatRef) (chat.Chat, error) {
+	chat, err := w.find(ctx, ref, nil)
 	if err != nil {
 		return chat, err
 	}
-	return s.asSettled(ctx, chat)
+	return w.asSettled(ctx, chat)
 }
 
 // StateTree lists the states of all branches of a chat, the latest first: at most
 // limit of them, all where that is 0. more tells that there are others. Each comes
 // before the one that it names as its parent.
-func (s *Store) StateTree(ctx context.Context, ref ChatRef, limit int) (c chat.Chat, out []StateInfo, more bool, err error) {
-	if c, err = s.findSettled(ctx, ref); err != nil {
+func (w *Workspaces) StateTree(ctx context.Context, ref ChatRef, limit int) (c chat.Chat, out []StateInfo, more bool, err error) {
+	if c, err = w.findSettled(ctx, ref); err != nil {
 		return chat.Chat{}, nil, false, err
 	}
-	h, err := s.history(ctx, c)
+	h, err := w.history(ctx, c)
 	if err != nil {
 		return chat.Chat{}, nil, false, err
 	}
@@ -143,7 +143,7 @@ func (s *Store) StateTree(ctx context.Context, ref ChatRef, limit int) (c chat.C
 	for _, done := range undone {
 		skip[done.after.ID] = true
 	}
-	list, err := s.states.Manifests(ctx, c.ID)
+	list, err := w.states.Manifests(ctx, c.ID)
 	if err != nil {
 		return chat.Chat{}, nil, false, stateFault("list the states", err)
 	}
@@ -156,7 +156,7 @@ func (s *Store) StateTree(ctx context.Context, ref ChatRef, limit int) (c chat.C
 	if err := h.markReverted(ctx, out); err != nil {
 		return chat.Chat{}, nil, false, err
 	}
-	return c, out, more, s.nameTools(ctx, out)
+	return c, out, more, w.nameTools(ctx, out)
 }
 
 // postManifest is the state after a call; empty where no record of the call is
@@ -176,14 +176,14 @@ func (s *Store) postManifest(ctx context.Context, call string) (id string, err e
 }
 
 // nameTools fills in the tools of calls.
-func (s *Store) nameTools(ctx context.Context, states []StateInfo) error {
-	err := s.view(ctx, func(tx *kv.Tx) error {
+func (w *Workspaces) nameTools(ctx context.Context, states []StateInfo) error {
+	err := w.view(ctx, func(tx *kv.Tx) error {
 		for i := range states {
 			if states[i].Source != cas.ToolRun {
 				continue
 			}
-			c, err := s.tables.calls.Get(tx, kv.Str(states[i].SourceRef))
-			if errors.Is(err, kv.ErrNotFound) || err != nil && s.leavesOut(err) { // of another chat, or of a removed one
+			c, err := w.tables.calls.Get(tx, kv.Str(states[i].SourceRef))
+			if errors.Is(err, kv.ErrNotFound) || err != nil && w.leavesOut(err) { // of another chat, or of a removed one
 				states[i].Tool = states[i].Maker
 				continue
 			}
@@ -194,8 +194,8 @@ func (s *Store) nameTools(ctx context.Context, states []StateInfo) error {
 			if c.AppOf == "" {
 				continue
 			}
-			of, err := s.tables.calls.Get(tx, kv.Str(c.AppOf))
-			if err != nil && s.leavesOut(err) {
+			of, err := w.tables.calls.Get(tx, kv.Str(c.AppOf))
+			if err != nil && w.leavesOut(err) {
 				continue
 			}
 			if err != nil {
@@ -216,14 +216,14 @@ func (s *Store) nameTools(ctx context.Context, states []StateInfo) error {
 // state. Where an operation on the folder was cut short and is pending, it is the state
 // of the files as they are, which gets no id and isn't noted. Of req it uses Chat,
 // OnWait, Begin and Progress.
-func (e *Engine) FolderState(ctx context.Context, req RestoreRequest) (chat.Chat, *cas.Manifest, error) {
+func (w *Workspaces) FolderState(ctx context.Context, req RestoreRequest) (chat.Chat, *cas.Manifest, error) {
 	req.read = new(reading)
-	out, err := e.withFolder(ctx, req, func(chat chat.Chat, ws *toolset.Workspace) (*Restored, error) {
+	out, err := w.withFolder(ctx, req, func(chat chat.Chat, ws *toolset.Workspace) (*Restored, error) {
 		if req.read.pending != nil {
-			m, err := e.lookAt(ctx, chat, ws, req.watch())
+			m, err := w.lookAt(ctx, chat, ws, req.watch())
 			return &Restored{Chat: chat, After: m}, err
 		}
-		m, err := e.takeIn(ctx, &chat, ws, taking{About: cas.About{Source: cas.External}, watch: req.watch()})
+		m, err := w.takeIn(ctx, &chat, ws, taking{About: cas.About{Source: cas.External}, watch: req.watch()})
 		return &Restored{Chat: chat, After: m}, err
 	})
 	if err != nil {
@@ -245,14 +245,14 @@ type taking struct {
 }
 
 // takeIn takes a snapshot and makes it the chat's active state.
-func (s *Store) takeIn(ctx context.Context, chat *chat.Chat, ws *toolset.Workspace, t taking) (*cas.Manifest, error) {
-	active, err := s.manifest(ctx, chat.ActiveManifest)
+func (w *Workspaces) takeIn(ctx context.Context, chat *chat.Chat, ws *toolset.Workspace, t taking) (*cas.Manifest, error) {
+	active, err := w.manifest(ctx, chat.ActiveManifest)
 	if err != nil {
 		return nil, err
 	}
 	t.ChatID = chat.ID
-	snap, err := s.takeState(ctx, ws, cas.SnapshotOptions{
-		About: t.About, Parent: active, Limits: s.o.States, Begin: t.begin, Progress: t.progress,
+	snap, err := w.takeState(ctx, ws, cas.SnapshotOptions{
+		About: t.About, Parent: active, Limits: w.o.States, Begin: t.begin, Progress: t.progress,
 	})
 	if err != nil {
 		return nil, stateFault("look at "+ws.Path, err)
@@ -261,7 +261,7 @@ func (s *Store) takeIn(ctx context.Context, chat *chat.Chat, ws *toolset.Workspa
 		return snap.Manifest, nil
 	}
 	chat.ActiveManifest = snap.Manifest.ID
-	return snap.Manifest, s.setActive(ctx, chat.ID, snap.Manifest.ID)
+	return snap.Manifest, w.setActive(ctx, chat.ID, snap.Manifest.ID)
 }
 
 // stopped is a reader that ends with its context.
@@ -355,8 +355,8 @@ func (s *Store) FileEntry(ctx context.Context, m *cas.Manifest, name string) (ca
 
 // ReadFile writes the content of a file of a state. Where the store turns out to
 // be damaged it fails after having written some of it.
-func (s *Store) ReadFile(ctx context.Context, w io.Writer, entry cas.Entry) error {
-	if err := s.states.Read(ctx, w, entry); err != nil {
+func (w *Workspaces) ReadFile(ctx context.Context, out io.Writer, entry cas.Entry) error {
+	if err := w.states.Read(ctx, out, entry); err != nil {
 		return stateFault("read "+cas.EscapePath(entry.Name), err)
 	}
 	return nil
@@ -376,8 +376,8 @@ func (s *Store) DiffStates(ctx context.Context, from, to *cas.Manifest) iter.Seq
 }
 
 // WriteManifest writes a state as document 004's {path: sha256}.
-func (s *Store) WriteManifest(ctx context.Context, w io.Writer, m *cas.Manifest) error {
-	if err := s.states.WriteFiles(ctx, w, m.Root); err != nil {
+func (w *Workspaces) WriteManifest(ctx context.Context, out io.Writer, m *cas.Manifest) error {
+	if err := w.states.WriteFiles(ctx, out, m.Root); err != nil {
 		return stateFault("list the files", err)
 	}
 	return nil
@@ -390,9 +390,9 @@ func (s *Store) StateBefore(ctx context.Context, m *cas.Manifest) (*cas.Manifest
 }
 
 // DescribeState says what made a state of a chat.
-func (s *Store) DescribeState(ctx context.Context, chat chat.Chat, m *cas.Manifest) (StateInfo, error) {
+func (w *Workspaces) DescribeState(ctx context.Context, chat chat.Chat, m *cas.Manifest) (StateInfo, error) {
 	out := []StateInfo{{Manifest: m, Active: m.ID == chat.ActiveManifest}}
-	err := s.nameTools(ctx, out)
+	err := w.nameTools(ctx, out)
 	return out[0], err
 }
 

@@ -34,23 +34,23 @@ type Put struct {
 // and a step that Undo takes back. An editor, which has opened the file as it was some
 // time ago, says so by Was or New, and nothing is written where it is another one by
 // now. Of req it uses Chat, OnWait, Begin and Progress.
-func (e *Engine) PutFile(ctx context.Context, req RestoreRequest, put Put) (*Restored, error) {
+func (w *Workspaces) PutFile(ctx context.Context, req RestoreRequest, put Put) (*Restored, error) {
 	if _, err := changeable(put.Name); err != nil {
 		return nil, err // before all of the content is taken
 	}
-	if _, err := e.find(ctx, req.Chat, req.OnWait); err != nil {
+	if _, err := w.find(ctx, req.Chat, req.OnWait); err != nil {
 		return nil, err
 	}
-	content, done, err := e.stage(ctx, put)
+	content, done, err := w.stage(ctx, put)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
-	return e.changeFolder(ctx, req, []string{put.Name}, func(ws *toolset.Workspace, before *cas.Manifest, names []string) error {
-		if err := e.kept(ctx, before, put.Name); err != nil {
+	return w.changeFolder(ctx, req, []string{put.Name}, func(ws *toolset.Workspace, before *cas.Manifest, names []string) error {
+		if err := w.kept(ctx, before, put.Name); err != nil {
 			return err
 		}
-		if err := e.holds(ctx, before, put); err != nil {
+		if err := w.holds(ctx, before, put); err != nil {
 			return err
 		}
 		if put.New { // the folder knows of more than its state does
@@ -63,15 +63,15 @@ func (e *Engine) PutFile(ctx context.Context, req RestoreRequest, put Put) (*Res
 		if err := putWhole(ws.Root, names[0], stopped{ctx, content}); err != nil {
 			return fault.Wrap(fault.Failed, "write "+put.Name, err)
 		}
-		e.pause("put:written")
+		w.pause("put:written")
 		return nil
 	})
 }
 
 // stage takes in the content of a put, to its end: who sends it may take their time,
 // in which nobody else should have to wait for the chat and the folder.
-func (s *Store) stage(ctx context.Context, put Put) (content io.Reader, done func(), err error) {
-	f, done, err := s.states.Scratch()
+func (w *Workspaces) stage(ctx context.Context, put Put) (content io.Reader, done func(), err error) {
+	f, done, err := w.states.Scratch()
 	if err != nil {
 		return nil, nil, fault.Wrap(fault.Failed, "keep "+put.Name+" until it is all there", err)
 	}
@@ -90,11 +90,11 @@ func (s *Store) stage(ctx context.Context, put Put) (content io.Reader, done fun
 }
 
 // holds refuses a put whose file is another one than its client has read.
-func (s *Store) holds(ctx context.Context, before *cas.Manifest, put Put) error {
+func (w *Workspaces) holds(ctx context.Context, before *cas.Manifest, put Put) error {
 	if put.Was == "" && !put.New {
 		return nil
 	}
-	entry, err := s.FileEntry(ctx, before, put.Name)
+	entry, err := w.FileEntry(ctx, before, put.Name)
 	there := err == nil
 	if err != nil && fault.CodeOf(err) != fault.NotFound {
 		return err
@@ -116,9 +116,9 @@ func isThere(put Put) error {
 
 // RemoveFile removes a file of the chat's folder, or a folder with all in it: a
 // person's edit, and a step that Undo takes back.
-func (e *Engine) RemoveFile(ctx context.Context, req RestoreRequest, name string) (*Restored, error) {
-	return e.changeFolder(ctx, req, []string{name}, func(ws *toolset.Workspace, before *cas.Manifest, names []string) error {
-		if err := e.kept(ctx, before, name); err != nil {
+func (w *Workspaces) RemoveFile(ctx context.Context, req RestoreRequest, name string) (*Restored, error) {
+	return w.changeFolder(ctx, req, []string{name}, func(ws *toolset.Workspace, before *cas.Manifest, names []string) error {
+		if err := w.kept(ctx, before, name); err != nil {
 			return err
 		}
 		if _, err := ws.Root.Lstat(names[0]); err != nil {
@@ -133,9 +133,9 @@ func (e *Engine) RemoveFile(ctx context.Context, req RestoreRequest, name string
 
 // MoveFile gives a file or a folder of the chat's folder another name, which nothing
 // may have: a person's edit, and a step that Undo takes back.
-func (e *Engine) MoveFile(ctx context.Context, req RestoreRequest, from, to string) (*Restored, error) {
-	return e.changeFolder(ctx, req, []string{from, to}, func(ws *toolset.Workspace, before *cas.Manifest, names []string) error {
-		if err := e.kept(ctx, before, from); err != nil {
+func (w *Workspaces) MoveFile(ctx context.Context, req RestoreRequest, from, to string) (*Restored, error) {
+	return w.changeFolder(ctx, req, []string{from, to}, func(ws *toolset.Workspace, before *cas.Manifest, names []string) error {
+		if err := w.kept(ctx, before, from); err != nil {
 			return err
 		}
 		if names[1] == names[0] || strings.HasPrefix(names[1], names[0]+string(filepath.Separator)) {
@@ -164,7 +164,7 @@ func (e *Engine) MoveFile(ctx context.Context, req RestoreRequest, from, to stri
 
 // changeFolder lets a person change the chat's folder, between two states. names are
 // paths in it, with slashes; do gets them as the system has them.
-func (e *Engine) changeFolder(
+func (w *Workspaces) changeFolder(
 	ctx context.Context, req RestoreRequest, names []string, do func(*toolset.Workspace, *cas.Manifest, []string) error,
 ) (*Restored, error) {
 	local := make([]string, len(names))
@@ -174,27 +174,27 @@ func (e *Engine) changeFolder(
 			return nil, err
 		}
 	}
-	return e.withFolder(ctx, req, func(chat chat.Chat, ws *toolset.Workspace) (*Restored, error) {
+	return w.withFolder(ctx, req, func(chat chat.Chat, ws *toolset.Workspace) (*Restored, error) {
 		for _, name := range local {
 			if err := underNoLink(ws.Root, name); err != nil {
 				return nil, err
 			}
 			sweepPuts(ws.Root, filepath.Dir(name))
 		}
-		before, err := e.takeIn(ctx, &chat, ws, taking{About: cas.About{Source: cas.External}, watch: req.watch()})
+		before, err := w.takeIn(ctx, &chat, ws, taking{About: cas.About{Source: cas.External}, watch: req.watch()})
 		if err != nil {
 			return nil, err
 		}
 		if err := do(ws, before, local); err != nil {
 			return nil, err
 		}
-		after, err := e.takeIn(ctx, &chat, ws, taking{About: cas.About{Source: cas.Edit}})
+		after, err := w.takeIn(ctx, &chat, ws, taking{About: cas.About{Source: cas.Edit}})
 		if err != nil {
 			return nil, err
 		}
-		e.pause("edit:kept")
+		w.pause("edit:kept")
 		out := &Restored{Chat: chat, Before: before, After: after}
-		for c, err := range e.DiffStates(ctx, before, after) {
+		for c, err := range w.DiffStates(ctx, before, after) {
 			if err != nil { // the edit is made and kept: no error may say otherwise
 				out.Changes, out.Untold = nil, stateFault("tell what was changed", err)
 				break
@@ -239,9 +239,9 @@ func inGit(name string) bool {
 
 // kept refuses to touch what the state before it doesn't hold whole: undo could not
 // bring it back.
-func (s *Store) kept(ctx context.Context, m *cas.Manifest, name string) error {
+func (w *Workspaces) kept(ctx context.Context, m *cas.Manifest, name string) error {
 	name = path.Clean(name)
-	for f, err := range s.Files(ctx, m) {
+	for f, err := range w.Files(ctx, m) {
 		if err != nil {
 			return stateFault("look at the files", err)
 		}

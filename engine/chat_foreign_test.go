@@ -4,12 +4,13 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"github.com/fettle-cli/fettle/engine/chat"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/fettle-cli/fettle/engine/chat"
 )
 
 // The exports of other programs become chats: text, reasoning, attached texts

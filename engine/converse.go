@@ -36,15 +36,15 @@ type conversation struct {
 
 // converse finds or begins the chat, waits for its live turn, and holds its
 // lock. Only a chat that exists already needs the store.
-func (s *Store) converse(ctx context.Context, req TurnRequest) (*conversation, error) {
+func (w *Workspaces) converse(ctx context.Context, req TurnRequest) (*conversation, error) {
 	onWait := req.OnWait
 	if onWait == nil {
 		onWait = func(string) {}
 	}
 	if req.Chat.isNew() {
-		return s.begin(ctx, req)
+		return w.begin(ctx, req)
 	}
-	chat, err := s.find(ctx, req.Chat, onWait)
+	chat, err := w.find(ctx, req.Chat, onWait)
 	if err != nil {
 		return nil, err
 	}
@@ -53,15 +53,15 @@ func (s *Store) converse(ctx context.Context, req TurnRequest) (*conversation, e
 			"leave -w out, or begin a new chat with it")
 	}
 	// The lock is the old chat's for a fork too: it must not move meanwhile.
-	unlock, err := s.lockChat(ctx, chat.ID, func(owner string) {
+	unlock, err := w.lockChat(ctx, chat.ID, func(owner string) {
 		onWait(fmt.Sprintf("chat %d is busy, %s", chat.Number, owner))
 	})
 	if err != nil {
 		return nil, err
 	}
-	conv, err := s.loadFor(ctx, chat.ID, req)
+	conv, err := w.loadFor(ctx, chat.ID, req)
 	if err == nil && req.Chat.Fork {
-		conv, err = s.forkOf(ctx, conv, req)
+		conv, err = w.forkOf(ctx, conv, req)
 		if err == nil {
 			conv.letOrigin = unlock
 			return conv, nil

@@ -24,28 +24,28 @@ func (c *conversation) suspect() bool {
 // takeInCut takes in what such a call has left, with whatever was changed since, as a
 // state of its own: a step that can be taken back. It is recorded also where nothing
 // has changed, so that what comes later isn't taken for it.
-func (s *Store) takeInCut(ctx context.Context, conv *conversation, ws *toolset.Workspace, w watch) error {
+func (w *Workspaces) takeInCut(ctx context.Context, conv *conversation, ws *toolset.Workspace, seen watch) error {
 	if !conv.suspect() || conv.chat.ActiveManifest == "" {
 		return nil
 	}
-	snap, err := s.takeState(ctx, ws, cas.SnapshotOptions{
+	snap, err := w.takeState(ctx, ws, cas.SnapshotOptions{
 		About:  cas.About{ChatID: conv.chat.ID, ParentID: conv.chat.ActiveManifest, Source: cas.Interrupted},
-		Limits: s.o.States, Begin: w.begin, Progress: w.progress,
+		Limits: w.o.States, Begin: seen.begin, Progress: seen.progress,
 	})
 	if err != nil {
 		return stateFault("look at "+ws.Path, err)
 	}
 	conv.chat.ActiveManifest, conv.chat.CutShort = snap.Manifest.ID, false
-	return s.setActive(ctx, conv.chat.ID, snap.Manifest.ID)
+	return w.setActive(ctx, conv.chat.ID, snap.Manifest.ID)
 }
 
 // takeInLeft is takeInCut of the branch that a turn leaves, whose end conv hasn't.
-func (s *Store) takeInLeft(ctx context.Context, conv *conversation, ws *toolset.Workspace) error {
-	leaf, err := s.loadBy(ctx, conv.chat.ID, "", leafOnly)
+func (w *Workspaces) takeInLeft(ctx context.Context, conv *conversation, ws *toolset.Workspace) error {
+	leaf, err := w.loadBy(ctx, conv.chat.ID, "", leafOnly)
 	if err != nil {
 		return err
 	}
-	if err := s.takeInCut(ctx, leaf, ws, watch{}); err != nil {
+	if err := w.takeInCut(ctx, leaf, ws, watch{}); err != nil {
 		return err
 	}
 	conv.chat.ActiveManifest, conv.chat.CutShort = leaf.chat.ActiveManifest, leaf.chat.CutShort

@@ -60,12 +60,12 @@ func begunAt(at time.Time) string {
 // Pending returns the change that a killed process has left unfinished in a chat's
 // folder, or nil. It only reads the store. A change that is still running is not
 // pending.
-func (s *Store) Pending(ctx context.Context, chat chat.Chat) (*Pending, error) {
-	p, err := s.pendingIn(ctx, chat)
+func (w *Workspaces) Pending(ctx context.Context, chat chat.Chat) (*Pending, error) {
+	p, err := w.pendingIn(ctx, chat)
 	if p == nil || err != nil {
 		return nil, err
 	}
-	path, err := s.lockPath("chat-" + chat.ID)
+	path, err := w.lockPath("chat-" + chat.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -78,12 +78,12 @@ func (s *Store) Pending(ctx context.Context, chat chat.Chat) (*Pending, error) {
 }
 
 // pendingIn is Pending for a caller that holds the chat's lock.
-func (s *Store) pendingIn(ctx context.Context, chat chat.Chat) (*Pending, error) {
-	cut, err := s.cutIn(ctx, chat)
+func (w *Workspaces) pendingIn(ctx context.Context, chat chat.Chat) (*Pending, error) {
+	cut, err := w.cutIn(ctx, chat)
 	if err != nil {
 		return nil, err
 	}
-	active, err := s.manifest(ctx, chat.ActiveManifest)
+	active, err := w.manifest(ctx, chat.ActiveManifest)
 	if err != nil {
 		return nil, err
 	}
@@ -94,37 +94,37 @@ func (s *Store) pendingIn(ctx context.Context, chat chat.Chat) (*Pending, error)
 		}
 		return p, nil
 	}
-	m, over, err := s.readMove(ctx, chat)
+	m, over, err := w.readMove(ctx, chat)
 	if err != nil || m == nil || over {
 		return nil, err
 	}
-	moved, err := s.manifest(ctx, m.Moved)
+	moved, err := w.manifest(ctx, m.Moved)
 	if err != nil || moved == nil { // it changed nothing
 		return nil, err
 	}
-	found, err := s.manifest(ctx, m.Found)
+	found, err := w.manifest(ctx, m.Found)
 	if err != nil {
 		return nil, err
 	}
 	if found == nil {
 		found = active
 	}
-	return &Pending{Doing: doingBranch, Since: moved.CreatedAt, Path: s.WorkspacePath(chat), found: found}, nil
+	return &Pending{Doing: doingBranch, Since: moved.CreatedAt, Path: w.WorkspacePath(chat), found: found}, nil
 }
 
 // cutIn is the restore of a chat, or in its folder, that was started and has not ended.
-func (s *Store) cutIn(ctx context.Context, chat chat.Chat) (*cas.Cut, error) {
-	if !s.hasStore() {
+func (w *Workspaces) cutIn(ctx context.Context, chat chat.Chat) (*cas.Cut, error) {
+	if !w.hasStore() {
 		return nil, nil
 	}
-	cuts, err := s.states.Cuts(ctx)
+	cuts, err := w.states.Cuts(ctx)
 	if err != nil {
 		return nil, storeFault("look for restores that were cut short", err)
 	}
 	if len(cuts) == 0 {
 		return nil, nil
 	}
-	path := s.WorkspacePath(chat)
+	path := w.WorkspacePath(chat)
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
 	}
@@ -138,13 +138,13 @@ func (s *Store) cutIn(ctx context.Context, chat chat.Chat) (*cas.Cut, error) {
 
 // readMove reads the record of a folder that was on its way to another branch; nil if
 // there is none. over reports that the chat has arrived there, or has moved on.
-func (s *Store) readMove(ctx context.Context, chat chat.Chat) (m *branchMove, over bool, err error) {
+func (w *Workspaces) readMove(ctx context.Context, chat chat.Chat) (m *branchMove, over bool, err error) {
 	arrived := false
-	err = s.view(ctx, func(tx *kv.Tx) (err error) {
-		if m, err = s.tables.moves.Get(tx, kv.Str(chat.ID)); err != nil || m.MessageID == "" {
+	err = w.view(ctx, func(tx *kv.Tx) (err error) {
+		if m, err = w.tables.moves.Get(tx, kv.Str(chat.ID)); err != nil || m.MessageID == "" {
 			return err
 		}
-		arrived, err = s.tables.messages.Has(tx, messageKey(chat.ID, m.MessageID))
+		arrived, err = w.tables.messages.Has(tx, messageKey(chat.ID, m.MessageID))
 		return err
 	})
 	if errors.Is(err, kv.ErrNotFound) {
@@ -159,8 +159,8 @@ func (s *Store) readMove(ctx context.Context, chat chat.Chat) (m *branchMove, ov
 // takeBackCut reverts, or finishes, an operation that a killed process has left
 // unfinished in the chat's folder. open is only called if there is one. The caller
 // holds the chat's lock.
-func (s *Store) takeBackCut(ctx context.Context, chat chat.Chat, open openFolder) error {
-	cut, err := s.cutIn(ctx, chat)
+func (w *Workspaces) takeBackCut(ctx context.Context, chat chat.Chat, open openFolder) error {
+	cut, err := w.cutIn(ctx, chat)
 	if err != nil || cut == nil {
 		return err
 	}
@@ -169,8 +169,8 @@ func (s *Store) takeBackCut(ctx context.Context, chat chat.Chat, open openFolder
 		return err
 	}
 	defer release()
-	s.endServicesIn(ws, "an operation on its workspace that was cut short was taken back")
-	if err := s.states.Recover(ctx, casWorkspace(ws)); err != nil {
+	w.endServicesIn(ws, "an operation on its workspace that was cut short was taken back")
+	if err := w.states.Recover(ctx, casWorkspace(ws)); err != nil {
 		return stateFault("take back what was cut short in "+ws.Path, err)
 	}
 	return nil
@@ -240,19 +240,19 @@ func (r *reading) found() *cas.Manifest {
 }
 
 // readOnly prepares a folder for an operation that leaves it as it is.
-func (s *Store) readOnly(ctx context.Context, conv *conversation, r *reading) (err error) {
-	if r.pending, err = s.pendingIn(ctx, conv.chat); err != nil || r.pending == nil {
+func (w *Workspaces) readOnly(ctx context.Context, conv *conversation, r *reading) (err error) {
+	if r.pending, err = w.pendingIn(ctx, conv.chat); err != nil || r.pending == nil {
 		return err
 	}
-	s.o.Notice(fmt.Sprintf("chat %d: %s", conv.chat.Number, r.pending))
+	w.o.Notice(fmt.Sprintf("chat %d: %s", conv.chat.Number, r.pending))
 	return nil
 }
 
 // lookAt is the state of a folder that something is pending in, as it is.
-func (s *Store) lookAt(ctx context.Context, chat chat.Chat, ws *toolset.Workspace, w watch) (*cas.Manifest, error) {
-	m, err := s.states.Look(ctx, casWorkspace(ws), cas.SnapshotOptions{
+func (w *Workspaces) lookAt(ctx context.Context, chat chat.Chat, ws *toolset.Workspace, seen watch) (*cas.Manifest, error) {
+	m, err := w.states.Look(ctx, casWorkspace(ws), cas.SnapshotOptions{
 		About:  cas.About{ChatID: chat.ID, ParentID: chat.ActiveManifest, Source: cas.External},
-		Limits: s.o.States, Begin: w.begin, Progress: w.progress,
+		Limits: w.o.States, Begin: seen.begin, Progress: seen.progress,
 	})
 	if err != nil {
 		return nil, stateFault("look at "+ws.Path, err)
@@ -263,24 +263,24 @@ func (s *Store) lookAt(ctx context.Context, chat chat.Chat, ws *toolset.Workspac
 // settle records a state that was restored for the chat by a process which was killed
 // before it could record that: the folder has it already. The caller holds the chat's
 // lock.
-func (s *Store) settle(ctx context.Context, chat *chat.Chat) error {
-	id, err := s.settled(ctx, *chat)
+func (w *Workspaces) settle(ctx context.Context, chat *chat.Chat) error {
+	id, err := w.settled(ctx, *chat)
 	if err != nil || id == chat.ActiveManifest {
 		return err
 	}
 	chat.ActiveManifest = id
-	if err := s.setActive(ctx, chat.ID, id); err != nil {
+	if err := w.setActive(ctx, chat.ID, id); err != nil {
 		return err
 	}
-	s.o.Notice(fmt.Sprintf("chat %d: an operation that was cut short had brought its files back; it is noted now", chat.Number))
+	w.o.Notice(fmt.Sprintf("chat %d: an operation that was cut short had brought its files back; it is noted now", chat.Number))
 	return nil
 }
 
 // settled returns the chat's active state, including one that was restored for it but
 // not recorded.
-func (s *Store) settled(ctx context.Context, chat chat.Chat) (string, error) {
+func (w *Workspaces) settled(ctx context.Context, chat chat.Chat) (string, error) {
 	was := chat.ActiveManifest
-	last, err := s.states.Latest(ctx, chat.ID)
+	last, err := w.states.Latest(ctx, chat.ID)
 	if err != nil {
 		return was, storeFault("read the states of the workspace", err)
 	}
@@ -296,7 +296,7 @@ func (s *Store) settled(ctx context.Context, chat chat.Chat) (string, error) {
 		if m.ParentID == was {
 			return last.ID, nil
 		}
-		if m, err = s.manifest(ctx, m.ParentID); err != nil {
+		if m, err = w.manifest(ctx, m.ParentID); err != nil {
 			return was, err
 		}
 		if m != nil && m.Source != cas.External && m.Source != cas.Interrupted {
@@ -307,11 +307,11 @@ func (s *Store) settled(ctx context.Context, chat chat.Chat) (string, error) {
 }
 
 // asSettled is a chat as [Engine.settle] would leave it, for what only reads.
-func (s *Store) asSettled(ctx context.Context, chat chat.Chat) (chat.Chat, error) {
+func (w *Workspaces) asSettled(ctx context.Context, chat chat.Chat) (chat.Chat, error) {
 	if chat.ActiveManifest == "" {
 		return chat, nil
 	}
-	id, err := s.settled(ctx, chat)
+	id, err := w.settled(ctx, chat)
 	chat.ActiveManifest = id
 	return chat, err
 }

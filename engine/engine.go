@@ -79,7 +79,7 @@ type Options struct {
 
 // Engine runs turns on one data directory. Make it with New.
 type Engine struct {
-	*Store
+	*Workspaces
 	o       Options
 	schemas schemas
 	grace   time.Duration // toolGrace, but in tests
@@ -93,8 +93,6 @@ type Engine struct {
 	box    *toolbox // as of the last look
 	// usualBox is the toolbox of requests that choose no tools, where that isn't box.
 	usualBox *toolbox
-	// guards are of the user's folders that tools write to, by their path.
-	guards map[string]*guard
 	// direct are the calls that run without a layer the next time; see directly.
 	direct map[string]bool
 	wg     sync.WaitGroup // of starts and live turns
@@ -131,12 +129,18 @@ func New(o Options) *Engine {
 	e := &Engine{
 		o:           o,
 		turns:       map[TurnID]*turn{},
-		guards:      map[string]*guard{},
 		grace:       toolGrace,
 		upkeepEvery: upkeepEvery,
 	}
-	e.Store = newStore(&e.o.StoreOptions)
+	e.Workspaces = newWorkspaces(newStore(&e.o.StoreOptions))
 	e.running = e.writesJournal
+	e.cutAdvice = func(call string) string {
+		if e.o.CutAdvice == nil {
+			return ""
+		}
+		return e.o.CutAdvice(call)
+	}
+	e.seals = func(ctx context.Context) bool { return e.o.SealsRepositories != nil && e.o.SealsRepositories(ctx) }
 	e.services, e.builtins = o.Services, e.builtinIDs
 	e.base, e.stop = context.WithCancelCause(context.Background())
 	return e

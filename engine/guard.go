@@ -23,7 +23,7 @@ const guardTime = stateTime
 // record in the data directory contains the state to compare with, so that another
 // process makes the check if this one is killed.
 type guard struct {
-	e     *Engine
+	e     *Workspaces
 	path  string
 	index gitguard.Index
 
@@ -41,16 +41,16 @@ type guard struct {
 }
 
 // guardOf returns the guard of a folder, by its real path.
-func (e *Engine) guardOf(path string) *guard {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	g := e.guards[path]
+func (w *Workspaces) guardOf(path string) *guard {
+	w.guardsMu.Lock()
+	defer w.guardsMu.Unlock()
+	g := w.guards[path]
 	if g == nil {
-		for _, other := range e.guards { // an index may take megabytes
+		for _, other := range w.guards { // an index may take megabytes
 			other.index.Reset()
 		}
-		g = &guard{e: e, path: path}
-		e.guards[path] = g
+		g = &guard{e: w, path: path}
+		w.guards[path] = g
 	}
 	return g
 }
@@ -100,7 +100,7 @@ func (g *guard) checkNow(ctx context.Context, root *os.Root) (warnings []string,
 // restores reports whether changes of existing repositories are reverted: those of a call
 // where no sandbox prevents them. Between calls they may be the user's.
 func (g *guard) restores(ctx context.Context) bool {
-	return g.calls > 0 && (g.unsealed || g.e.o.SealsRepositories == nil || !g.e.o.SealsRepositories(ctx))
+	return g.calls > 0 && (g.unsealed || !g.e.seals(ctx))
 }
 
 // unseal notes that the call which enters next could write to repositories that exist.
@@ -232,9 +232,9 @@ func (g *guard) take() []string {
 // outlive is [toolset.Workspace.Outlive] of a folder: it adds a process as a user and
 // returns the repositories to seal for it. When the process has ended, the folder is
 // checked.
-func (e *Engine) outlive(path string) func(context.Context) (repositories, bareParts []string, ended func(), err error) {
+func (w *Workspaces) outlive(path string) func(context.Context) (repositories, bareParts []string, ended func(), err error) {
 	return func(ctx context.Context) ([]string, []string, func(), error) {
-		g := e.guardOf(path)
+		g := w.guardOf(path)
 		g.mu.Lock()
 		defer g.mu.Unlock()
 		if g.calls+g.processes == 0 {
@@ -266,13 +266,13 @@ func (e *Engine) outlive(path string) func(context.Context) (repositories, bareP
 
 // CheckFolders checks the folders of the user's in which calls were left running. It is
 // for the end of the program, after every process of a tool has ended.
-func (e *Engine) CheckFolders() {
-	e.mu.Lock()
+func (w *Workspaces) CheckFolders() {
+	w.guardsMu.Lock()
 	var open []*guard
-	for _, g := range e.guards {
+	for _, g := range w.guards {
 		open = append(open, g)
 	}
-	e.mu.Unlock()
+	w.guardsMu.Unlock()
 	for _, g := range open {
 		g.mu.Lock()
 		if g.calls+g.processes > 0 {

@@ -96,8 +96,8 @@ func (s *Store) lockRecord(name string) (release func(), err error) {
 
 // checkCutOff checks the folders of the user's in which processes of fettle were killed
 // while tools could write there. It returns warnings for the user.
-func (e *Engine) checkCutOff(ctx context.Context) (warnings []string) {
-	dir := filepath.Join(e.o.DataDir, guardsName)
+func (w *Workspaces) checkCutOff(ctx context.Context) (warnings []string) {
+	dir := filepath.Join(w.o.DataDir, guardsName)
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil // there are none
@@ -107,7 +107,7 @@ func (e *Engine) checkCutOff(ctx context.Context) (warnings []string) {
 		if !isRecord || ctx.Err() != nil {
 			continue
 		}
-		path, err := e.lockPath("guard-" + name)
+		path, err := w.lockPath("guard-" + name)
 		if err != nil {
 			continue
 		}
@@ -115,7 +115,7 @@ func (e *Engine) checkCutOff(ctx context.Context) (warnings []string) {
 		if err != nil || !free {
 			continue // its process lives
 		}
-		found, done := e.checkRecord(ctx, filepath.Join(dir, entry.Name()))
+		found, done := w.checkRecord(ctx, filepath.Join(dir, entry.Name()))
 		warnings = append(warnings, found...)
 		if done {
 			_ = atomicfile.Remove(filepath.Join(dir, entry.Name())) // the next command tries again
@@ -126,7 +126,7 @@ func (e *Engine) checkCutOff(ctx context.Context) (warnings []string) {
 }
 
 // checkRecord checks one folder, and reports whether its record is no longer needed.
-func (e *Engine) checkRecord(ctx context.Context, file string) (warnings []string, done bool) {
+func (w *Workspaces) checkRecord(ctx context.Context, file string) (warnings []string, done bool) {
 	data, err := atomicfile.ReadFile(file)
 	if err != nil {
 		return nil, errors.Is(err, fs.ErrNotExist)
@@ -146,7 +146,7 @@ func (e *Engine) checkRecord(ctx context.Context, file string) (warnings []strin
 	defer root.Close()
 	ctx, cancel := context.WithTimeout(ctx, guardTime)
 	defer cancel()
-	g := &guard{e: e, path: path, before: record.Before}
+	g := &guard{e: w, path: path, before: record.Before}
 	if r := record.Rules; r != nil {
 		g.rules = &ignoreRules{r.Exists, r.Body, r.Mode}
 	}
@@ -161,8 +161,8 @@ func (e *Engine) checkRecord(ctx context.Context, file string) (warnings []strin
 }
 
 // noticeCutOff is checkCutOff for what has no turn: warnings become notices.
-func (e *Engine) noticeCutOff(ctx context.Context) {
-	for _, w := range e.checkCutOff(ctx) {
-		e.o.Notice(w)
+func (w *Workspaces) noticeCutOff(ctx context.Context) {
+	for _, text := range w.checkCutOff(ctx) {
+		w.o.Notice(text)
 	}
 }

@@ -17,7 +17,7 @@ import (
 
 // knowKept refuses paths to be kept that nothing ever had, since what was meant would
 // not be kept. to is what is going to be brought back.
-func (s *Store) knowKept(ctx context.Context, chat chat.Chat, ws *toolset.Workspace, to *cas.Manifest, keep []string) error {
+func (w *Workspaces) knowKept(ctx context.Context, chat chat.Chat, ws *toolset.Workspace, to *cas.Manifest, keep []string) error {
 	for _, named := range keep {
 		name := strings.Trim(named, "/")
 		if name == "" {
@@ -26,9 +26,9 @@ func (s *Store) knowKept(ctx context.Context, chat chat.Chat, ws *toolset.Worksp
 		if _, err := ws.Root.Lstat(filepath.FromSlash(name)); err == nil {
 			continue
 		}
-		known, err := s.inState(ctx, to, name)
+		known, err := w.inState(ctx, to, name)
 		if err == nil && !known {
-			known, err = s.everHad(ctx, chat, name)
+			known, err = w.everHad(ctx, chat, name)
 		}
 		switch {
 		case err != nil:
@@ -43,36 +43,36 @@ func (s *Store) knowKept(ctx context.Context, chat chat.Chat, ws *toolset.Worksp
 }
 
 // HasPath reports whether a chat's folder, or any state of it, has a path.
-func (s *Store) HasPath(ctx context.Context, ref ChatRef, name string) (bool, error) {
-	chat, err := s.FindChat(ctx, ref)
+func (w *Workspaces) HasPath(ctx context.Context, ref ChatRef, name string) (bool, error) {
+	chat, err := w.FindChat(ctx, ref)
 	if err != nil {
 		return false, err
 	}
 	name = path.Clean(name)
 	if local := filepath.FromSlash(name); filepath.IsLocal(local) {
-		if _, err := os.Lstat(filepath.Join(s.WorkspacePath(chat), local)); err == nil {
+		if _, err := os.Lstat(filepath.Join(w.WorkspacePath(chat), local)); err == nil {
 			return true, nil
 		}
 	}
-	return s.everHad(ctx, chat, name)
+	return w.everHad(ctx, chat, name)
 }
 
 // everHad tells whether any state of a chat has a path.
-func (s *Store) everHad(ctx context.Context, chat chat.Chat, name string) (bool, error) {
-	all, err := s.states.Manifests(ctx, chat.ID)
+func (w *Workspaces) everHad(ctx context.Context, chat chat.Chat, name string) (bool, error) {
+	all, err := w.states.Manifests(ctx, chat.ID)
 	if err != nil {
 		return false, stateFault("list the states", err)
 	}
 	for _, m := range all {
-		if has, err := s.inState(ctx, m, name); has || err != nil {
+		if has, err := w.inState(ctx, m, name); has || err != nil {
 			return has, err
 		}
 	}
 	return false, nil
 }
 
-func (s *Store) inState(ctx context.Context, m *cas.Manifest, name string) (bool, error) {
-	_, err := s.states.Lookup(ctx, m.Root, name)
+func (w *Workspaces) inState(ctx context.Context, m *cas.Manifest, name string) (bool, error) {
+	_, err := w.states.Lookup(ctx, m.Root, name)
 	if errors.Is(err, cas.ErrNotFound) {
 		return false, nil
 	}

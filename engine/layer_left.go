@@ -15,7 +15,6 @@ import (
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
-	"github.com/fettle-cli/fettle/internal/lockfile"
 	"github.com/fettle-cli/fettle/toolset"
 )
 
@@ -37,8 +36,8 @@ type CutWrites struct {
 }
 
 // CutWrites lists what calls wrote that is neither applied nor discarded, the oldest first.
-func (e *Engine) CutWrites(ctx context.Context) ([]CutWrites, error) {
-	entries, err := os.ReadDir(e.layersDir())
+func (w *Workspaces) CutWrites(ctx context.Context) ([]CutWrites, error) {
+	entries, err := os.ReadDir(w.layersDir())
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
@@ -50,16 +49,16 @@ func (e *Engine) CutWrites(ctx context.Context) ([]CutWrites, error) {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		meta, err := cas.ReadLayerMeta(filepath.Join(e.layersDir(), entry.Name()))
+		meta, err := cas.ReadLayerMeta(filepath.Join(w.layersDir(), entry.Name()))
 		if err != nil || meta.CallID != entry.Name() {
 			continue // it belongs to a call that was cancelled, or is none of ours
 		}
-		release, free, err := e.tryLayer(meta.CallID)
+		release, free, err := w.tryLayer(meta.CallID)
 		if err != nil || !free {
 			continue // the call runs
 		}
 		release()
-		if wroteNothing(filepath.Join(e.layersDir(), entry.Name())) {
+		if wroteNothing(filepath.Join(w.layersDir(), entry.Name())) {
 			continue // the next sweep removes it
 		}
 		out = append(out, CutWrites{CallID: meta.CallID, ChatID: meta.ChatID, Workspace: meta.Path, Started: meta.Started, Suspect: meta.Suspect()})
@@ -90,19 +89,10 @@ func wroteNothing(layer string) bool {
 	return err == nil && entries[0].Name() == ".git" && len(inside) == 0
 }
 
-// tryLayer takes the lock of a layer if no process uses it.
-func (s *Store) tryLayer(call string) (release func(), free bool, err error) {
-	path, err := s.lockPath(layerLock(call))
-	if err != nil {
-		return nil, false, err
-	}
-	return lockfile.Try(path)
-}
-
 // cutsAt lists what cut calls wrote in a chat, or in a folder.
-func (e *Engine) cutsAt(ctx context.Context, chat, folder string) ([]CutWrites, error) {
-	all, err := e.CutWrites(ctx)
-	return slices.DeleteFunc(all, func(w CutWrites) bool { return w.ChatID != chat && w.Workspace != folder }), err
+func (w *Workspaces) cutsAt(ctx context.Context, chat, folder string) ([]CutWrites, error) {
+	all, err := w.CutWrites(ctx)
+	return slices.DeleteFunc(all, func(cut CutWrites) bool { return cut.ChatID != chat && cut.Workspace != folder }), err
 }
 
 // CutWritesOf lists what cut calls wrote in a chat, or in the user's folder that it works in,
@@ -196,18 +186,18 @@ func (e *Engine) ReviewCut(ctx context.Context, call string, onWait func(string)
 }
 
 // cutWarnings are warnings about what cut calls wrote in a chat, or in a folder.
-func (e *Engine) cutWarnings(ctx context.Context, chat, folder string) (out []string) {
-	all, err := e.cutsAt(ctx, chat, folder)
+func (w *Workspaces) cutWarnings(ctx context.Context, chat, folder string) (out []string) {
+	all, err := w.cutsAt(ctx, chat, folder)
 	if err != nil {
 		return []string{fault.FirstLine(err)}
 	}
-	for _, w := range all {
-		text := fmt.Sprintf("the call %s, which was cut off, wrote files which are not in %s yet", w.CallID, cas.EscapePath(w.Workspace))
-		if w.Suspect {
+	for _, cut := range all {
+		text := fmt.Sprintf("the call %s, which was cut off, wrote files which are not in %s yet", cut.CallID, cas.EscapePath(cut.Workspace))
+		if cut.Suspect {
 			text += "; the system was started again since, so they may be damaged"
 		}
-		if e.o.CutAdvice != nil {
-			text += "; " + e.o.CutAdvice(w.CallID)
+		if advice := w.cutAdvice(cut.CallID); advice != "" {
+			text += "; " + advice
 		}
 		out = append(out, text)
 	}
@@ -269,34 +259,34 @@ func (e *Engine) ApplyCut(ctx context.Context, call string, onWait func(string))
 }
 
 // DiscardCut removes what a cut call wrote.
-func (e *Engine) DiscardCut(ctx context.Context, call string) (*CutWrites, error) {
-	unshare, err := e.shareData(ctx, nil)
+func (w *Workspaces) DiscardCut(ctx context.Context, call string) (*CutWrites, error) {
+	unshare, err := w.shareData(ctx, nil)
 	if err != nil {
 		return nil, err
 	}
 	defer unshare()
-	w, err := e.cutCall(ctx, call)
+	cut, err := w.cutCall(ctx, call)
 	if err != nil {
 		return nil, err
 	}
-	release, err := e.holdCut(w)
+	release, err := w.holdCut(cut)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
-	if err := cas.DropLayer(filepath.Join(e.layersDir(), w.CallID)); err != nil {
+	if err := cas.DropLayer(filepath.Join(w.layersDir(), cut.CallID)); err != nil {
 		return nil, storeFault("discard what the call wrote", err)
 	}
-	return &w, nil
+	return &cut, nil
 }
 
 // cutCall finds what a cut call wrote by the last letters of the call's id; "" is the only one.
-func (e *Engine) cutCall(ctx context.Context, call string) (CutWrites, error) {
-	all, err := e.CutWrites(ctx)
+func (w *Workspaces) cutCall(ctx context.Context, call string) (CutWrites, error) {
+	all, err := w.CutWrites(ctx)
 	if err != nil {
 		return CutWrites{}, err
 	}
-	fits := slices.DeleteFunc(slices.Clone(all), func(w CutWrites) bool { return !strings.HasSuffix(w.CallID, strings.ToUpper(call)) })
+	fits := slices.DeleteFunc(slices.Clone(all), func(cut CutWrites) bool { return !strings.HasSuffix(cut.CallID, strings.ToUpper(call)) })
 	switch {
 	case len(fits) == 1:
 		return fits[0], nil
@@ -312,13 +302,13 @@ func (e *Engine) cutCall(ctx context.Context, call string) (CutWrites, error) {
 }
 
 // holdCut keeps other processes from what a cut call wrote.
-func (e *Engine) holdCut(w CutWrites) (release func(), err error) {
-	release, free, err := e.tryLayer(w.CallID)
+func (w *Workspaces) holdCut(cut CutWrites) (release func(), err error) {
+	release, free, err := w.tryLayer(cut.CallID)
 	if err == nil && !free {
 		err = errors.New("another process uses it")
 	}
 	if err != nil {
-		return nil, fault.Wrap(fault.Failed, "take what the call "+w.CallID+" wrote", err)
+		return nil, fault.Wrap(fault.Failed, "take what the call "+cut.CallID+" wrote", err)
 	}
 	return release, nil
 }

@@ -283,3 +283,12 @@ func (s *sweep) locks(context.Context) error {
 
 // lives reports whether the process that a lock's file names may be alive.
 func lives(pid int) bool { return pid > 0 && alive(pid) }
+
+// tryLayer takes the lock of a layer if no process uses it.
+func (s *Store) tryLayer(call string) (release func(), free bool, err error) {
+	path, err := s.lockPath(layerLock(call))
+	if err != nil {
+		return nil, false, err
+	}
+	return lockfile.Try(path)
+}

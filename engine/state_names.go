@@ -17,19 +17,19 @@ import (
 const minPart = 4
 
 // state is State without the fold.
-func (s *Store) state(ctx context.Context, chat chat.Chat, name string) (*cas.Manifest, error) {
+func (w *Workspaces) state(ctx context.Context, chat chat.Chat, name string) (*cas.Manifest, error) {
 	if chat.ActiveManifest == "" {
 		return nil, noFiles(chat)
 	}
 	name, before := strings.CutSuffix(strings.TrimSpace(name), "^")
-	m, err := s.stateNamed(ctx, chat, name)
+	m, err := w.stateNamed(ctx, chat, name)
 	if err != nil || !before {
 		return m, err
 	}
-	return s.ancestor(ctx, chat, m, 1)
+	return w.ancestor(ctx, chat, m, 1)
 }
 
-func (s *Store) stateNamed(ctx context.Context, chat chat.Chat, name string) (*cas.Manifest, error) {
+func (w *Workspaces) stateNamed(ctx context.Context, chat chat.Chat, name string) (*cas.Manifest, error) {
 	if back, ok := strings.CutPrefix(name, "@"); ok {
 		n := 0
 		if back != "" {
@@ -39,20 +39,20 @@ func (s *Store) stateNamed(ctx context.Context, chat chat.Chat, name string) (*c
 					logOf(chat.Number))
 			}
 		}
-		m, err := s.manifest(ctx, chat.ActiveManifest)
+		m, err := w.manifest(ctx, chat.ActiveManifest)
 		if err != nil {
 			return nil, err
 		}
 		if m == nil {
 			return nil, noState(chat, name)
 		}
-		return s.ancestor(ctx, chat, m, -n)
+		return w.ancestor(ctx, chat, m, -n)
 	}
-	id, err := s.stateID(ctx, chat, name)
+	id, err := w.stateID(ctx, chat, name)
 	if err != nil {
 		return nil, err
 	}
-	m, err := s.manifest(ctx, id)
+	m, err := w.manifest(ctx, id)
 	if err == nil && m == nil {
 		err = noState(chat, name)
 	}
@@ -65,13 +65,13 @@ func noState(chat chat.Chat, name string) error {
 }
 
 // ancestor goes n states back.
-func (s *Store) ancestor(ctx context.Context, chat chat.Chat, m *cas.Manifest, n int) (*cas.Manifest, error) {
+func (w *Workspaces) ancestor(ctx context.Context, chat chat.Chat, m *cas.Manifest, n int) (*cas.Manifest, error) {
 	for i := range n {
 		if m.ParentID == "" {
 			return nil, fault.New(fault.NotFound, fmt.Sprintf("chat %d has only %s before that one", chat.Number, fault.Plural(i, "state")),
 				fmt.Sprintf("fettle workspace log %d   lists them", chat.Number))
 		}
-		before, err := s.manifest(ctx, m.ParentID)
+		before, err := w.manifest(ctx, m.ParentID)
 		if err != nil {
 			return nil, err
 		}
@@ -85,7 +85,7 @@ func (s *Store) ancestor(ctx context.Context, chat chat.Chat, m *cas.Manifest, n
 
 // stateID finds the manifest of an id, or of a part of one that stands at its
 // beginning or its end: of a manifest, a message or a tool call.
-func (s *Store) stateID(ctx context.Context, chat chat.Chat, name string) (string, error) {
+func (w *Workspaces) stateID(ctx context.Context, chat chat.Chat, name string) (string, error) {
 	if len(name) < minPart {
 		return "", noState(chat, name)
 	}
@@ -96,22 +96,22 @@ func (s *Store) stateID(ctx context.Context, chat chat.Chat, name string) (strin
 			found[strings.ToUpper(id)] = manifest
 		}
 	}
-	all, err := s.states.Manifests(ctx, chat.ID)
+	all, err := w.states.Manifests(ctx, chat.ID)
 	if err != nil {
 		return "", storeFault("list the states of the workspace", err)
 	}
 	for _, m := range all {
 		take(m.ID, m.ID)
 	}
-	err = s.view(ctx, func(tx *kv.Tx) error {
-		for c, err := range legible(s, s.tables.calls.ByIndex(tx, "chat", kv.Str(chat.ID), kv.Range{})) {
+	err = w.view(ctx, func(tx *kv.Tx) error {
+		for c, err := range legible(w.Store, w.tables.calls.ByIndex(tx, "chat", kv.Str(chat.ID), kv.Range{})) {
 			if err != nil {
 				return err
 			}
 			take(c.ID, c.PostManifestID)
 			take(c.ToolUseID, c.PostManifestID)
 		}
-		for m, err := range legible(s, s.tables.messages.Scan(tx, kv.Range{Prefix: kv.Str(chat.ID)})) {
+		for m, err := range legible(w.Store, w.tables.messages.Scan(tx, kv.Range{Prefix: kv.Str(chat.ID)})) {
 			if err != nil {
 				return err
 			}

@@ -197,14 +197,14 @@ func someOf(all []string) string {
 
 // changes are the paths that differ between two states, the first MaxChanges
 // of them.
-func (s *Store) changes(ctx context.Context, from, to *cas.Manifest) ([]event.Change, error) {
+func (w *Workspaces) changes(ctx context.Context, from, to *cas.Manifest) ([]event.Change, error) {
 	var a cas.Digest
 	if from != nil {
 		a = from.Root
 	}
 	var out []event.Change
 	var folder *cas.Change // that is told only if nothing in it is
-	for c, err := range s.states.Diff(ctx, a, to.Root) {
+	for c, err := range w.states.Diff(ctx, a, to.Root) {
 		if err != nil {
 			return nil, err
 		}
@@ -341,16 +341,16 @@ type branching struct {
 
 // branchTo gives a folder the state of a message. The state that comes of it
 // follows that one, whatever was there before.
-func (s *Store) branchTo(ctx context.Context, b branching) (*cas.Restoration, error) {
+func (w *Workspaces) branchTo(ctx context.Context, b branching) (*cas.Restoration, error) {
 	o := cas.RestoreOptions{
 		About:  cas.About{ChatID: b.chat, ParentID: b.to.ID, Source: cas.Branch, SourceRef: b.message},
-		Active: b.active, Limits: s.o.States, Doing: doingBranch,
+		Active: b.active, Limits: w.o.States, Doing: doingBranch,
 	}
 	if b.move != nil {
 		o.ID, o.FoundID = b.move.Moved, b.move.Found
 	}
-	s.endServicesIn(b.ws, "the chat went on from another message")
-	done, err := s.moveTo(ctx, b.ws, b.to, o)
+	w.endServicesIn(b.ws, "the chat went on from another message")
+	done, err := w.moveTo(ctx, b.ws, b.to, o)
 	if err != nil {
 		return nil, stateFault("bring back the files of that message", err)
 	}

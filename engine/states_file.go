@@ -37,8 +37,8 @@ func aboutChat(extras []cas.Extra) (about exportedChat) {
 }
 
 // toolsOf are the tools whose calls made states of a chat, by the calls.
-func (s *Store) toolsOf(ctx context.Context, chat chat.Chat) (map[string]string, error) {
-	_, states, _, err := s.StateTree(ctx, ChatRef{ID: chat.ID}, 0)
+func (w *Workspaces) toolsOf(ctx context.Context, chat chat.Chat) (map[string]string, error) {
+	_, states, _, err := w.StateTree(ctx, ChatRef{ID: chat.ID}, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -53,24 +53,24 @@ func (s *Store) toolsOf(ctx context.Context, chat chat.Chat) (map[string]string,
 
 // ExportStates writes the history of a chat's files as one file, with its title and
 // the names of the tools that made the states. What these were called with isn't in it.
-func (s *Store) ExportStates(ctx context.Context, w io.Writer, chat chat.Chat) error {
+func (w *Workspaces) ExportStates(ctx context.Context, out io.Writer, chat chat.Chat) error {
 	if chat.ActiveManifest == "" {
 		return noFiles(chat)
 	}
-	switch last, err := s.states.Latest(ctx, chat.ID); {
+	switch last, err := w.states.Latest(ctx, chat.ID); {
 	case err != nil:
 		return storeFault("read the states of the workspace", err)
 	case last == nil: // a fork whose folder isn't filled yet
 		return fault.New(fault.NotFound, fmt.Sprintf("chat %d has no states of its own yet: it is at one of the chat that it was forked from", chat.Number),
 			fmt.Sprintf("fettle workspace diff %d   gives it its files", chat.Number))
 	}
-	tools, err := s.toolsOf(ctx, chat)
+	tools, err := w.toolsOf(ctx, chat)
 	if err != nil {
 		return err
 	}
 	about, err := record.Marshal(exportedChat{Title: chat.Title, Tools: tools})
 	if err == nil {
-		err = s.states.Export(ctx, w, chat.ID, cas.Extra{Name: historyChat, Body: about})
+		err = w.states.Export(ctx, out, chat.ID, cas.Extra{Name: historyChat, Body: about})
 	}
 	if err != nil {
 		return stateFault("export the history", err)
@@ -100,25 +100,25 @@ type ImportedStates struct {
 // chat's folder changes; a state is brought back by RestoreState. A file that can't
 // be read to its end, or isn't what ExportStates writes, leaves no state and no
 // chat. Of req it uses Chat, unless a new chat is made, OnWait, Begin and Progress.
-func (e *Engine) ImportStates(ctx context.Context, req RestoreRequest, file History) (*ImportedStates, error) {
+func (w *Workspaces) ImportStates(ctx context.Context, req RestoreRequest, file History) (*ImportedStates, error) {
 	if file.New {
-		return e.importNew(ctx, file)
+		return w.importNew(ctx, file)
 	}
-	conv, unlock, err := e.heldChat(ctx, &req)
+	conv, unlock, err := w.heldChat(ctx, &req)
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
 	chat := &conv.chat
-	open := func() (*toolset.Workspace, func(), error) { return e.lockedFolderOf(ctx, *chat, req.OnWait) }
-	if err := e.takeBackCut(ctx, *chat, open); err != nil {
+	open := func() (*toolset.Workspace, func(), error) { return w.lockedFolderOf(ctx, *chat, req.OnWait) }
+	if err := w.takeBackCut(ctx, *chat, open); err != nil {
 		return nil, err
 	}
-	if err := e.settleIn(ctx, chat, open); err != nil {
+	if err := w.settleIn(ctx, chat, open); err != nil {
 		return nil, err
 	}
 	if chat.ActiveManifest != "" {
-		in, err := e.readHistory(ctx, chat.ID, file)
+		in, err := w.readHistory(ctx, chat.ID, file)
 		if err != nil {
 			return nil, err
 		}
@@ -129,23 +129,23 @@ func (e *Engine) ImportStates(ctx context.Context, req RestoreRequest, file Hist
 		return nil, err
 	}
 	defer release()
-	in, err := e.readHistory(ctx, chat.ID, file)
+	in, err := w.readHistory(ctx, chat.ID, file)
 	if err != nil {
 		return nil, err
 	}
-	if err := e.followStates(ctx, chat, ws, in.Manifests, req); err != nil {
+	if err := w.followStates(ctx, chat, ws, in.Manifests, req); err != nil {
 		return nil, err
 	}
 	return &ImportedStates{Chat: *chat, States: in.Manifests, Follows: true}, nil
 }
 
 // lockedFolderOf opens a chat's folder and keeps other chats out of it.
-func (e *Engine) lockedFolderOf(ctx context.Context, chat chat.Chat, onWait func(string)) (*toolset.Workspace, func(), error) {
-	ws, err := e.openWorkspace(chat)
+func (w *Workspaces) lockedFolderOf(ctx context.Context, chat chat.Chat, onWait func(string)) (*toolset.Workspace, func(), error) {
+	ws, err := w.openWorkspace(chat)
 	if err != nil {
 		return nil, nil, err
 	}
-	release, err := e.lockWorkspace(ctx, ws, onWait)
+	release, err := w.lockWorkspace(ctx, ws, onWait)
 	if err != nil {
 		return nil, nil, errors.Join(err, ws.Close())
 	}
@@ -154,20 +154,20 @@ func (e *Engine) lockedFolderOf(ctx context.Context, chat chat.Chat, onWait func
 
 // followStates takes a chat's folder in as the state that comes after imported
 // ones, or withdraws these.
-func (s *Store) followStates(ctx context.Context, chat *chat.Chat, ws *toolset.Workspace, in []*cas.Manifest, req RestoreRequest) error {
+func (w *Workspaces) followStates(ctx context.Context, chat *chat.Chat, ws *toolset.Workspace, in []*cas.Manifest, req RestoreRequest) error {
 	last := in[len(in)-1]
-	snap, err := s.takeState(ctx, ws, cas.SnapshotOptions{
+	snap, err := w.takeState(ctx, ws, cas.SnapshotOptions{
 		About: cas.About{ChatID: chat.ID, Source: cas.Imported, SourceRef: last.ID}, Parent: last,
-		Limits: s.o.States, Begin: req.Begin, Progress: req.Progress,
+		Limits: w.o.States, Begin: req.Begin, Progress: req.Progress,
 	})
 	if err != nil {
-		return s.withdraw(ctx, chat.ID, in, stateFault("look at "+ws.Path, err))
+		return w.withdraw(ctx, chat.ID, in, stateFault("look at "+ws.Path, err))
 	}
-	if err := s.setActive(ctx, chat.ID, snap.Manifest.ID); err != nil {
+	if err := w.setActive(ctx, chat.ID, snap.Manifest.ID); err != nil {
 		if snap.New {
 			in = append(in, snap.Manifest)
 		}
-		return s.withdraw(ctx, chat.ID, in, err)
+		return w.withdraw(ctx, chat.ID, in, err)
 	}
 	chat.ActiveManifest = snap.Manifest.ID
 	return nil
@@ -175,39 +175,39 @@ func (s *Store) followStates(ctx context.Context, chat *chat.Chat, ws *toolset.W
 
 // importNew imports into a chat that it makes. The chat appears once its states are
 // there; where a crash comes between, the collector removes them.
-func (s *Store) importNew(ctx context.Context, file History) (*ImportedStates, error) {
-	letData, err := s.shareData(ctx, nil)
+func (w *Workspaces) importNew(ctx context.Context, file History) (*ImportedStates, error) {
+	letData, err := w.shareData(ctx, nil)
 	if err != nil {
 		return nil, err
 	}
 	defer letData()
-	release, err := s.states.Guard(ctx) // the states have no chat until the end
+	release, err := w.states.Guard(ctx) // the states have no chat until the end
 	if err != nil {
 		return nil, storeFault("keep the collector away", err)
 	}
 	defer release()
-	id := s.newID()
-	in, err := s.readHistory(ctx, id, file)
+	id := w.newID()
+	in, err := w.readHistory(ctx, id, file)
 	if err != nil {
 		return nil, err
 	}
 	last := in.Manifests[len(in.Manifests)-1]
-	folder, err := s.states.Empty(ctx, cas.About{ChatID: id, ParentID: last.ID, Source: cas.Imported, SourceRef: last.ID})
+	folder, err := w.states.Empty(ctx, cas.About{ChatID: id, ParentID: last.ID, Source: cas.Imported, SourceRef: last.ID})
 	if err != nil {
-		return nil, s.withdraw(ctx, id, in.Manifests, stateFault("import "+file.Name, err))
+		return nil, w.withdraw(ctx, id, in.Manifests, stateFault("import "+file.Name, err))
 	}
-	s.pause("import:states")
-	now := s.o.Now()
+	w.pause("import:states")
+	now := w.o.Now()
 	c := &incoming{chat: chat.Chat{ID: id, Title: titleOf(in.Extras), CreatedAt: now, UpdatedAt: now, ActiveManifest: folder.ID}}
-	if err := s.insert(ctx, c); err != nil {
-		return nil, s.withdraw(ctx, id, append(in.Manifests, folder), err)
+	if err := w.insert(ctx, c); err != nil {
+		return nil, w.withdraw(ctx, id, append(in.Manifests, folder), err)
 	}
 	return &ImportedStates{Chat: c.chat, States: in.Manifests, Follows: true}, nil
 }
 
 // withdraw removes states that their chat couldn't take up, and gives the reason.
-func (s *Store) withdraw(ctx context.Context, chatID string, list []*cas.Manifest, why error) error {
-	if err := s.states.Withdraw(context.WithoutCancel(ctx), chatID, list); err != nil {
+func (w *Workspaces) withdraw(ctx context.Context, chatID string, list []*cas.Manifest, why error) error {
+	if err := w.states.Withdraw(context.WithoutCancel(ctx), chatID, list); err != nil {
 		return errors.Join(why, storeFault("take the imported states back", err))
 	}
 	return why
@@ -219,10 +219,10 @@ func titleOf(extras []cas.Extra) string {
 }
 
 // readHistory reads a file's states as those of a chat: all of them or none.
-func (s *Store) readHistory(ctx context.Context, chatID string, file History) (*cas.Import, error) {
+func (w *Workspaces) readHistory(ctx context.Context, chatID string, file History) (*cas.Import, error) {
 	const hint = "fettle workspace export 1 history.tar.gz   writes such a file"
 	var about *exportedChat // read once, for all states
-	in, err := s.states.Import(ctx, file.Content, cas.ImportOptions{ChatID: chatID, Limits: s.o.States,
+	in, err := w.states.Import(ctx, file.Content, cas.ImportOptions{ChatID: chatID, Limits: w.o.States,
 		Maker: func(extras []cas.Extra, call string) string {
 			if about == nil {
 				known := aboutChat(extras)

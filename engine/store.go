@@ -76,6 +76,9 @@ type Store struct {
 	// services are the processes of tools that outlive their calls.
 	services FolderServices
 
+	// takeFolder records the files of a chat's own folder as a state and returns its id, or
+	// "" if no state can have all of them.
+	takeFolder func(ctx context.Context, chatID string) (state string, err error)
 	// builtins returns the ids of the tools that belong to the program, which no toolset may
 	// have.
 	builtins func() []string
@@ -112,6 +115,7 @@ func newStore(o *StoreOptions) *Store {
 		held:        holding{taking: make(chan struct{}, 1)},
 		running:     func(TurnID) bool { return false },
 		services:    noServices{},
+		takeFolder:  func(context.Context, string) (string, error) { return "", nil },
 		builtins:    func() []string { return nil },
 		recordLimit: largestRecord,
 		pause:       func(string) {},
@@ -135,4 +139,8 @@ func (s *Store) storeDir() string { return filepath.Join(s.o.DataDir, "store") }
 // newID makes an id that sorts by time.
 func (s *Store) newID() string {
 	return ulid.MustNew(ulid.Timestamp(s.o.Now()), rand.Reader).String()
+}
+
+func (s *Store) managedDir(chatID string) string {
+	return filepath.Join(s.o.DataDir, "chats", chatID, "workspace")
 }

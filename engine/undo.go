@@ -87,21 +87,21 @@ type Restored struct {
 // reverted and what it replaced, until something new is done. An Undo with Call of a step
 // that is not the last one is a step itself: Redo restores what it reverted, and so does
 // Undo, as of any last step. See [Restored.Inverse].
-func (e *Engine) Undo(ctx context.Context, req RestoreRequest) (*Restored, error) {
+func (w *Workspaces) Undo(ctx context.Context, req RestoreRequest) (*Restored, error) {
 	req.doing = "undo"
 	if req.Call != "" {
-		return e.step(ctx, req, e.undoAlone)
+		return w.step(ctx, req, w.undoAlone)
 	}
-	return e.step(ctx, req, undoLast)
+	return w.step(ctx, req, undoLast)
 }
 
 // Redo restores what Undo has reverted, and what that replaced. What an Undo left as it was,
 // by Keep or since it was as the Undo would have it, Redo leaves, too. If nothing is undone
 // and the last change is an Undo with Call, Redo brings back what that reverted, one such
 // Undo at a time; Undo reverts this.
-func (e *Engine) Redo(ctx context.Context, req RestoreRequest) (*Restored, error) {
+func (w *Workspaces) Redo(ctx context.Context, req RestoreRequest) (*Restored, error) {
 	req.doing = "redo"
-	return e.step(ctx, req, redoNext)
+	return w.step(ctx, req, redoNext)
 }
 
 // chooser chooses the move that a request asks for.
@@ -135,27 +135,27 @@ func redoNext(ctx context.Context, chat chat.Chat, h *history, req RestoreReques
 
 func logOf(chat int64) string { return fmt.Sprintf("fettle workspace log %d", chat) }
 
-func (e *Engine) step(ctx context.Context, req RestoreRequest, choose chooser) (*Restored, error) {
+func (w *Workspaces) step(ctx context.Context, req RestoreRequest, choose chooser) (*Restored, error) {
 	req.planned()
-	return e.withFolder(ctx, req, func(chat chat.Chat, ws *toolset.Workspace) (*Restored, error) {
+	return w.withFolder(ctx, req, func(chat chat.Chat, ws *toolset.Workspace) (*Restored, error) {
 		if chat.ActiveManifest == "" {
 			return nil, noFiles(chat)
 		}
-		if _, err := e.takeInOwn(ctx, &chat, ws, req); err != nil {
+		if _, err := w.takeInOwn(ctx, &chat, ws, req); err != nil {
 			return nil, err
 		}
-		h, err := e.history(ctx, chat)
+		h, err := w.history(ctx, chat)
 		if err != nil {
 			return nil, err
 		}
 		m, err := choose(ctx, chat, h, req)
 		if err == nil {
-			err = e.knowKept(ctx, chat, ws, m.to, req.Keep)
+			err = w.knowKept(ctx, chat, ws, m.to, req.Keep)
 		}
 		if err != nil {
 			return nil, err
 		}
-		way, err := e.route(ctx, m, h.active)
+		way, err := w.route(ctx, m, h.active)
 		if err != nil {
 			return nil, err
 		}
@@ -163,9 +163,9 @@ func (e *Engine) step(ctx context.Context, req RestoreRequest, choose chooser) (
 		req.Paths = way.paths
 		r := restoring{chat: chat, ws: ws, to: m.to, from: way.from, active: h.active, mark: m.mark, steps: m.over(), since: m.since, moves: true, alone: m.alone}
 		if len(way.foreign) > 0 && !req.Overwrite && !req.Plan {
-			return nil, e.conflicts(ctx, r, req, way.foreign)
+			return nil, w.conflicts(ctx, r, req, way.foreign)
 		}
-		out, err := e.restore(ctx, r, req)
+		out, err := w.restore(ctx, r, req)
 		if err != nil {
 			return nil, err
 		}
@@ -179,7 +179,7 @@ func (e *Engine) step(ctx context.Context, req RestoreRequest, choose chooser) (
 		if req.Plan {
 			out.Blocked = joinBlocked(way.foreign, out.Blocked)
 		}
-		if err := e.nameTools(ctx, out.Steps); err != nil { // the files are back all the same
+		if err := w.nameTools(ctx, out.Steps); err != nil { // the files are back all the same
 			out.Untold = storeFault("tell what made the states", err)
 		}
 		return out, nil
@@ -188,26 +188,26 @@ func (e *Engine) step(ctx context.Context, req RestoreRequest, choose chooser) (
 
 // RestoreState brings a state of the chat back, or the paths of it. It is a
 // step itself, so Undo takes it back.
-func (e *Engine) RestoreState(ctx context.Context, manifest string, req RestoreRequest) (*Restored, error) {
+func (w *Workspaces) RestoreState(ctx context.Context, manifest string, req RestoreRequest) (*Restored, error) {
 	req.doing = "restore"
 	req.planned()
-	return e.withFolder(ctx, req, func(chat chat.Chat, ws *toolset.Workspace) (*Restored, error) {
-		to, err := e.state(ctx, chat, manifest)
+	return w.withFolder(ctx, req, func(chat chat.Chat, ws *toolset.Workspace) (*Restored, error) {
+		to, err := w.state(ctx, chat, manifest)
 		if err != nil {
 			return nil, err
 		}
-		active, err := e.takeInOwn(ctx, &chat, ws, req)
+		active, err := w.takeInOwn(ctx, &chat, ws, req)
 		if err != nil {
 			return nil, err
 		}
-		if err := e.knowKept(ctx, chat, ws, to, req.Keep); err != nil {
+		if err := w.knowKept(ctx, chat, ws, to, req.Keep); err != nil {
 			return nil, err
 		}
-		foreign, err := e.editedSince(ctx, active, to)
+		foreign, err := w.editedSince(ctx, active, to)
 		if err != nil {
 			return nil, err
 		}
-		lost, err := e.wouldLose(ctx, chat.ID, active, to) // also what calls have seen since
+		lost, err := w.wouldLose(ctx, chat.ID, active, to) // also what calls have seen since
 		if err != nil {
 			return nil, err
 		}
@@ -215,9 +215,9 @@ func (e *Engine) RestoreState(ctx context.Context, manifest string, req RestoreR
 		foreign = outside(within(foreign, req.Paths), req.Keep)
 		r := restoring{chat: chat, ws: ws, to: to, active: active, mark: to.ID}
 		if len(foreign) > 0 && !req.Overwrite && !req.Plan {
-			return nil, e.conflicts(ctx, r, req, foreign)
+			return nil, w.conflicts(ctx, r, req, foreign)
 		}
-		out, err := e.restore(ctx, r, req)
+		out, err := w.restore(ctx, r, req)
 		if err != nil {
 			return nil, err
 		}
@@ -232,20 +232,20 @@ func (e *Engine) RestoreState(ctx context.Context, manifest string, req RestoreR
 // brought back, so that what a person has changed there since the last call is
 // seen. In the user's folder [cas.Store.Materialize] itself looks for that. It
 // gives the active state.
-func (e *Engine) takeInOwn(ctx context.Context, chat *chat.Chat, ws *toolset.Workspace, req RestoreRequest) (*cas.Manifest, error) {
+func (w *Workspaces) takeInOwn(ctx context.Context, chat *chat.Chat, ws *toolset.Workspace, req RestoreRequest) (*cas.Manifest, error) {
 	if ws.Bound || req.read.found() != nil {
-		return e.manifest(ctx, chat.ActiveManifest)
+		return w.manifest(ctx, chat.ActiveManifest)
 	}
-	return e.takeIn(ctx, chat, ws, taking{About: cas.About{Source: cas.External}, watch: req.watch()})
+	return w.takeIn(ctx, chat, ws, taking{About: cas.About{Source: cas.External}, watch: req.watch()})
 }
 
 // editedSince are the paths that somebody else has changed since a tool or a
 // command last gave the folder a state, and that another state would change
 // again.
-func (e *Engine) editedSince(ctx context.Context, now, to *cas.Manifest) ([]cas.Blocked, error) {
+func (w *Workspaces) editedSince(ctx context.Context, now, to *cas.Manifest) ([]cas.Blocked, error) {
 	was := now
 	for was != nil && (was.Source == cas.External || was.Source == cas.Interrupted) {
-		before, err := e.manifest(ctx, was.ParentID)
+		before, err := w.manifest(ctx, was.ParentID)
 		if err != nil {
 			return nil, err
 		}
@@ -258,11 +258,11 @@ func (e *Engine) editedSince(ctx context.Context, now, to *cas.Manifest) ([]cas.
 		return nil, nil
 	}
 	edited := map[string]bool{}
-	if err := e.eachChange(ctx, was, now, func(path string) { edited[path] = true }); err != nil {
+	if err := w.eachChange(ctx, was, now, func(path string) { edited[path] = true }); err != nil {
 		return nil, err
 	}
 	var out []cas.Blocked
-	err := e.eachChange(ctx, now, to, func(path string) {
+	err := w.eachChange(ctx, now, to, func(path string) {
 		if edited[path] {
 			out = append(out, cas.Blocked{Path: path, Reason: "someone else changed it since"})
 		}
@@ -272,32 +272,32 @@ func (e *Engine) editedSince(ctx context.Context, now, to *cas.Manifest) ([]cas.
 
 // withFolder finds the chat, waits for its live turn, and holds its lock and its
 // folder's while it does something.
-func (e *Engine) withFolder(
+func (w *Workspaces) withFolder(
 	ctx context.Context, req RestoreRequest, do func(chat.Chat, *toolset.Workspace) (*Restored, error),
 ) (out *Restored, err error) {
-	e.noticeCutOff(ctx)
-	conv, unlock, err := e.heldChat(ctx, &req)
+	w.noticeCutOff(ctx)
+	conv, unlock, err := w.heldChat(ctx, &req)
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
-	ws, err := e.openWorkspace(conv.chat)
+	ws, err := w.openWorkspace(conv.chat)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, ws.Close()) }()
 	if req.doing != "" { // a command that applies it does not mention it
-		for _, w := range e.cutWarnings(ctx, conv.chat.ID, ws.Path) {
-			e.o.Notice(w)
+		for _, text := range w.cutWarnings(ctx, conv.chat.ID, ws.Path) {
+			w.o.Notice(text)
 		}
 	}
-	release, err := e.lockWorkspace(ctx, ws, req.OnWait)
+	release, err := w.lockWorkspace(ctx, ws, req.OnWait)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
 	if req.read != nil {
-		if err := e.readOnly(ctx, conv, req.read); err != nil {
+		if err := w.readOnly(ctx, conv, req.read); err != nil {
 			return nil, err
 		}
 		if req.read.pending != nil {
@@ -307,16 +307,16 @@ func (e *Engine) withFolder(
 		sweepPuts(ws.Root, ".")
 	}
 	here := func() (*toolset.Workspace, func(), error) { return ws, func() {}, nil }
-	if err := e.takeBackCut(ctx, conv.chat, here); err != nil {
+	if err := w.takeBackCut(ctx, conv.chat, here); err != nil {
 		return nil, err
 	}
-	if err := e.settleIn(ctx, &conv.chat, here); err != nil {
+	if err := w.settleIn(ctx, &conv.chat, here); err != nil {
 		return nil, err
 	}
-	if err := e.fill(ctx, &conv.chat, ws); err != nil {
+	if err := w.fill(ctx, &conv.chat, ws); err != nil {
 		return nil, err
 	}
-	if err := e.takeInCut(ctx, conv, ws, req.watch()); err != nil {
+	if err := w.takeInCut(ctx, conv, ws, req.watch()); err != nil {
 		return nil, err
 	}
 	return do(conv.chat, ws)
@@ -324,19 +324,19 @@ func (e *Engine) withFolder(
 
 // heldChat finds the chat, waits for its live turn, and holds its lock until unlock
 // is called. From then on req.OnWait is not nil.
-func (e *Engine) heldChat(ctx context.Context, req *RestoreRequest) (conv *conversation, unlock func(), err error) {
+func (w *Workspaces) heldChat(ctx context.Context, req *RestoreRequest) (conv *conversation, unlock func(), err error) {
 	if req.OnWait == nil {
 		req.OnWait = func(string) {}
 	}
-	chat, err := e.find(ctx, req.Chat, req.OnWait)
+	chat, err := w.find(ctx, req.Chat, req.OnWait)
 	if err != nil {
 		return nil, nil, err
 	}
-	unlock, err = e.lockChat(ctx, chat.ID, func(owner string) { req.OnWait(fmt.Sprintf("chat %d is busy, %s", chat.Number, owner)) })
+	unlock, err = w.lockChat(ctx, chat.ID, func(owner string) { req.OnWait(fmt.Sprintf("chat %d is busy, %s", chat.Number, owner)) })
 	if err != nil {
 		return nil, nil, err
 	}
-	if conv, err = e.loadBy(ctx, chat.ID, "", leafOnly); err != nil { // anew, now that nobody changes it
+	if conv, err = w.loadBy(ctx, chat.ID, "", leafOnly); err != nil { // anew, now that nobody changes it
 		unlock()
 		return nil, nil, err
 	}
@@ -344,17 +344,17 @@ func (e *Engine) heldChat(ctx context.Context, req *RestoreRequest) (conv *conve
 }
 
 // fill gives the folder of a fork its files, if it has none of its own yet.
-func (e *Engine) fill(ctx context.Context, chat *chat.Chat, ws *toolset.Workspace) error {
-	m, err := e.manifest(ctx, chat.ActiveManifest)
+func (w *Workspaces) fill(ctx context.Context, chat *chat.Chat, ws *toolset.Workspace) error {
+	m, err := w.manifest(ctx, chat.ActiveManifest)
 	if err != nil || m == nil || !unfilled(*chat, m) {
 		return err
 	}
-	done, err := e.branchTo(ctx, branching{chat: chat.ID, message: chat.ActiveLeaf, ws: ws, to: m})
+	done, err := w.branchTo(ctx, branching{chat: chat.ID, message: chat.ActiveLeaf, ws: ws, to: m})
 	if err != nil || done.After.ChatID != chat.ID {
 		return err
 	}
 	chat.ActiveManifest = done.After.ID
-	return e.setActive(ctx, chat.ID, done.After.ID)
+	return w.setActive(ctx, chat.ID, done.After.ID)
 }
 
 // noFiles is the fault of a chat of whose folder there is no state.
@@ -363,18 +363,18 @@ func noFiles(chat chat.Chat) error {
 }
 
 // openWorkspace opens the chat's folder; the caller closes it.
-func (e *Engine) openWorkspace(chat chat.Chat) (*toolset.Workspace, error) {
+func (w *Workspaces) openWorkspace(chat chat.Chat) (*toolset.Workspace, error) {
 	var ws *toolset.Workspace
 	var err error
 	if chat.Workspace != "" {
-		ws, err = toolset.OpenBound(chat.Workspace, e.places())
+		ws, err = toolset.OpenBound(chat.Workspace, w.places())
 	} else {
-		ws, err = toolset.OpenManaged(e.managedDir(chat.ID))
+		ws, err = toolset.OpenManaged(w.managedDir(chat.ID))
 	}
 	if err != nil {
 		return nil, fault.Wrap(fault.Failed, "open the chat's workspace", err)
 	}
-	e.equip(ws)
+	w.equip(ws)
 	return ws, nil
 }
 
@@ -397,16 +397,16 @@ type restoring struct {
 }
 
 // restore brings a state back and makes the result the chat's active one.
-func (e *Engine) restore(ctx context.Context, r restoring, req RestoreRequest) (*Restored, error) {
+func (w *Workspaces) restore(ctx context.Context, r restoring, req RestoreRequest) (*Restored, error) {
 	about := cas.About{ChatID: r.chat.ID, Source: cas.Restored, SourceRef: r.mark, Steps: r.steps, SinceID: r.since}
 	if !req.Plan {
-		e.endServicesIn(r.ws, "files of its workspace were brought back")
+		w.endServicesIn(r.ws, "files of its workspace were brought back")
 	}
-	done, err := e.states.Materialize(ctx, casWorkspace(r.ws), r.to, cas.RestoreOptions{
+	done, err := w.states.Materialize(ctx, casWorkspace(r.ws), r.to, cas.RestoreOptions{
 		About:  about,
 		Active: r.active, From: r.from, Paths: req.Paths, Exact: r.moves, Keep: req.Keep, Overwrite: req.Overwrite, Plan: req.Plan,
 		Found: req.read.found(), Doing: req.doing,
-		Limits: e.o.States, Writing: req.Writing, Written: req.Written, Begin: req.Begin, Progress: req.Progress,
+		Limits: w.o.States, Writing: req.Writing, Written: req.Written, Begin: req.Begin, Progress: req.Progress,
 	})
 	var conflict *cas.ConflictError
 	if errors.As(err, &conflict) {
@@ -424,27 +424,27 @@ func (e *Engine) restore(ctx context.Context, r restoring, req RestoreRequest) (
 	}
 	if r.moves && !r.alone && done.After.ID == done.Before.ID {
 		about.ParentID = done.Before.ID
-		snap, err := e.states.Snapshot(ctx, casWorkspace(r.ws), cas.SnapshotOptions{About: about, Limits: e.o.States})
+		snap, err := w.states.Snapshot(ctx, casWorkspace(r.ws), cas.SnapshotOptions{About: about, Limits: w.o.States})
 		if err != nil {
 			return nil, stateFault("note what was undone", err)
 		}
 		out.After = snap.Manifest
 	}
-	e.pause("restore:done")
+	w.pause("restore:done")
 	out.Chat.ActiveManifest = out.After.ID
-	return out, e.setActive(ctx, r.chat.ID, out.After.ID)
+	return out, w.setActive(ctx, r.chat.ID, out.After.ID)
 }
 
 // setActive makes a manifest the chat's active one. Who calls it holds the
 // chat's lock.
-func (s *Store) setActive(ctx context.Context, chatID, manifest string) error {
-	err := s.store.UpdateSync(ctx, func(tx *kv.Tx) error {
-		chat, err := s.tables.chats.Get(tx, kv.Str(chatID))
+func (w *Workspaces) setActive(ctx context.Context, chatID, manifest string) error {
+	err := w.store.UpdateSync(ctx, func(tx *kv.Tx) error {
+		chat, err := w.tables.chats.Get(tx, kv.Str(chatID))
 		if err != nil {
 			return err
 		}
 		chat.ActiveManifest, chat.CutShort = manifest, chat.CutShort && chat.ActiveManifest == manifest
-		return putBounded(s, tx, s.tables.chats, chat, chat.Called())
+		return putBounded(w.Store, tx, w.tables.chats, chat, chat.Called())
 	})
 	if err != nil {
 		return storeFault("note the state of the workspace", err)
@@ -456,13 +456,13 @@ func (s *Store) setActive(ctx context.Context, chatID, manifest string) error {
 // active one, @-1 the one before it and so on; else the id of a manifest, of a
 // message (the state after it) or of a tool call (the state after it), or the
 // beginning of one that is the only one to begin so.
-func (e *Engine) State(ctx context.Context, chat chat.Chat, name string) (*cas.Manifest, error) {
-	if _, err := e.Fold(ctx, FoldAll); err != nil {
+func (w *Workspaces) State(ctx context.Context, chat chat.Chat, name string) (*cas.Manifest, error) {
+	if _, err := w.Fold(ctx, FoldAll); err != nil {
 		return nil, err
 	}
-	chat, err := e.asSettled(ctx, chat)
+	chat, err := w.asSettled(ctx, chat)
 	if err != nil {
 		return nil, err
 	}
-	return e.state(ctx, chat, name)
+	return w.state(ctx, chat, name)
 }

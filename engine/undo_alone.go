@@ -12,8 +12,8 @@ import (
 
 // undoAlone is the move that reverts one step of the history. If that is the last one it is
 // an undo of one step; otherwise it is a new step, and those after the reverted one stay.
-func (e *Engine) undoAlone(ctx context.Context, chat chat.Chat, h *history, req RestoreRequest) (*move, error) {
-	m, err := e.state(ctx, chat, req.Call)
+func (w *Workspaces) undoAlone(ctx context.Context, chat chat.Chat, h *history, req RestoreRequest) (*move, error) {
+	m, err := w.state(ctx, chat, req.Call)
 	if err != nil {
 		return nil, err
 	}

@@ -13,9 +13,9 @@ import (
 
 // conflicts is the fault that lists what is in the way of a restore: the foreign paths that
 // its steps show, and those that the folder shows.
-func (e *Engine) conflicts(ctx context.Context, r restoring, req RestoreRequest, foreign []cas.Blocked) error {
+func (w *Workspaces) conflicts(ctx context.Context, r restoring, req RestoreRequest, foreign []cas.Blocked) error {
 	req.Plan = true
-	plan, err := e.restore(ctx, r, req)
+	plan, err := w.restore(ctx, r, req)
 	if err != nil {
 		return err
 	}

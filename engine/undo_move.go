@@ -199,7 +199,7 @@ func (r *route) only(these, keep []string) {
 
 // router finds a move's route.
 type router struct {
-	e       *Engine
+	e       *Workspaces
 	m       *move
 	active  *cas.Manifest
 	touched map[string]bool            // by the steps
@@ -211,9 +211,9 @@ type router struct {
 // route returns the paths that the steps of a move have changed and those that moves which
 // it reverts have, and of them those that somebody else has changed: to restore these
 // would lose what that one did. One that is already as it is to be is not among them.
-func (e *Engine) route(ctx context.Context, m *move, active *cas.Manifest) (*route, error) {
+func (w *Workspaces) route(ctx context.Context, m *move, active *cas.Manifest) (*route, error) {
 	r := &router{
-		e: e, m: m, active: active, touched: map[string]bool{}, from: map[string]*cas.Manifest{},
+		e: w, m: m, active: active, touched: map[string]bool{}, from: map[string]*cas.Manifest{},
 		differs: map[string]map[string]bool{}, others: map[string]string{},
 	}
 	if err := r.targets(ctx); err != nil {

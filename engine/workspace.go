@@ -43,10 +43,10 @@ func (t *turn) openManaged() (*toolset.Workspace, error) {
 }
 
 // equip sets what tools and their processes need of a workspace beyond its folder.
-func (e *Engine) equip(ws *toolset.Workspace) {
-	ws.Temporaries = e.temporaries
+func (w *Workspaces) equip(ws *toolset.Workspace) {
+	ws.Temporaries = w.temporaries
 	if ws.Bound {
-		ws.Outlive = e.outlive(ws.Path)
+		ws.Outlive = w.outlive(ws.Path)
 	}
 }
 
@@ -158,25 +158,21 @@ func (t *turn) takeBack() error {
 
 // WorkspacePath is the folder that the chat's tools work in. A managed one
 // exists once a tool has run.
-func (s *Store) WorkspacePath(c chat.Chat) string {
+func (w *Workspaces) WorkspacePath(c chat.Chat) string {
 	if c.Workspace != "" {
 		return c.Workspace
 	}
-	return s.managedDir(c.ID)
-}
-
-func (s *Store) managedDir(chatID string) string {
-	return filepath.Join(s.o.DataDir, "chats", chatID, "workspace")
+	return w.managedDir(c.ID)
 }
 
 // lockWorkspace keeps two chats that bind one folder from running tools in it
 // at once. A managed folder has only its chat, whose lock is held.
-func (s *Store) lockWorkspace(ctx context.Context, ws *toolset.Workspace, notice func(string)) (func(), error) {
+func (w *Workspaces) lockWorkspace(ctx context.Context, ws *toolset.Workspace, notice func(string)) (func(), error) {
 	if !ws.Bound {
 		return func() {}, nil
 	}
 	sum := sha256.Sum256([]byte(ws.Path))
-	return s.lock(ctx, "ws-"+hex.EncodeToString(sum[:8]), func(owner string) {
+	return w.lock(ctx, "ws-"+hex.EncodeToString(sum[:8]), func(owner string) {
 		notice("waiting for " + ws.Path + ", " + owner + " runs tools in it")
 	})
 }
