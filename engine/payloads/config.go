@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 // Config is document 001's PayloadConfig. The JSON names are those of a
@@ -161,20 +163,5 @@ func isWord(c byte) bool { return isLetter(c) || c >= '0' && c <= '9' || c == '_
 // maxShown bounds a name or a reason within a message.
 const maxShown = 300
 
-// shown makes a stranger's text fit for a message: one line, no control
-// characters, not too long.
-func shown(s string) string {
-	s = strings.Map(func(r rune) rune {
-		switch {
-		case unicode.IsControl(r) || unicode.In(r, unicode.Zl, unicode.Zp):
-			return ' '
-		case unicode.Is(unicode.Cf, r): // could turn the line's direction round
-			return -1
-		}
-		return r
-	}, strings.ToValidUTF8(s[:min(len(s), 4*maxShown)], ""))
-	if len(s) <= maxShown {
-		return s
-	}
-	return strings.ToValidUTF8(s[:maxShown], "") + "…"
-}
+// shown returns a text of others for a message: one line of at most maxShown bytes.
+func shown(s string) string { return sanitize.Cut(sanitize.Line(s), maxShown) }

@@ -230,7 +230,7 @@ func leaves() []rule {
 		},
 		{
 			rooms: []string{"./engine/payloads/..."}, tests: true, deep: true,
-			forbid: []string{"./..."}, allow: []string{"./engine/event", "./internal/record", "./internal/schema", "./internal/nearest"},
+			forbid: []string{"./..."}, allow: []string{"./engine/event", "./internal/record", "./internal/sanitize", "./internal/schema", "./internal/nearest"},
 			why: "what a text and a result hold of payloads is told without knowing turns, models and tools",
 		},
 		{
@@ -275,12 +275,12 @@ func leaves() []rule {
 		},
 		{
 			rooms:  []string{"./server/dialect/..."},
-			forbid: []string{"./..."}, allow: []string{"./engine/event", "./engine/fault", "./internal/float32s"},
+			forbid: []string{"./..."}, allow: []string{"./engine/event", "./engine/fault", "./internal/float32s", "./internal/sanitize"},
 			why: "a dialect is a pure function from events to frames, and from a body to a request",
 		},
 		{
 			rooms: []string{"./server/dialect/..."}, tests: true,
-			forbid: []string{"./..."}, allow: []string{"./engine/event", "./engine/fault", "./internal/float32s", "./internal/sse", "./internal/schema", "./internal/nodetest", "./internal/needtest"},
+			forbid: []string{"./..."}, allow: []string{"./engine/event", "./engine/fault", "./internal/float32s", "./internal/sanitize", "./internal/sse", "./internal/schema", "./internal/nodetest", "./internal/needtest"},
 			why: "its tests read the frames back and hold them against published schemas, and start no engine",
 		},
 		{

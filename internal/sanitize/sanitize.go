@@ -80,12 +80,18 @@ func Cut(s string, most int) string {
 }
 
 // hides reports whether a character hides a part of a text or changes its direction:
-// control characters, the marks and embeddings of bidirectional text (UAX #9), the byte
-// order mark, and the tag characters, which no program draws.
+// control and format characters, among them the marks of bidirectional text (UAX #9),
+// characters without width and the tag characters. The two joiners are part of many scripts
+// and emoji, and the signs that stand before numbers are visible; these remain.
 func hides(r rune) bool {
-	return r < ' ' || r >= 0x7f && r < 0xa0 || r == 0x61c || r == 0x200e || r == 0x200f ||
-		r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 || r == 0xfeff || r >= 0xe0000 && r <= 0xe007f
+	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) && r != zeroWidthNonJoiner && r != zeroWidthJoiner &&
+		!unicode.Is(unicode.Prepended_Concatenation_Mark, r)
 }
+
+const (
+	zeroWidthNonJoiner = '\u200c'
+	zeroWidthJoiner    = '\u200d'
+)
 
 // separator reports whether a character ends a line (U+2028) or a paragraph (U+2029).
 func separator(r rune) bool { return r == 0x2028 || r == 0x2029 }

@@ -11,13 +11,15 @@ import (
 func TestTexts(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string][2]string{
-		"":                                      {"", ""},
-		"two\n  lines\tand\r\nmore":             {"two lines and more", "two\n  lines\tand\nmore"},
-		"\x1b]52;c;x\x07 \u009b31m":             {"]52;c;x 31m", "]52;c;x 31m"},
-		"a\u202egpj.exe\u202c\u2066b\u2069":     {"agpj.exeb", "agpj.exeb"},
-		"\xff日本":                                {"\ufffd日本", "\ufffd日本"},
-		"a\u200eb\u200f\u061cc\ufeff\U000e0041": {"abc", "abc"},
-		"one\u2028two\u2029three":               {"one two three", "one\ntwo\nthree"},
+		"":                                        {"", ""},
+		"two\n  lines\tand\r\nmore":               {"two lines and more", "two\n  lines\tand\nmore"},
+		"\x1b]52;c;x\x07 \u009b31m":               {"]52;c;x 31m", "]52;c;x 31m"},
+		"a\u202egpj.exe\u202c\u2066b\u2069":       {"agpj.exeb", "agpj.exeb"},
+		"\xff日本":                                  {"\ufffd日本", "\ufffd日本"},
+		"a\u200eb\u200f\u061cc\ufeff\U000e0041":   {"abc", "abc"},
+		"so\u00adft\u200b \u2060word":             {"soft word", "soft word"},
+		"\U0001f468\u200d\U0001f33e \u0600\u0661": {"\U0001f468\u200d\U0001f33e \u0600\u0661", "\U0001f468\u200d\U0001f33e \u0600\u0661"},
+		"one\u2028two\u2029three":                 {"one two three", "one\ntwo\nthree"},
 	} {
 		if line, text := sanitize.Line(in), sanitize.Text(in); line != want[0] || text != want[1] {
 			t.Errorf("%q: %q %q", in, line, text)

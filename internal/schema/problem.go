@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 
+	"github.com/fettle-cli/fettle/internal/sanitize"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 )
@@ -47,14 +47,7 @@ func Explain(problems []Problem) string {
 // maxShownPointer keeps a hostile key from filling the message.
 const maxShownPointer = 300
 
-func shownPointer(p string) string {
-	return clip(strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		return unicode.ReplacementChar
-	}, p), maxShownPointer)
-}
+func shownPointer(p string) string { return clip(sanitize.Mask(p), maxShownPointer) }
 
 // clip shortens a text to about n bytes, at a character.
 func clip(s string, n int) string {

@@ -7,7 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
-	"unicode/utf8"
+
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 // What a request may be. The bounds are far above what clients send, and low
@@ -130,39 +131,17 @@ func isObject(raw json.RawMessage) bool { return begins(raw) == '{' }
 
 func item(field string, i int) string { return field + "[" + strconv.Itoa(i) + "]" }
 
-// clean takes control characters out of a text that is shown in one line, and
-// bounds it: parts of it are the client's.
+// clean returns a client's text as one line for a message.
 func clean(s string) string {
 	const most = 500
-	return cut(strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) {
-			return ' '
-		}
-		return r
-	}, s), most)
+	return sanitize.Cut(sanitize.Line(s), most)
 }
 
-// words are what a person wrote for the model: kept as they are, but for what
-// could steer a terminal.
+// words returns what a user wrote for the model: kept as it is, but for what could steer a
+// terminal or hide a part of the text.
 func words(s string) string {
 	const most = 4 << 10
-	return cut(strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) && r != '\n' && r != '\t' {
-			return -1
-		}
-		return r
-	}, s), most)
-}
-
-// cut bounds a text. What is no UTF-8 in it was made U+FFFD by strings.Map.
-func cut(s string, most int) string {
-	if len(s) <= most {
-		return s
-	}
-	for !utf8.RuneStart(s[most]) {
-		most--
-	}
-	return s[:most] + "…"
+	return sanitize.Cut(sanitize.Text(s), most)
 }
 
 // check holds a decoded request against the limits.

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 // Bounds of the search for the nearest text. The first two bound its time (a
@@ -44,7 +46,7 @@ func (d document) noMatch(old, new string) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s. Nearest to it: %s%s", msg, where, difference(got, want))
 	for i, line := range got[:min(len(got), maxShownNear)] {
-		fmt.Fprintf(&b, "\n%d: %s", at+1+i, harmless(clip(line, maxNearLength)))
+		fmt.Fprintf(&b, "\n%d: %s", at+1+i, sanitize.Mask(clip(line, maxNearLength)))
 	}
 	if len(got) > maxShownNear {
 		fmt.Fprintf(&b, "\n… %d more", len(got)-maxShownNear)
@@ -57,17 +59,6 @@ func (d document) noMatch(old, new string) error {
 func firstLines(text string, most int) []string {
 	lines := strings.SplitN(text, "\n", most+1)
 	return lines[:min(len(lines), most)]
-}
-
-// harmless shows a line of a file in an error, which may reach a terminal:
-// without control characters but tabs.
-func harmless(line string) string {
-	return strings.Map(func(r rune) rune {
-		if r != '\t' && !unicode.IsPrint(r) {
-			return unicode.ReplacementChar
-		}
-		return r
-	}, line)
 }
 
 // meaningful keeps "}" from being "there already".

@@ -12,10 +12,10 @@ import (
 	"net/url"
 	"strings"
 	"time"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/fettle-cli/fettle/internal/publicnet"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 	"github.com/fettle-cli/fettle/toolset"
 )
 
@@ -195,17 +195,5 @@ func charsOf(asked int) int {
 	return min(asked, maxChars)
 }
 
-// oneWebLine makes one harmless line of what a server says.
-func oneWebLine(s string, most int) string {
-	s = strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) && r != ' ' {
-			return ' '
-		}
-		return r
-	}, strings.ToValidUTF8(s, ""))
-	s = strings.Join(strings.Fields(s), " ")
-	if len(s) > most {
-		s = clip(s, most) + "…"
-	}
-	return s
-}
+// oneWebLine returns a server's text as one line of at most a number of bytes.
+func oneWebLine(s string, most int) string { return sanitize.Cut(sanitize.Line(s), most) }

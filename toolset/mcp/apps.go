@@ -146,7 +146,7 @@ func (m *Manager) App(ctx context.Context, s Server, ws *toolset.Workspace, tool
 }
 
 func appTool(t *sdk.Tool) AppTool {
-	out := AppTool{Name: t.Name, Title: plain(t.Title, maxTitle), Description: harmless(t.Description, maxDescription), InputSchema: marshal(t.InputSchema)}
+	out := AppTool{Name: t.Name, Title: plain(t.Title, maxTitle), Description: visible(t.Description, maxDescription), InputSchema: marshal(t.InputSchema)}
 	if t.OutputSchema != nil {
 		out.OutputSchema = marshal(t.OutputSchema)
 	}

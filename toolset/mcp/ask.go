@@ -75,7 +75,7 @@ func turnOf(a *answering) string {
 // elicit asks a person on behalf of a server. The question ends with the call
 // that it came up in.
 func (c *conn) elicit(ctx context.Context, r *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
-	q := Question{Server: c.server.ID, Message: harmless(r.Params.Message, maxMessageText)}
+	q := Question{Server: c.server.ID, Message: visible(r.Params.Message, maxMessageText)}
 	if r.Params.URL != "" {
 		u, err := url.Parse(r.Params.URL)
 		if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil || len(r.Params.URL) > maxMessageText {
@@ -170,7 +170,7 @@ func stopReason(ours string) string {
 
 // prompting reads a server's prompt. It may hold texts alone.
 func (c *conn) prompting(p *sdk.CreateMessageParams) (toolset.Prompting, error) {
-	out := toolset.Prompting{Server: c.server.ID, System: harmless(p.SystemPrompt, maxPrompt), MaxTokens: int(min(max(p.MaxTokens, 0), 1<<20))}
+	out := toolset.Prompting{Server: c.server.ID, System: visible(p.SystemPrompt, maxPrompt), MaxTokens: int(min(max(p.MaxTokens, 0), 1<<20))}
 	if p.Temperature > 0 && p.Temperature <= 2 {
 		out.Temperature = &p.Temperature
 	}
@@ -192,7 +192,7 @@ func (c *conn) prompting(p *sdk.CreateMessageParams) (toolset.Prompting, error) 
 		case len(text.Text) > maxPrompt:
 			return out, fmt.Errorf("a message of the prompt has %d KB; %d KB are allowed", len(text.Text)>>10, maxPrompt>>10)
 		}
-		out.Messages = append(out.Messages, toolset.PromptMessage{Role: string(m.Role), Text: harmless(text.Text, maxPrompt)})
+		out.Messages = append(out.Messages, toolset.PromptMessage{Role: string(m.Role), Text: visible(text.Text, maxPrompt)})
 	}
 	return out, nil
 }

@@ -216,7 +216,7 @@ func (c *conn) result(t toolset.Tool, res *sdk.CallToolResult) (toolset.Result, 
 	if res.StructuredContent != nil {
 		out.Data = marshal(res.StructuredContent)
 		if !g.repeats(out.Data) {
-			g.text = strings.TrimPrefix(g.text+"\n\n", "\n\n") + harmless(string(out.Data), maxText)
+			g.text = strings.TrimPrefix(g.text+"\n\n", "\n\n") + visible(string(out.Data), maxText)
 		}
 	}
 	out.Text = g.text
@@ -272,7 +272,7 @@ func gather(content []sdk.Content) *gathered {
 			texts = append(texts, text)
 		}
 	}
-	g.text = harmless(strings.Join(texts, "\n\n"), maxText)
+	g.text = visible(strings.Join(texts, "\n\n"), maxText)
 	return g
 }
 

@@ -6,12 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
-	"unicode"
-	"unicode/utf8"
+
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 const (
@@ -191,29 +190,8 @@ func (l *lines) Close() error { return l.from.Close() }
 // maxLogLine bounds one line of a server's log.
 const maxLogLine = 2000
 
-// plain makes one harmless line of a server's words.
-func plain(text string, most int) string {
-	return strings.Join(strings.Fields(harmless(text, most)), " ")
-}
+// plain returns a server's text as one line, and bounds it.
+func plain(text string, most int) string { return sanitize.Line(sanitize.Cut(text, most)) }
 
-// harmless takes control and direction characters out of a text, apart from
-// tabs and line ends, and bounds it.
-func harmless(text string, most int) string {
-	text = strings.ToValidUTF8(text, "\uFFFD")
-	if len(text) > most {
-		cut := most
-		for cut > 0 && !utf8.RuneStart(text[cut]) {
-			cut--
-		}
-		text = text[:cut] + "…"
-	}
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n' || r == '\t':
-			return r
-		case r == '\r', unicode.IsControl(r), unicode.Is(unicode.Cf, r) && r != '\u200d' && r != '\u200c':
-			return -1
-		}
-		return r
-	}, text)
-}
+// visible removes what hides or reorders a part of a server's text, and bounds it.
+func visible(text string, most int) string { return sanitize.Text(sanitize.Cut(text, most)) }

@@ -97,7 +97,7 @@ func (m *Manager) Look(ctx context.Context, s Server, ws *toolset.Workspace) (*R
 			out.Name, out.Version = plain(info.ServerInfo.Name, maxTitle), plain(info.ServerInfo.Version, maxTitle)
 		}
 		out.Protocol = plain(info.ProtocolVersion, maxTitle)
-		out.Instructions = harmless(info.Instructions, maxDescription)
+		out.Instructions = visible(info.Instructions, maxDescription)
 		out.Tools = c.tools()
 		c.mu.Lock()
 		out.Notes = append(out.Notes, c.notes...)
@@ -185,7 +185,7 @@ func (m *Manager) Read(ctx context.Context, s Server, ws *toolset.Workspace, uri
 			if r.Blob != nil {
 				part.Blob = r.Blob
 			} else {
-				part.Text = harmless(r.Text, maxMessage)
+				part.Text = visible(r.Text, maxMessage)
 			}
 			out = append(out, part)
 		}
@@ -221,7 +221,7 @@ func promptPart(msg *sdk.PromptMessage) Content {
 	}
 	switch p := msg.Content.(type) {
 	case *sdk.TextContent:
-		part.Text = harmless(p.Text, maxMessage)
+		part.Text = visible(p.Text, maxMessage)
 	case *sdk.ImageContent:
 		part.MIMEType, part.Blob = plain(p.MIMEType, maxTitle), p.Data
 	case *sdk.AudioContent:
@@ -229,10 +229,10 @@ func promptPart(msg *sdk.PromptMessage) Content {
 	case *sdk.EmbeddedResource:
 		if p.Resource != nil {
 			part.URI, part.MIMEType = plain(p.Resource.URI, maxMessageText), plain(p.Resource.MIMEType, maxTitle)
-			part.Text, part.Blob = harmless(p.Resource.Text, maxMessage), p.Resource.Blob
+			part.Text, part.Blob = visible(p.Resource.Text, maxMessage), p.Resource.Blob
 		}
 	default:
-		part.Text = strings.TrimSpace(harmless((&gathered{}).add(msg.Content), maxMessage))
+		part.Text = strings.TrimSpace(visible((&gathered{}).add(msg.Content), maxMessage))
 	}
 	return part
 }

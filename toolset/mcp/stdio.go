@@ -275,7 +275,7 @@ func (c *child) died() error {
 		return nil
 	}
 	text := "it ended: " + c.exit.String()
-	if said := strings.TrimSpace(harmless(c.exit.Stderr.String(), stderrKept)); said != "" {
+	if said := strings.TrimSpace(visible(c.exit.Stderr.String(), stderrKept)); said != "" {
 		if len(said) > stderrShown {
 			said = "…" + strings.ToValidUTF8(said[len(said)-stderrShown:], "")
 		}

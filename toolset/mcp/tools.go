@@ -166,7 +166,7 @@ func (l *lister) convert(t *sdk.Tool) (toolset.Tool, string) {
 		}
 	}
 	return toolset.Tool{
-		ID: id, ToolsetID: l.server, Name: plain(titleOf(t), maxTitle), Description: harmless(t.Description, maxDescription),
+		ID: id, ToolsetID: l.server, Name: plain(titleOf(t), maxTitle), Description: visible(t.Description, maxDescription),
 		Category: "mcp", InputSchema: input, OutputSchema: output, Streaming: true, Enabled: true,
 		// What it says of itself is a stranger's word, so a person is asked.
 		RequiresConfirmation: true,

@@ -2,9 +2,8 @@ package python
 
 import (
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
+	"github.com/fettle-cli/fettle/internal/sanitize"
 	"github.com/fettle-cli/fettle/toolset"
 )
 
@@ -19,26 +18,8 @@ const (
 	maxPrinted = 2 << 10
 )
 
-// plain takes out of a text what isn't text: control characters but for line
-// ends and tabs, and what changes the direction of writing.
-func plain(s string, limit int) string {
-	s = strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n' || r == '\t':
-			return r
-		case unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r):
-			return -1
-		}
-		return r
-	}, strings.ToValidUTF8(s, "\uFFFD"))
-	if len(s) <= limit {
-		return s
-	}
-	for limit > 0 && !utf8.RuneStart(s[limit]) {
-		limit--
-	}
-	return s[:limit] + " …"
-}
+// plain removes what hides or reorders a part of a text, and bounds it.
+func plain(s string, limit int) string { return sanitize.Cut(sanitize.Text(s), limit) }
 
 // oneLine is plain text on one line.
 func oneLine(s string) string { return strings.Join(strings.Fields(plain(s, maxMessage)), " ") }
