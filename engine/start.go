@@ -254,7 +254,7 @@ func (e *Engine) acceptanceOf(t *turn, conv *conversation) *acceptance {
 	if t.req.System != "" {
 		chat.System = t.req.System
 	}
-	if t.req.KeepMode {
+	if t.req.KeepMode || t.req.KeepPlan {
 		t.modeChange().apply(&chat, now)
 	}
 	if conv.isNew {
@@ -264,7 +264,7 @@ func (e *Engine) acceptanceOf(t *turn, conv *conversation) *acceptance {
 		Version: journalVersion, TurnID: e.newID(), Chat: chat, NewChat: conv.isNew, ParentID: conv.parent,
 		UserMessageID: e.newID(), MessageID: e.newID(), Parts: t.req.Parts, Model: t.model.ref,
 		InteractionType: t.req.InteractionType, ActionMetadata: t.req.ActionMetadata,
-		Plan: t.plan, KeepMode: t.req.KeepMode, Time: now, PID: os.Getpid(),
+		Plan: t.plan, KeepMode: t.req.KeepMode || t.req.KeepPlan, Time: now, PID: os.Getpid(),
 	}
 	if t.req.app != nil {
 		a.Version, a.App, a.MessageID, a.UserMessageID, a.Parts = appVersion, t.req.app.of.ID, t.req.app.of.MessageID, "", nil

@@ -99,6 +99,24 @@ func (r *Review) Empty() bool { return len(r.Files) == 0 }
 // Count returns the number of changes, listed or not.
 func (r *Review) Count() int { return len(r.Files) + r.More }
 
+// Groups returns the listed changes; those that are applied together or not at all are in one
+// group.
+func (r *Review) Groups() (groups [][]ReviewedFile) {
+	at := make(map[string]int)
+	for _, f := range r.Files {
+		i, ok := at[f.Group]
+		if f.Group == "" || !ok {
+			i = len(groups)
+			groups = append(groups, nil)
+		}
+		if f.Group != "" {
+			at[f.Group] = i
+		}
+		groups[i] = append(groups[i], f)
+	}
+	return groups
+}
+
 // ReviewedFile is one change of a [Review].
 type ReviewedFile struct {
 	Path string `json:"path"`
