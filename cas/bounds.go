@@ -55,7 +55,7 @@ func (s *Store) putJournal(w kv.Writer, j *unfinished) error {
 		{"workspace", j.Workspace, maxFolderPath}, {"path", j.Path, maxFolderPath}, {"chat_id", j.ChatID, maxID}, {"record", j.Record, maxID},
 	}
 	for _, stage := range j.Stages {
-		texts = append(texts, boundedText{"stages", stage, maxName})
+		texts = append(texts, boundedText{"stages", stage, maxFolderPath})
 	}
 	if err := refuseLong("record the restore of a workspace", texts...); err != nil {
 		return err

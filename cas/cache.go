@@ -237,6 +237,20 @@ func (r *dirRec) decodePatch(b []byte) error {
 // loadIndex reads a workspace's stat cache. If any of it can't be read, all of
 // it is dropped: files are read anew then.
 func (s *Store) loadIndex(ctx context.Context, ws string) (*index, error) {
+	ix, recs, err := s.readRecords(ctx, ws)
+	if errors.Is(err, errTree) {
+		return new(index), s.dropCache(ctx, ws)
+	}
+	if err != nil {
+		return nil, err
+	}
+	ix.dirs = foldersOf(recs)
+	return ix, nil
+}
+
+// readRecords reads the head of a workspace's stat cache, and the records of all folders. The
+// error is errTree if one of them can't be read, or they are not of one moment.
+func (s *Store) readRecords(ctx context.Context, ws string) (*index, map[string]*dirRec, error) {
 	ix, recs, bad := new(index), make(map[string]*dirRec), false
 	err := s.kv.View(ctx, func(tx *kv.Tx) error {
 		for item, err := range s.cache.Scan(tx, kv.Range{Prefix: kv.Str(ws)}) {
@@ -253,16 +267,15 @@ func (s *Store) loadIndex(ctx context.Context, ws string) (*index, error) {
 		return nil
 	})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if bad || !whole(recs) {
-		return new(index), s.dropCache(ctx, ws)
+		return nil, nil, errTree
 	}
 	for _, r := range recs {
 		r.count()
 	}
-	ix.dirs = foldersOf(recs)
-	return ix, nil
+	return ix, recs, nil
 }
 
 // add reads a stored record into the index's head or into recs, and reports whether it could
@@ -310,19 +323,23 @@ func whole(recs map[string]*dirRec) bool {
 	return true
 }
 
-func (ix *index) head() []byte {
-	b := beginCache(64)
+func (ix *index) encodeHead() []byte {
+	b := beginCache(160)
 	b = binary.AppendUvarint(b, ix.root.dev)
 	b = binary.AppendUvarint(b, ix.root.ino)
-	return appendString(b, ix.epoch)
+	t := ix.totals()
+	return t.append(appendString(b, ix.epoch))
 }
 
-func (ix *index) readHead(b []byte) {
+// readHead reports whether the head has totals, which those of older programs do not have.
+func (ix *index) readHead(b []byte) bool {
 	f := cacheFields(b)
 	dev, ino, epoch := f.uvarint(), f.uvarint(), f.string(maxText)
 	if f.bad == nil {
 		ix.root.dev, ix.root.ino, ix.epoch = dev, ino, epoch
 	}
+	ix.head.read(f)
+	return f.bad == nil
 }
 
 // cacheWrite is a change to the stored index: nothing but a patch, or all pieces
@@ -346,8 +363,8 @@ func (c cacheWrite) size() int {
 // changes lists what must be written so that the store has ix instead of old.
 func (ix *index) changes(old *index) []cacheWrite {
 	var out []cacheWrite
-	if ix.epoch != old.epoch || ix.root.ino != old.root.ino || ix.root.dev != old.root.dev {
-		out = append(out, cacheWrite{dir: headDir, pieces: [][]byte{ix.head()}})
+	if ix.epoch != old.epoch || ix.root.ino != old.root.ino || ix.root.dev != old.root.dev || ix.totals() != old.totals() {
+		out = append(out, cacheWrite{dir: headDir, pieces: [][]byte{ix.encodeHead()}})
 	}
 	for _, dir := range ix.dirs.differing(&old.dirs) {
 		r, was := ix.dirs.get(dir), old.dirs.get(dir)

@@ -288,7 +288,7 @@ func (c *capturer) fileOnce(ctx context.Context, d *dir, e *cached, first int64)
 	}
 	e.remember(&st)
 	e.Digest, e.Text = sum, ""
-	e.racy = racy(&st, c.scan.now, first, c.foreign)
+	e.racy = racy(&st, c.scan.now, first, c.foreign || c.scan.elsewhere(&st))
 	c.moved(1, st.size)
 	c.read.Add(1)
 	return nil

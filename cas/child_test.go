@@ -79,7 +79,10 @@ func childSnapshot(chat string) SnapshotOptions {
 
 // dieAt kills the process, as kill -9 does, at the n-th call to the system or
 // step of an operation.
+//
+// "pause" in front of n counts only the steps.
 func dieAt(s *Store, text string) error {
+	text, onlySteps := strings.CutPrefix(text, "pause")
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
 		return err
@@ -94,7 +97,9 @@ func dieAt(s *Store, text string) error {
 			panic(fmt.Sprint("not killed: ", err))
 		}
 	}
-	s.fault = func(string, string) error { die(); return nil }
+	if !onlySteps {
+		s.fault = func(string, string) error { die(); return nil }
+	}
 	s.pause = func(string) { die() }
 	return nil
 }

@@ -6,6 +6,8 @@ import (
 	"strconv"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/fettle-cli/fettle/internal/mounts"
 )
 
 // openBeneath opens a folder in one call where the kernel knows openat2 (5.6).
@@ -19,6 +21,13 @@ func openBeneath(top int, path string) (int, error) {
 		return openStepwise(top, path) // an old kernel, a filter of a container, a rename in between
 	}
 	return fd, err
+}
+
+// mount returns the id of the mount that the folder is in, 0 where that is not known, and
+// whether this process may write to the folder.
+func (d *dir) mount() (id int, writable bool) {
+	id, _ = mounts.Of(d.fd)
+	return id, unix.Faccessat(d.fd, ".", unix.W_OK|unix.X_OK, unix.AT_EACCESS) == nil
 }
 
 // exchange swaps two names in one step, so that what was there is never lost.

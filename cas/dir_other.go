@@ -194,6 +194,9 @@ func unsupported(err error) bool { return errors.Is(err, errNoCall) }
 
 func clone(_, _ *os.File) error { return errNoCall }
 
+// mount is for Linux: elsewhere there is no list of mounts.
+func (d *dir) mount() (id int, writable bool) { return 0, true }
+
 // listsFaithfully says no: folders are read each time.
 func listsFaithfully(*os.File) bool { return false }
 

@@ -16,7 +16,8 @@
 //   - Snapshot: taking a folder's state. Restore: giving a folder a state, by
 //     [Store.Materialize].
 //   - Stat cache, index: what each file's stat was when its digest was taken.
-//   - Stage: a folder at a workspace's root in which a restore prepares.
+//   - Stage: a folder in which a restore prepares, at a workspace's root and at the root of
+//     each mount below it in which something is going to be moved.
 //   - Epoch: the time between two collections that removed something.
 //   - Layer: the upper folder of an overlay, in which a call's changes are collected.
 //     Lower: the workspace under it, which the call does not write.
@@ -83,6 +84,8 @@
 // no longer exists the folder is listed. Systems without a time of change (Windows) don't show
 // an edit of the same size that also restores the time of modification. A program that writes
 // through a mapping which was dirty before shows nothing until the kernel writes it back.
+// A landing in a process that has not read the cache yet reads only the records of the folders
+// that its call changed, and of those above them; a snapshot reads all of them.
 // [Store.Forget] drops the cache; so does a fault in it, another folder under the same path,
 // and, for what was collected, another epoch.
 //
@@ -128,8 +131,11 @@
 // power cut what was written up to some moment, and nothing later. A failed or killed one
 // leaves contents that no state reaches. A plan that does not land leaves such contents, too.
 //
-// A restore reads the folder, writes a journal, puts everything new into a stage, exchanges
-// names, and then the stage goes. The journal goes to the disk while the plan is made, in one
+// A restore reads the folder, writes a journal, puts everything new into stages, exchanges
+// names, and then the stages go. What is below a mount point has its stage in that mount, since
+// no name can be moved to another mount; the journal names that stage before it is made. A
+// read-only mount, one whose top folder cannot be written to, and a mount point that would have
+// to go are reported by the plan. The journal goes to the disk while the plan is made, in one
 // step with the manifest that the restore is recorded as where all becomes as another one has
 // it, and exists before the stage: until all is done that manifest is not shown. An error takes
 // all back, the manifest too; after a crash the next Snapshot, Materialize or Recover of the
@@ -178,6 +184,11 @@
 // the names and the call wrote one, the new file has all of them; otherwise it has the one name
 // that the call wrote, and the landing reports that the others keep the old content. A layer
 // does not show whether the call wrote into the file or renamed another one to the name.
+//
+// Names that a call linked are one file afterwards. If the workspace has the file unchanged
+// under one of them, the others become names of that file, as they would without the layer;
+// otherwise, also where the user changed it meanwhile, they share a new file. Two files of the
+// workspace with the same content that a call made one file stay two, since that is not a change.
 //
 // # Concurrency
 //

@@ -17,7 +17,31 @@ type folders struct {
 
 // folderMap is a map that folders share, and by whose address they recognize that. A nil
 // pointer is an empty map.
-type folderMap struct{ recs map[string]*dirRec }
+type folderMap struct {
+	recs map[string]*dirRec
+	rest *unread // has the records in place of recs, if not all of them were read
+}
+
+func (m *folderMap) get(path string) *dirRec {
+	switch {
+	case m == nil:
+		return nil
+	case m.rest != nil:
+		return m.rest.get(path)
+	}
+	return m.recs[path]
+}
+
+// every returns all records; one may be nil.
+func (m *folderMap) every() map[string]*dirRec {
+	switch {
+	case m == nil:
+		return nil
+	case m.rest != nil:
+		return m.rest.every()
+	}
+	return m.recs
+}
 
 // sums are sums over the entries of one folder, or of all.
 type sums struct {
@@ -38,7 +62,7 @@ func (t *sums) add(o *sums, times int) {
 
 // foldersOf returns folders that have these records.
 func foldersOf(recs map[string]*dirRec) folders {
-	f := folders{base: &folderMap{recs}, n: len(recs)}
+	f := folders{base: &folderMap{recs: recs}, n: len(recs)}
 	for _, r := range recs {
 		f.sum.add(&r.sums, 1)
 	}
@@ -50,10 +74,7 @@ func (f *folders) get(path string) *dirRec {
 	if r, ok := f.over[path]; ok {
 		return r
 	}
-	if f.base == nil {
-		return nil
-	}
-	return f.base.recs[path]
+	return f.base.get(path)
 }
 
 // all yields the paths and their records in any order.
@@ -64,11 +85,8 @@ func (f *folders) all() iter.Seq2[string, *dirRec] {
 				return
 			}
 		}
-		if f.base == nil {
-			return
-		}
-		for path, r := range f.base.recs {
-			if _, ok := f.over[path]; !ok && !yield(path, r) {
+		for path, r := range f.base.every() {
+			if _, ok := f.over[path]; !ok && r != nil && !yield(path, r) {
 				return
 			}
 		}
@@ -92,14 +110,15 @@ func (f *folders) with(edits map[string]*dirRec) folders {
 		}
 		out.over[path] = r
 	}
-	// Each edit copies over, and once in a while all is copied, so that over stays short.
+	// Each edit copies over, and once in a while all is copied, so that over stays short. No
+	// records are read for that.
 	const few, share = 64, 64
-	if len(out.over) <= max(few, out.n/share) {
+	if len(out.over) <= max(few, out.n/share) || f.base != nil && f.base.rest != nil {
 		return out
 	}
 	recs := make(map[string]*dirRec, out.n)
 	maps.Insert(recs, out.all())
-	return folders{base: &folderMap{recs}, n: out.n, sum: out.sum}
+	return folders{base: &folderMap{recs: recs}, n: out.n, sum: out.sum}
 }
 
 // differing returns the paths that have another record in old, or a record in only one of

@@ -11,6 +11,7 @@ type index struct {
 	epoch string // of the store, when all its digests were known to be there
 	root  stat   // the folder that it was taken of; only ino and dev count
 	dirs  folders
+	head  indexTotals // as the store has them; set where the index is read
 	// stale is the index that the store has where this one isn't made of it by
 	// a scan; it tells what must be removed there.
 	stale *index

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/fettle-cli/fettle/internal/kv"
@@ -17,7 +16,7 @@ type unfinished struct {
 	Path      string    `json:"path"`
 	Before    Digest    `json:"before"` // the tree that was found
 	Target    Digest    `json:"target"`
-	Stages    []string  `json:"stages"` // folders at the root for what is in motion
+	Stages    []string  `json:"stages"` // folders for what is moved: at the root, and at those of mounts below it
 	ChatID    string    `json:"chat_id"`
 	Doing     string    `json:"doing,omitempty"` // RestoreOptions.Doing
 	Started   time.Time `json:"started"`
@@ -29,8 +28,8 @@ type unfinished struct {
 	Done bool `json:"done,omitempty"`
 }
 
-// stagePrefix begins the names of the folders that a restore works in. They are
-// in the workspace, since only there a rename is one step.
+// stagePrefix begins the names of the folders that a restore works in. They are in the
+// workspace, and in what is mounted below it, since a rename is one step only within a mount.
 const stagePrefix = ".fettle-restore-"
 
 // errUnderWay is a journal that is there when one is to be begun.
@@ -57,8 +56,8 @@ func (s *Store) journal(ctx context.Context, ws string) (j *unfinished, err erro
 // check refuses stages that aren't: they are removed with all that is in them.
 func (j *unfinished) check() error {
 	for _, stage := range j.Stages {
-		if !strings.HasPrefix(stage, stagePrefix) || strings.Contains(stage, "/") {
-			return fmt.Errorf("%.80q is no folder of a restore", stage)
+		if err := checkStage(stage); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -41,6 +41,8 @@ type bench struct {
 	kv  *kv.Store
 	dir string // data directory
 	ws  *Workspace
+	// readOnly is a mount point that becomes read-only once the test has written to it.
+	readOnly string
 }
 
 // newBench makes a store and an empty workspace.

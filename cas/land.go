@@ -63,6 +63,8 @@ type landing struct {
 	enc    []newTree // trees that the store may not have
 	late   []Conflict
 	done   []bool // by op: it has landed
+	// standing has files of the workspace that the call gave further names, see LandingPlan.standing.
+	standing map[*node]*node
 }
 
 // Land carries a plan out. It compares the plan with the workspace once more, and each
@@ -92,6 +94,9 @@ func (s *Store) Land(ctx context.Context, ws *Workspace, p *LandingPlan, o LandO
 	}
 	l := &landing{p: p, o: &o, out: new(Landing)}
 	l.restore = restore{s: s, ws: ws, f: f, written: o.Written, lands: l}
+	if l.mounts, err = s.mountsIn(ws); err != nil {
+		return nil, fmt.Errorf("land in %s: %w", ws.Path, err)
+	}
 	if err := l.land(ctx); err != nil {
 		return nil, err
 	}
@@ -113,6 +118,10 @@ func (l *landing) land(ctx context.Context) error {
 		}
 	})
 	l.callVersion(target)
+	if err := l.found.fault(); err != nil {
+		l.f.index = nil
+		return fmt.Errorf("land in %s: %w", l.ws.Path, err)
+	}
 	if len(l.todo.ops) == 0 {
 		return l.recordOnly(ctx)
 	}
@@ -138,7 +147,7 @@ func (l *landing) choose() {
 			o.n, o.unit = it.n, it.unit
 		}
 	}
-	l.todo = pl.plan
+	l.todo, l.standing = pl.plan, l.p.standing()
 }
 
 // only returns LandOptions.Only, extended by what lands together.
@@ -229,7 +238,7 @@ func (l *landing) callVersion(target *index) {
 				e.drop(n.path)
 			}
 			if !n.gone && (n.Kind != Folder || n.opaque || e.folder(n.path) == nil || !n.Perm.agrees(n.low.Perm)) {
-				e.set(n.path, cached{Entry: n.entry()})
+				e.set(n.path, n.left())
 			}
 		})
 	})
@@ -303,11 +312,17 @@ func (l *landing) carryOut(ctx context.Context, target *index) error {
 // report lists what has landed, and what the user changed while the plan was carried
 // out.
 func (l *landing) report() {
+	names := make(map[[2]any]int)
+	for i := range l.todo.ops {
+		if n := l.todo.ops[i].n; l.done[i] && n.twin != nil && n.low.isFile() {
+			names[n.pair()]++
+		}
+	}
 	for i := range l.todo.ops {
 		if o := &l.todo.ops[i]; l.done[i] && o.n.omittedBy == "" {
 			it := item{n: o.n, c: o.Change}
 			l.out.Changes = append(l.out.Changes, it.shown())
-			if o.parted() {
+			if o.parted(names) {
 				l.out.Left = append(l.out.Left, Left{Path: o.Path, Kind: o.New.Kind, Reason: "its other names keep the old content"})
 			}
 		}

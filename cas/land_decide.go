@@ -250,14 +250,13 @@ func (d *decider) file(n *node, at around) {
 
 // equal reports whether the workspace has what the call left.
 func (d *decider) equal(n *node) bool {
-	if n.unkept == "" {
+	switch {
+	case n.unkept == "":
 		return alike(&n.low.Entry, &n.Entry)
-	}
-	// The content is not read. A copied file has the time of its original.
-	if n.Kind == Link {
+	case n.Kind == Link:
 		return n.low.Kind == Link && n.low.Text == n.Text
 	}
-	return n.low.st.form == regular && n.low.st.size == n.Size && n.low.st.mode == n.mode && n.low.st.mtime == n.mtime
+	return n.unchanged()
 }
 
 // untouched reports whether a file was copied into the layer, and not changed there.

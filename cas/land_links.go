@@ -15,14 +15,19 @@ import (
 // withOtherNames adds nodes for the other names of files that the call wrote under one.
 func (p *LandingPlan) withOtherNames(r *lowerReader) error {
 	var written, gone []*node
+	twins := make(map[*node]int)
 	p.top.each(func(n *node) {
-		if !n.low.there || n.low.st.form != regular {
-			return
+		if n.twin != nil && n.low.isFile() {
+			twins[n.twin]++
 		}
+	})
+	p.top.each(func(n *node) {
 		switch {
+		case !n.low.isFile():
 		case n.gone:
 			gone = append(gone, n)
-		case !n.origin && n.content() && n.unkept == "" && n.twin == nil && n.low.st.nlink > 1:
+		case n.twin != nil && (twins[n.twin] > 1 || n.unchanged()):
+		case !n.origin && n.content() && n.unkept == "" && n.low.st.nlink > 1:
 			written = append(written, n)
 		}
 	})
@@ -51,6 +56,10 @@ func (p *LandingPlan) addNames(r *lowerReader, n *node) error {
 	if uint64(len(paths)) != n.low.st.nlink || linkedOf(slices.Clone(paths)) != was.Linked {
 		return nil
 	}
+	first := n.twin
+	if first == nil {
+		first = n
+	}
 	var added []*node
 	for _, path := range paths {
 		if path == n.path {
@@ -64,7 +73,7 @@ func (p *LandingPlan) addNames(r *lowerReader, n *node) error {
 		if up == nil || up.kid(name) != nil {
 			return nil
 		}
-		k := &node{cached: n.cached, path: path, attrs: n.attrs, twin: n}
+		k := &node{cached: n.cached, path: path, attrs: n.attrs, twin: first}
 		k.Name = name
 		if err := r.lookAt(up, k); err != nil {
 			return err
@@ -81,7 +90,7 @@ func (p *LandingPlan) addNames(r *lowerReader, n *node) error {
 		}
 		up.add(k)
 	}
-	n.twin = n
+	n.twin = first
 	return nil
 }
 
@@ -149,8 +158,112 @@ func (r *lowerReader) lookAt(up, n *node) error {
 	return nil
 }
 
-// parted reports whether an op gives a name of a file in the workspace a file of its own.
-func (o *op) parted() bool {
-	n := o.n
-	return n != nil && o.New != nil && n.content() && n.twin == nil && n.low.there && n.low.st.form == regular && n.low.st.nlink > 1
+// isFile reports whether the workspace has a regular file under the path.
+func (l *lower) isFile() bool { return l.there && l.st.form == regular }
+
+// unchanged reports whether the workspace has under a path the file that the call left there.
+func (n *node) unchanged() bool {
+	if n.gone || !n.low.isFile() || !n.content() {
+		return false
+	}
+	if n.unkept == "" && !n.Digest.IsZero() {
+		return alike(&n.low.Entry, &n.Entry)
+	}
+	// The content is not read. A copied file has the time of its original.
+	return n.low.st.size == n.Size && n.low.st.mode == n.mode && n.low.st.mtime == n.mtime
 }
+
+// standing returns, by the first node of a file that the call gave several names, one of
+// these under which the workspace has that file, and the call did not change it.
+func (p *LandingPlan) standing() map[*node]*node {
+	var out map[*node]*node
+	p.top.each(func(n *node) {
+		if n.twin == nil || out[n.twin] != nil || !n.unchanged() {
+			return
+		}
+		if out == nil {
+			out = make(map[*node]*node)
+		}
+		out[n.twin] = n
+	})
+	return out
+}
+
+// linkStanding makes names that a call gave to an unchanged file of the workspace names of that
+// file, in the stage. It returns the files that are still to be written: those of other
+// nodes, and names whose file the user has changed by now, or that cannot be linked.
+func (m *mover) linkStanding(files []fileJob) (rest []fileJob, err error) {
+	if m.lands == nil || len(m.lands.standing) == 0 {
+		return files, nil
+	}
+	m.linked = make(map[*node]cached)
+	for _, j := range files {
+		rep := m.lands.standing[m.ops[j.op].n.twin]
+		if rep == nil {
+			rest = append(rest, j)
+			continue
+		}
+		ok, err := m.linkTo(rep, j)
+		if err != nil {
+			return nil, effectAt(&m.ops[j.op], err)
+		}
+		if !ok {
+			rest = append(rest, j)
+		}
+	}
+	return rest, nil
+}
+
+// linkTo makes a name in the stage a name of a file of the workspace, and reports whether that
+// is the file that the plan has.
+func (m *mover) linkTo(rep *node, j fileJob) (bool, error) {
+	was, ok := m.linked[rep]
+	if !ok {
+		st, err := m.statAt(split(rep.path))
+		if err != nil || rep.low.expect(&st) != nil || st.mode != rep.low.st.mode || st.ctime != rep.low.st.ctime {
+			return false, nil // the user has changed it
+		}
+		was = rep.low.cached
+		was.remember(&st)
+	}
+	if m.link(rep.path, j) != nil {
+		return false, nil
+	}
+	d, err := m.t.dir(j.dir)
+	if err != nil {
+		return false, err
+	}
+	defer d.close()
+	st, err := d.lstat(j.name)
+	if err != nil {
+		return false, err
+	}
+	was.ctime = st.ctime // a link changes it
+	same := was.unchanged(&st)
+	if same && was.racy && !was.Digest.IsZero() {
+		same = m.expectContent(d, j.name, was.Digest) == nil
+	}
+	if !same {
+		return false, d.remove(j.name)
+	}
+	was.Linked = newNames
+	m.linked[rep] = was
+	was.Entry = m.made[j.op].Entry
+	was.Linked = newNames
+	m.made[j.op] = was
+	return true, nil
+}
+
+// parted reports whether an op gives a name of a file in the workspace a file of its own.
+// names counts, by file of the workspace and of the call, the names that land together.
+func (o *op) parted(names map[[2]any]int) bool {
+	n := o.n
+	if n == nil || o.New == nil || o.PermsOnly() || !n.content() || !n.low.isFile() || n.low.st.nlink < 2 {
+		return false
+	}
+	return n.twin == nil || uint64(names[n.pair()]) < n.low.st.nlink
+}
+
+// pair identifies the file that the workspace has under a path together with the one that the
+// call left there.
+func (n *node) pair() [2]any { return [2]any{fileID{n.low.st.dev, n.low.st.ino}, n.twin} }

@@ -241,6 +241,9 @@ func (f files) capture(ctx context.Context, c *capturer, b *kv.Batch) error {
 		return err
 	}
 	for dir, list := range f {
+		if scan := found[dir]; scan.rec == nil && !scan.gone {
+			return fmt.Errorf("read %s: %s", EscapePath(dir), scan.fail)
+		}
 		got := make(map[string]*cached, len(list))
 		if rec := found[dir].rec; rec != nil {
 			for i := range rec.ents {

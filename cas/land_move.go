@@ -29,6 +29,16 @@ func (n *node) entry() Entry {
 	return Entry{Name: n.Name, Kind: Failed, Text: n.unkept, Size: n.Size}
 }
 
+// left returns what the call left under a path, in the form of an index: names of one file have
+// its inode.
+func (n *node) left() cached {
+	c := cached{Entry: n.entry()}
+	if n.twin != nil && c.content() {
+		c.Linked, c.ino = newNames, n.ino
+	}
+	return c
+}
+
 // enter brings the effect of an op into an index. A folder that a rule leaves out is one
 // Omitted entry.
 func (o *op) enter(e *editor, c cached) {
@@ -154,6 +164,8 @@ func lateKind(err error) (ConflictKind, string) {
 		return ParentGone, "its folder was moved or removed"
 	case errors.Is(err, syscall.EXDEV):
 		return Refused, "it is on another file system than the folder"
+	case errors.Is(err, syscall.EROFS):
+		return Refused, reasonReadOnly
 	case errors.Is(err, syscall.EBUSY):
 		return Refused, "something is mounted there, or uses it"
 	case errors.Is(err, fs.ErrPermission):

@@ -136,10 +136,27 @@ func (p *LandingPlan) compare(ctx context.Context, f *folderState) error {
 		return fmt.Errorf("compare layer with %s: %w", p.ws.Path, err)
 	}
 	defer t.close()
-	ix, err := p.index(ctx, f, t)
+	ix, err := p.index(ctx, f, t, p.s.openIndex)
 	if err != nil {
 		return err
 	}
+	err = p.compareWith(ctx, t, ix)
+	if ix.fault() != nil { // its records are not of one moment, or one can't be read
+		f.index = nil
+		if ix, err = p.index(ctx, f, t, p.s.loadIndex); err != nil {
+			return err
+		}
+		err = p.compareWith(ctx, t, ix)
+	}
+	if err != nil {
+		return fmt.Errorf("compare layer with %s: %w", p.ws.Path, err)
+	}
+	p.s.pause("compared")
+	return nil
+}
+
+// compareWith is compare with what is known of the workspace.
+func (p *LandingPlan) compareWith(ctx context.Context, t *tree, ix *index) (err error) {
 	r := &lowerReader{t: t, ix: ix, upper: p.upper, open: make(map[string]*openRec)}
 	if r.rules, err = readRules(t, p.ws.Bound); err == nil {
 		err = r.root(p.top)
@@ -153,16 +170,12 @@ func (p *LandingPlan) compare(ctx context.Context, f *folderState) error {
 	if err == nil {
 		err = p.decide(ctx, r)
 	}
-	if err != nil {
-		return fmt.Errorf("compare layer with %s: %w", p.ws.Path, err)
-	}
-	p.s.pause("compared")
-	return nil
+	return err
 }
 
 // index returns what is known of the workspace. A workspace that was never read is read
 // once: nothing of the call is in it yet.
-func (p *LandingPlan) index(ctx context.Context, f *folderState, t *tree) (*index, error) {
+func (p *LandingPlan) index(ctx context.Context, f *folderState, t *tree, load func(context.Context, string) (*index, error)) (*index, error) {
 	epoch, err := p.s.epoch()
 	if err != nil {
 		return nil, err
@@ -174,7 +187,7 @@ func (p *LandingPlan) index(ctx context.Context, f *folderState, t *tree) (*inde
 		})
 		p.epoch = epoch
 	}
-	ix, err := p.s.known(ctx, p.ws, f, t)
+	ix, err := p.s.knownBy(ctx, p.ws, f, t, load)
 	if err == nil && ix.dirs.get("") == nil {
 		_, err = p.s.snapshot(ctx, p.ws, f, SnapshotOptions{
 			About: About{ChatID: p.options.ChatID, Source: External}, Parent: p.options.Parent, Limits: p.options.Limits,

@@ -58,13 +58,13 @@ func (r *restore) finishUnkept(ctx context.Context, t *tree, m *mover, rec *reco
 	return rec.man, r.s.endJournal(ctx, r.journal, true)
 }
 
-// noteUnkept writes the list of a stage that is filled, if the list has any paths. The
-// list is on the disk when noteUnkept returns.
+// noteUnkept writes the lists of the stages that are filled, each if it has any paths. They
+// are on the disk when noteUnkept returns.
 func (m *mover) noteUnkept() error {
 	if m.lands == nil {
 		return nil
 	}
-	var lines []byte
+	lines := make(map[*stage][]byte)
 	roots := make(map[string]string)
 	for i := range m.ops {
 		o := &m.ops[i]
@@ -72,7 +72,7 @@ func (m *mover) noteUnkept() error {
 		if o.New != nil && o.New.Kind == Folder {
 			roots[o.Path] = join(dir, name)
 		}
-		if o.n == nil || o.n.kept() || o.PermsOnly() {
+		if o.n == nil || o.n.kept() || o.PermsOnly() || m.skips(i) {
 			continue
 		}
 		u := unkeptPath{Path: []byte(o.Path)}
@@ -87,17 +87,20 @@ func (m *mover) noteUnkept() error {
 		if err != nil {
 			return err
 		}
-		lines = append(append(lines, line...), '\n')
+		s := m.stageOf(o.Path)
+		lines[s] = append(append(lines[s], line...), '\n')
 	}
-	if lines == nil {
-		return nil
+	for s, text := range lines {
+		f, err := s.dir.create(unkeptList, 0o600)
+		if err != nil {
+			return err
+		}
+		_, err = f.Write(text)
+		if err = errors.Join(err, f.Sync(), f.Close(), s.dir.sync()); err != nil {
+			return err
+		}
 	}
-	f, err := m.dir.create(unkeptList, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(lines)
-	return errors.Join(err, f.Sync(), f.Close(), m.dir.sync())
+	return nil
 }
 
 func (m *mover) statAt(dir, name string) (stat, error) {

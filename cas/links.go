@@ -36,7 +36,7 @@ type linkedNames struct {
 }
 
 func (l *linkedNames) add(path string, st *stat) {
-	if st.nlink < 2 || inStage(path, path) {
+	if st.nlink < 2 || inStage(path) {
 		return
 	}
 	l.mu.Lock()

@@ -107,6 +107,7 @@ func (m *mover) parent(path string) (*dir, string, error) {
 // something into stays.
 func (m *mover) removal(i int) ([]Left, error) {
 	o := &m.ops[i]
+	stage := m.stageOf(o.Path)
 	d, name, err := m.parent(o.Path)
 	if err != nil {
 		return nil, err
@@ -128,15 +129,15 @@ func (m *mover) removal(i int) ([]Left, error) {
 		return nil, nil
 	}
 	held := heldName("o", o.Path)
-	if err := writable(d, func() error { return d.rename(name, m.dir, held) }); err != nil {
+	if err := writable(d, func() error { return d.rename(name, stage.dir, held) }); err != nil {
 		return nil, err
 	}
 	back := func() error {
-		return m.back(o.Path, func(d *dir) error { return m.dir.moveNew(held, d, name) })
+		return m.back(o.Path, func(d *dir) error { return stage.dir.moveNew(held, d, name) })
 	}
-	err = m.expect(m.dir, held, o)
+	err = m.expect(stage.dir, held, o)
 	if err == nil && o.whole() && o.n.low.isFolder() {
-		err = m.lands.expectBelow(m.t, join(m.stage, held))
+		err = m.lands.expectBelow(m.t, join(stage.path, held))
 	}
 	if err != nil {
 		return nil, errors.Join(err, stuck(back()))
@@ -151,13 +152,14 @@ func (m *mover) removal(i int) ([]Left, error) {
 // given up.
 func (m *mover) replace(i int) error {
 	o := &m.ops[i]
+	stage := m.stageOf(o.Path)
 	d, name, err := m.parent(o.Path)
 	if err != nil {
 		return err
 	}
 	defer d.close()
 	held := heldName("n", o.Path)
-	swap := func(d *dir) error { return m.dir.exchange(held, d, name) }
+	swap := func(d *dir) error { return stage.dir.exchange(held, d, name) }
 	err = writable(d, func() error { return swap(d) })
 	if unsupported(err) {
 		return m.replaceInSteps(i, d, name)
@@ -166,7 +168,7 @@ func (m *mover) replace(i int) error {
 		return err
 	}
 	back := func() error { return m.back(o.Path, swap) }
-	if err := m.expect(m.dir, held, o); err != nil {
+	if err := m.expect(stage.dir, held, o); err != nil {
 		return errors.Join(err, stuck(back()))
 	}
 	m.undone(i, back)
@@ -176,21 +178,22 @@ func (m *mover) replace(i int) error {
 // replaceInSteps is replace where two names can't be exchanged.
 func (m *mover) replaceInSteps(i int, d *dir, name string) error {
 	o := &m.ops[i]
+	stage := m.stageOf(o.Path)
 	if err := m.expect(d, name, o); err != nil {
 		return err
 	}
 	held, was := heldName("n", o.Path), heldName("o", o.Path)
-	if err := writable(d, func() error { return d.rename(name, m.dir, was) }); err != nil {
+	if err := writable(d, func() error { return d.rename(name, stage.dir, was) }); err != nil {
 		return err
 	}
 	m.undone(i, func() error {
-		return m.back(o.Path, func(d *dir) error { return m.dir.moveNew(was, d, name) })
+		return m.back(o.Path, func(d *dir) error { return stage.dir.moveNew(was, d, name) })
 	})
-	if err := m.dir.moveNew(held, d, name); err != nil {
+	if err := stage.dir.moveNew(held, d, name); err != nil {
 		return err
 	}
 	m.undone(i, func() error {
-		return m.back(o.Path, func(d *dir) error { return d.rename(name, m.dir, held) })
+		return m.back(o.Path, func(d *dir) error { return d.rename(name, stage.dir, held) })
 	})
 	return m.note(i, d, name)
 }
@@ -198,13 +201,14 @@ func (m *mover) replaceInSteps(i int, d *dir, name string) error {
 // addition puts something where nothing is.
 func (m *mover) addition(i int) error {
 	o := &m.ops[i]
+	stage := m.stageOf(o.Path)
 	d, name, err := m.parent(o.Path)
 	if err != nil {
 		return err
 	}
 	defer d.close()
 	held := heldName("n", o.Path)
-	err = writable(d, func() error { return m.dir.moveNew(held, d, name) })
+	err = writable(d, func() error { return stage.dir.moveNew(held, d, name) })
 	if errors.Is(err, fs.ErrExist) {
 		return errForeign
 	}
@@ -212,7 +216,7 @@ func (m *mover) addition(i int) error {
 		return err
 	}
 	m.undone(i, func() error {
-		return m.back(o.Path, func(d *dir) error { return d.rename(name, m.dir, held) })
+		return m.back(o.Path, func(d *dir) error { return d.rename(name, stage.dir, held) })
 	})
 	return m.note(i, d, name)
 }
@@ -329,14 +333,14 @@ type moved struct {
 
 // settle decides which of the written files may be believed by their stat: those
 // that were written long enough before anyone could reach them.
-func (m *mover) settle(foreignClock bool) {
+func (m *mover) settle() {
 	for i := range m.made {
 		c := &m.made[i]
 		if !c.content() {
 			continue
 		}
 		st := stat{mtime: c.mtime, ctime: c.mtime}
-		m.after[i].racy = m.after[i].racy || racy(&st, m.start, 0, foreignClock)
+		m.after[i].racy = m.after[i].racy || racy(&st, m.start, 0, m.stageOf(m.ops[i].Path).foreign)
 	}
 }
 

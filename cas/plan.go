@@ -11,8 +11,6 @@ import (
 
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
-
-	"github.com/fettle-cli/fettle/internal/mounts"
 )
 
 // plan is what a restore is going to do, complete before it does anything.
@@ -49,7 +47,7 @@ type op struct {
 // PermsOnly reports whether the op only sets permission bits. A file with other names is
 // written again for that, or names that the restore leaves alone would change, too.
 func (o *op) PermsOnly() bool {
-	return o.Change.PermsOnly() && o.Old.Linked == "" && o.New.Linked == ""
+	return o.Change.PermsOnly() && o.Old.Linked == "" && o.New.Linked == "" && (o.n == nil || o.n.twin == nil)
 }
 
 // planner makes a plan from the differences between what is there and what is
@@ -61,7 +59,7 @@ type planner struct {
 	overwrite bool
 	foreign   bool // the state is another store's
 	keep      *scope
-	mounts    []string          // mount points in the workspace
+	mounts    []mountPoint
 	conflicts map[string]string // path → why it must not be changed
 
 	plan
@@ -224,36 +222,6 @@ func (p *planner) leave(c Change, why string) {
 	}
 }
 
-// The reasons of paths that nothing can be renamed to from the folder.
-const (
-	reasonMount  = "something is mounted there, or uses it"
-	reasonDevice = "it lies on another file system than the folder"
-)
-
-// mountsIn returns the mount points in a workspace, by their paths in it.
-func mountsIn(workspace string) (paths []string) {
-	for _, at := range mounts.Below(workspace) {
-		paths = append(paths, strings.TrimPrefix(at, strings.TrimSuffix(workspace, "/")+"/"))
-	}
-	return paths
-}
-
-// mounted returns the mount point that keeps a path from being changed, and why, or "". The
-// permission bits of what is mounted can be changed.
-func (p *planner) mounted(c Change) (at, why string) {
-	for _, m := range p.mounts {
-		switch {
-		case c.Path == m && !c.PermsOnly():
-			return m, reasonMount
-		case c.Path != m && within(c.Path, m):
-			return m, reasonDevice
-		case within(m, c.Path) && (c.New == nil || c.New.Kind != Folder):
-			return m, reasonMount // the folder that it is in can't be removed
-		}
-	}
-	return "", ""
-}
-
 // untouchable tells why a difference isn't one to be undone, or "".
 func (p *planner) untouchable(c Change) string {
 	switch {
@@ -307,24 +275,23 @@ func twins(names []string) [][2]string {
 	return out
 }
 
-// checkTwins blocks what would fall together where it is written to. Only
-// folders that get new names are looked at, and the file system is only asked
-// where twins are.
-func (s *Store) checkTwins(ctx context.Context, t *tree, target Digest, p *plan) error {
+// checkTwins blocks what would fall together where it is written to. Only folders that get
+// new names are looked at, and a file system is only asked if there are such names.
+func (r *restore) checkTwins(ctx context.Context, t *tree) error {
 	dirs := make(map[string]bool)
-	for _, o := range p.ops {
+	for _, o := range r.todo.ops {
 		if o.New != nil && (o.Old == nil || o.staged) {
 			dir, _ := split(o.Path)
 			dirs[dir] = true
 		}
 	}
-	var pairs []Blocked
+	pairs := make(map[string][]Blocked) // by mount point
 	for dir := range dirs {
-		e, err := s.Lookup(ctx, target, dir)
+		e, err := r.s.Lookup(ctx, r.target, dir)
 		if err != nil {
 			return err
 		}
-		entries, err := s.Tree(ctx, e.Digest)
+		entries, err := r.s.Tree(ctx, e.Digest)
 		if err != nil {
 			return err
 		}
@@ -333,24 +300,26 @@ func (s *Store) checkTwins(ctx context.Context, t *tree, target Digest, p *plan)
 			names[i] = entries[i].Name
 		}
 		for _, pair := range twins(names) {
-			pairs = append(pairs, Blocked{
-				Path: join(dir, pair[1]), Reason: fmt.Sprintf("this file system takes it for %s", EscapePath(pair[0])), Firm: true,
-			})
+			b := Blocked{Path: join(dir, pair[1]), Reason: fmt.Sprintf("this file system takes it for %s", EscapePath(pair[0])), Firm: true}
+			at := mountOf(r.mounts, b.Path).path
+			pairs[at] = append(pairs[at], b)
 		}
 	}
-	if len(pairs) == 0 {
-		return nil
+	for at, blocked := range pairs {
+		folds, err := foldsNames(t, at)
+		if err != nil {
+			return err
+		}
+		if folds {
+			r.todo.blocked = append(r.todo.blocked, blocked...)
+		}
 	}
-	folds, err := foldsNames(t)
-	if err == nil && folds {
-		p.blocked = append(p.blocked, pairs...)
-	}
-	return err
+	return nil
 }
 
-// foldsNames asks the file system, by a folder that is made and removed.
-func foldsNames(t *tree) (bool, error) {
-	d, err := t.dir("")
+// foldsNames asks the file system of a folder, by a folder that is made in it and removed.
+func foldsNames(t *tree, at string) (bool, error) {
+	d, err := t.dir(at)
 	if err != nil {
 		return false, err
 	}

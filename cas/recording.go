@@ -28,6 +28,9 @@ func (rec *recording) build(ctx context.Context, m *mover) {
 	go func() {
 		defer close(rec.kept)
 		rec.built = rec.r.build(m, nil)
+		if rec.err = rec.built.ix.fault(); rec.err != nil {
+			return
+		}
 		if rec.err = rec.keepTrees(ctx); rec.err == nil && rec.man == nil && rec.about != nil {
 			rec.err = rec.record(ctx)
 		}
@@ -70,6 +73,11 @@ func (r *restore) build(m *mover, done []bool) *builder {
 	for linked, g := range r.groups {
 		if g.rep != "" {
 			e.setLinked(g.rep, linked)
+		}
+	}
+	for n, c := range m.linked {
+		if n.unkept == "" {
+			e.set(n.path, c)
 		}
 	}
 	odd := e.regroup()
@@ -150,7 +158,7 @@ func (rec *recording) amend(ctx context.Context, b *builder) error {
 // keep waits for what is recorded, and brings the index up to date without reading
 // the folder again. The index needs no sync: it may be lost.
 func (r *restore) keep(ctx context.Context, t *tree, m *mover, rec *recording) (err error) {
-	m.settle(remote(t.top))
+	m.settle()
 	rec.over()
 	if err := rec.err; err != nil {
 		return err

@@ -49,6 +49,9 @@ func (s *Store) takeBack(ctx context.Context, ws *Workspace, f *folderState, j *
 	if _, err := s.snapshot(ctx, ws, f, SnapshotOptions{About: about, Limits: takeAll}); err != nil {
 		return err
 	}
+	if r.mounts, err = s.mountsIn(ws); err != nil {
+		return err
+	}
 	p := &planner{bound: ws.Bound}
 	for c, err := range s.Diff(ctx, j.Target, j.Before) {
 		if err != nil {

@@ -27,6 +27,8 @@ func refusedAt(t *tree, err error) (Blocked, bool) {
 		return Blocked{Path: at.path, Reason: errForeign.Error()}, true
 	case errors.Is(err, syscall.EXDEV):
 		return Blocked{Path: mountAbove(t, at.path), Reason: reasonDevice, Firm: true}, true
+	case errors.Is(err, syscall.EROFS):
+		return Blocked{Path: at.path, Reason: reasonReadOnly, Firm: true}, true
 	case errors.Is(err, syscall.EBUSY):
 		return Blocked{Path: at.path, Reason: reasonMount, Firm: true}, true
 	case errors.Is(err, fs.ErrPermission):

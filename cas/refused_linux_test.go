@@ -11,14 +11,15 @@ import (
 )
 
 // What the system doesn't let be changed is named as what is in the way, so that it
-// can be left out: all of another file system by the folder where it is mounted.
+// can be left out: all of a file system that is read-only by the folder where it is mounted.
 func TestARestoreNamesWhatIsInItsWay(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		blocked, reason string
 		make            func(*bench) error
 	}{
-		"another file system": {"d: x/m", "it lies on another file system than the folder", func(b *bench) error {
+		"a read-only file system": {"d: x/m", "it is on a file system that is mounted read-only", func(b *bench) error {
+			b.readOnly = "d: x/m"
 			return unix.Mount("tmpfs", b.path("d: x/m"), "tmpfs", 0, "size=1m")
 		}},
 		"a mounted file": {"d: x/f", "something is mounted there, or uses it", func(b *bench) error {
@@ -50,6 +51,9 @@ func TestARestoreNamesWhatIsInItsWay(t *testing.T) {
 				}
 			}
 			o := RestoreOptions{Active: b.snap()}
+			if b.readOnly != "" {
+				b.remount(b.readOnly, unix.MS_RDONLY)
+			}
 			was := b.look()
 			plan := o
 			plan.Plan = true

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/fettle-cli/fettle/internal/kv"
 )
 
 // RestoreOptions say how a state is brought back.
@@ -204,13 +202,18 @@ type restore struct {
 	durable func() error      // returns when the journal is on the disk
 	lands   *landing          // nil where no plan of a call is carried out
 	groups  map[string]*group // of the files that are written, by Linked
+	mounts  []mountPoint
 }
 
 // plan finds out what is to be done, and what is in the way.
 func (r *restore) plan(ctx context.Context, o *RestoreOptions) error {
+	var err error
+	if r.mounts, err = r.s.mountsIn(r.ws); err != nil {
+		return err
+	}
 	p := &planner{
 		bound: r.ws.Bound, paths: scopeOf(clean(o.Paths)), keep: scopeOf(clean(o.Keep)),
-		exact: o.Exact, overwrite: o.Overwrite, foreign: r.to.Foreign, mounts: mountsIn(r.ws.Path),
+		exact: o.Exact, overwrite: o.Overwrite, foreign: r.to.Foreign, mounts: r.mounts,
 	}
 	if o.Active != nil && r.ws.Bound && !o.Overwrite {
 		p.conflicts = make(map[string]string)
@@ -264,20 +267,10 @@ func (r *restore) check(ctx context.Context) error {
 		return err
 	}
 	defer t.close()
-	if err := r.s.checkTwins(ctx, t, r.target, &r.todo); err != nil {
+	if err := r.checkTwins(ctx, t); err != nil {
 		return err
 	}
 	return r.roomFor()
-}
-
-// roomFor checks that the file system has room for what is to be written.
-func (r *restore) roomFor() error {
-	const margin = 1 << 20 // for folders and the file system's own
-	free, _, err := kv.Free(r.ws.Path)
-	if err == nil && r.todo.bytes > 0 && free < r.todo.bytes+margin {
-		return &SpaceError{Free: free, Need: r.todo.bytes + margin}
-	}
-	return nil // a file system that doesn't report that refuses while the stage is filled
 }
 
 // begin has the journal say what is going to be done, and with it, in one step,
@@ -400,13 +393,15 @@ func (r *restore) cleanUp(ctx context.Context, t *tree, done bool) error {
 // move fills the stage, makes the changes while they are recorded, and cleans up.
 func (r *restore) move(ctx context.Context, t *tree, rec *recording) (*Manifest, []Left, error) {
 	m := &mover{
-		s: r.s, t: t, stage: r.journal.Stages[0], known: r.f.index, ops: r.todo.ops, wrote: r.written, lands: r.lands, groups: r.groups,
+		s: r.s, t: t, mounts: r.mounts, known: r.f.index, ops: r.todo.ops, wrote: r.written, lands: r.lands, groups: r.groups,
+		made: make([]cached, len(r.todo.ops)), after: make([]moved, len(r.todo.ops)),
+		dead: make([]bool, len(r.todo.ops)), done: make([]bool, len(r.todo.ops)),
 	}
 	if m.wrote == nil {
 		m.wrote = func(int, int64) {}
 	}
 	defer m.close()
-	if err := r.prepare(ctx, t, m); err != nil {
+	if err := r.prepare(ctx, m); err != nil {
 		return nil, nil, err
 	}
 	// From here on it is done; a caller that has gone doesn't undo it.
@@ -428,16 +423,12 @@ func (r *restore) move(ctx context.Context, t *tree, rec *recording) (*Manifest,
 	return man, left, nil
 }
 
-// prepare makes the stage and fills it, once the journal that names it is on the disk.
-func (r *restore) prepare(ctx context.Context, t *tree, m *mover) (err error) {
+// prepare makes the stages and fills them, once the journal that names them is on the disk.
+func (r *restore) prepare(ctx context.Context, m *mover) error {
 	if err := r.durable(); err != nil {
 		return err
 	}
-	// What is private must not be open to others while it is here.
-	if err := m.makeFolder(m.stage, 0o700); err != nil {
-		return err
-	}
-	if m.dir, err = t.dir(m.stage); err != nil {
+	if err := r.makeStages(ctx, m); err != nil {
 		return err
 	}
 	if err := m.fill(ctx); err != nil {

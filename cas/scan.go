@@ -158,7 +158,7 @@ func (s *scanner) folder(job folderJob, buf []byte) (*folderScan, []folderJob, e
 	if err != nil {
 		return failedFolder(job, err)
 	}
-	if s.rules != nil && job.path != "" && !job.kept && job.only == "" && !inStage(job.path, "") {
+	if s.rules != nil && job.path != "" && !job.kept && job.only == "" && !inStage(job.path) {
 		if why := omitFolder(d, names); why != "" {
 			take, only, err := s.held.takes(job.path, why)
 			switch {
@@ -171,7 +171,7 @@ func (s *scanner) folder(job folderJob, buf []byte) (*folderScan, []folderJob, e
 			}
 		}
 	}
-	f := &folderReader{s: s, d: d, job: job, names: names, old: s.old.dirs.get(job.path)}
+	f := &folderReader{s: s, d: d, job: job, names: names, old: s.old.dirs.get(job.path), staged: inStage(job.path)}
 	f.read()
 	if f.err != nil {
 		return &folderScan{}, nil, f.err
@@ -182,7 +182,7 @@ func (s *scanner) folder(job folderJob, buf []byte) (*folderScan, []folderJob, e
 		if names, err = d.names(buf); err != nil {
 			return failedFolder(job, err)
 		}
-		f = &folderReader{s: s, d: d, job: job, names: names, old: f.old}
+		f = &folderReader{s: s, d: d, job: job, names: names, old: f.old, staged: f.staged}
 		listed = listing{}
 		if f.read(); f.err != nil {
 			return &folderScan{}, nil, f.err
@@ -199,8 +199,7 @@ func (s *scanner) list(path string, d *dir) (names []string, listed listing, kno
 		return nil, listing{}, false
 	}
 	st, err := d.self()
-	// Another file system that is mounted here may be of any kind.
-	if err != nil || st.dev != s.old.root.dev || racy(&st, s.now, 0, false) {
+	if err != nil || s.elsewhere(&st) || racy(&st, s.now, 0, false) {
 		return nil, listing{}, false
 	}
 	listed = listing{mtime: st.mtime, ctime: st.ctime, ino: st.ino}
@@ -208,6 +207,12 @@ func (s *scanner) list(path string, d *dir) (names []string, listed listing, kno
 		return old.names(), listed, true
 	}
 	return nil, listed, false
+}
+
+// elsewhere reports whether a file is on another file system than the root. That may be of any
+// kind, so that it is not known whether its clock is this machine's.
+func (s *scanner) elsewhere(st *stat) bool {
+	return s.old.root.dev != 0 && st.dev != s.old.root.dev
 }
 
 // folderReader compares one folder with what is known of it. As long as all is
@@ -218,6 +223,8 @@ type folderReader struct {
 	job   folderJob
 	names []string
 	old   *dirRec
+	// staged reports that the folder is in a restore's own folder.
+	staged bool
 
 	same   int // how many entries of old were found in their places so far
 	ents   []cached
@@ -253,7 +260,7 @@ func (f *folderReader) look(name string, st *stat) {
 	was := f.known(name)
 	path := join(f.job.path, name)
 	kept, only := false, f.job.only
-	if f.s.rules != nil && !inStage(f.job.path, name) {
+	if f.s.rules != nil && !f.staged && !strings.HasPrefix(name, stagePrefix) {
 		var why string
 		why, kept = f.s.rules.omitName(f.job.path, name, st.form == folderForm, f.names)
 		if why == "" && only != "" && !kept {
@@ -303,10 +310,10 @@ func (f *folderReader) isEmpty(name string) bool {
 	return errors.Is(err, io.EOF)
 }
 
-// inStage tells names of a restore's own folder, for which no rule counts: after
+// inStage reports whether a path is in a restore's own folder, for which no rule counts: after
 // a crash all that is in it must be kept.
-func inStage(dir, name string) bool {
-	return strings.HasPrefix(dir, stagePrefix) || dir == "" && strings.HasPrefix(name, stagePrefix)
+func inStage(path string) bool {
+	return strings.HasPrefix(path, stagePrefix) || strings.Contains(path, "/"+stagePrefix)
 }
 
 // known finds what is known of a name: in its place, as nearly always, or by a

@@ -130,7 +130,16 @@ func (s *Store) Look(ctx context.Context, ws *Workspace, o SnapshotOptions) (*Ma
 	if err != nil {
 		return nil, err
 	}
+	j, err := s.journal(ctx, ws.key())
+	if err != nil {
+		return nil, err
+	}
 	e := newEditor(ix)
+	if j != nil {
+		for _, stage := range j.Stages {
+			e.drop(stage)
+		}
+	}
 	for _, name := range ix.dirs.get("").names() {
 		if strings.HasPrefix(name, stagePrefix) {
 			e.drop(name)
@@ -215,8 +224,17 @@ func (o *SnapshotOptions) held(ctx context.Context, s *Store, old *index) held {
 	return h
 }
 
-// known gives what is known of the folder, as far as it can be relied on.
+// known returns what is known of the folder, as far as it can be relied on. All of its records
+// have been read.
 func (s *Store) known(ctx context.Context, ws *Workspace, f *folderState, t *tree) (*index, error) {
+	if f.index != nil && f.index.complete() != nil {
+		f.index = nil
+	}
+	return s.knownBy(ctx, ws, f, t, s.loadIndex)
+}
+
+// knownBy is known with the function that reads an index which is not in memory.
+func (s *Store) knownBy(ctx context.Context, ws *Workspace, f *folderState, t *tree, load func(context.Context, string) (*index, error)) (*index, error) {
 	epoch, err := s.epoch()
 	if err != nil {
 		return nil, fmt.Errorf("snapshot %s: %w", ws.Path, err)
@@ -232,12 +250,19 @@ func (s *Store) known(ctx context.Context, ws *Workspace, f *folderState, t *tre
 	}
 	ix := f.index
 	if ix == nil || ix.epoch != epoch {
-		if ix, err = s.loadIndex(ctx, ws.key()); err != nil {
+		if ix, err = load(ctx, ws.key()); err != nil {
 			return nil, err
 		}
 	}
+	other := ix.root.ino != top.ino || ix.root.dev != top.dev
+	if (other || ix.epoch != epoch) && ix.complete() != nil { // each record is looked at
+		if ix, err = s.loadIndex(ctx, ws.key()); err != nil {
+			return nil, err
+		}
+		other = ix.root.ino != top.ino || ix.root.dev != top.dev
+	}
 	switch {
-	case ix.root.ino != top.ino || ix.root.dev != top.dev:
+	case other:
 		// Another folder has the name now; inodes of another file system may
 		// be the same by chance.
 		ix = &index{epoch: epoch, root: top, stale: ix}

@@ -15,23 +15,25 @@ import (
 	"github.com/fettle-cli/fettle/internal/kv"
 )
 
-// mover carries a plan out. First everything new is written into a stage, a
-// folder at the workspace's root; nothing that anyone looks at has changed
-// until then. After that there are renames only, each of which keeps what was
-// there in the stage until all is done, so that everything can be taken back.
+// mover carries a plan out. First everything new is written into a stage, a folder at the
+// root of the workspace, or of what is mounted below it; until then nothing that other programs
+// use has changed. After that there are renames only, each of which keeps what was there in
+// the stage until all is done, so that everything can be taken back.
 type mover struct {
-	s     *Store
-	t     *tree
-	stage string
-	dir   *dir // the stage
-	known *index
-	ops   []op
-	wrote func(files int, bytes int64)
+	s      *Store
+	t      *tree
+	mounts []mountPoint
+	stages []stage // the workspace's own first
+	known  *index
+	ops    []op
+	wrote  func(files int, bytes int64)
 
 	made  []cached // by op: what was written, and its stat in the stage
 	after []moved  // by op: what coming to its place has changed in that
 	undo  []undoStep
 	lands *landing // nil in a restore
+	// linked has files of the workspace that got further names, as they are with those.
+	linked map[*node]cached
 	// groups are the names that become one file, by Linked; in a landing the nodes have them.
 	groups map[string]*group
 	dead   []bool // by op: has no effect, since another program changed the path
@@ -39,10 +41,12 @@ type mover struct {
 	start  int64  // when the first effect was about to begin
 }
 
-// close gives the stage back.
+// close releases the stages.
 func (m *mover) close() {
-	if m.dir != nil {
-		m.dir.close()
+	for _, s := range m.stages {
+		if s.dir != nil {
+			s.dir.close()
+		}
 	}
 }
 
@@ -59,7 +63,7 @@ func heldName(letter, path string) string {
 func (m *mover) place(i int, roots map[string]string) (dir, name string) {
 	o := &m.ops[i]
 	if !o.staged {
-		return m.stage, heldName("n", o.Path)
+		return m.stageOf(o.Path).path, heldName("n", o.Path)
 	}
 	dir, name = split(o.Path)
 	return roots[dir], name
@@ -67,10 +71,6 @@ func (m *mover) place(i int, roots map[string]string) (dir, name string) {
 
 // fill writes everything new into the stage.
 func (m *mover) fill(ctx context.Context) error {
-	m.made = make([]cached, len(m.ops))
-	m.done = make([]bool, len(m.ops))
-	m.after = make([]moved, len(m.ops))
-	m.dead = make([]bool, len(m.ops))
 	roots := make(map[string]string) // folder to be → where it is made
 	var files []fileJob
 	for i := range m.ops {
@@ -88,7 +88,7 @@ func (m *mover) fill(ctx context.Context) error {
 		if !hasModes {
 			m.made[i].Perm = 0
 		}
-		if o.PermsOnly() {
+		if o.PermsOnly() || m.skips(i) {
 			continue
 		}
 		dir, name := m.place(i, roots)
@@ -106,6 +106,10 @@ func (m *mover) fill(ctx context.Context) error {
 		if err := m.makeFolder(roots[o.Path], perm); err != nil {
 			return err
 		}
+	}
+	files, err := m.linkStanding(files)
+	if err != nil {
+		return err
 	}
 	write, links := m.twins(files)
 	if err := m.writeAll(ctx, write); err != nil {
@@ -136,7 +140,7 @@ func (m *mover) permFolders(roots map[string]string) error {
 	}
 	for i := len(m.ops) - 1; i >= 0; i-- { // what is in a folder before the folder
 		o := &m.ops[i]
-		if o.New == nil || o.New.Kind != Folder || o.PermsOnly() {
+		if o.New == nil || o.New.Kind != Folder || o.PermsOnly() || m.skips(i) {
 			continue
 		}
 		want := o.New.Perm
@@ -348,13 +352,17 @@ func (m *mover) copyLarge(ctx context.Context, f *os.File, e *Entry) error {
 }
 
 // removeStage removes a stage with all that is in it.
-func removeStage(t *tree, name string) error {
-	d, err := t.dir("")
+func removeStage(t *tree, path string) error {
+	up, name := split(path)
+	d, err := t.dir(up)
+	if gone(err) || errors.Is(err, errLink) {
+		return nil // the mount, or its folder, does not exist any more
+	}
 	if err != nil {
 		return err
 	}
 	defer d.close()
-	return removeAll(t, d, "", name, 0)
+	return removeAll(t, d, up, name, 0)
 }
 
 // removeAll removes what is under a name, following no link.
@@ -364,6 +372,9 @@ func removeAll(t *tree, d *dir, path, name string, depth int) error {
 		return nil
 	}
 	st, serr := d.lstat(name)
+	if gone(serr) {
+		return nil // a read-only file system says something else first
+	}
 	if serr != nil || st.form != folderForm || depth > maxDepth {
 		return err
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/commands/workspace"
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/server/client"
@@ -272,13 +273,13 @@ func (o askOptions) offerCut(ctx context.Context, rt *workbench.Runtime, cfg *co
 	if err != nil {
 		return err
 	}
-	chat := engine.Chat{Workspace: o.workspace}
+	c := chat.Chat{Workspace: o.workspace}
 	if o.chat != (engine.ChatRef{}) {
-		if chat, err = eng.FindChat(ctx, o.chat); err != nil {
+		if c, err = eng.FindChat(ctx, o.chat); err != nil {
 			return nil // the turn reports it
 		}
 	}
-	return new(workspace.Offers).Ask(ctx, rt, eng, chat)
+	return new(workspace.Offers).Ask(ctx, rt, eng, c)
 }
 
 // longAgo is the time without use after which -c names the chat that it continues.

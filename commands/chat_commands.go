@@ -12,6 +12,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/usage"
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/nearest"
 )
@@ -348,7 +349,7 @@ func (t *talk) doNew(ctx context.Context, _ string) error {
 	}
 	t.chooseMode(engine.ModeChange{})
 	model := t.ask.model
-	t.goOn(engine.Chat{})
+	t.goOn(chat.Chat{})
 	if model != "" {
 		t.ask.model = model
 	}

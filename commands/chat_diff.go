@@ -10,7 +10,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/show"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workspace"
-	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 )
 
@@ -68,7 +68,7 @@ func cutLine(line string, width int) string {
 const diffTime = 5 * time.Second
 
 // now is the chat, also while its first turn runs.
-func (t *talk) now() engine.Chat {
+func (t *talk) now() chat.Chat {
 	t.mu.Lock()
 	id := t.turn
 	t.mu.Unlock()

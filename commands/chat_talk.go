@@ -16,6 +16,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/commands/workspace"
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
@@ -36,7 +37,7 @@ type talk struct {
 	o   chatOptions
 	ask askOptions // of the next turn
 
-	chat  engine.Chat // the zero value before its first turn
+	chat  chat.Chat   // the zero value before its first turn
 	at    int         // the place of the question that the next one replaces; 0 is none
 	asked string      // what was asked last, for /edit
 	log   *follow.Log // of the last turn
@@ -108,7 +109,7 @@ func (t *talk) resume(ctx context.Context) error {
 }
 
 // goOn makes the next turn one of this chat, with what it was given by flags.
-func (t *talk) goOn(chat engine.Chat) {
+func (t *talk) goOn(chat chat.Chat) {
 	t.chat, t.at, t.asked, t.log = chat, 0, "", &follow.Log{}
 	t.ask.chat = engine.ChatRef{ID: chat.ID}
 	t.ask.hasSystem = t.ask.hasSystem && chat.ID == ""
@@ -140,7 +141,7 @@ func (t *talk) greet(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	decided := map[string]engine.PayloadDecision{}
+	decided := map[string]chat.PayloadDecision{}
 	for _, d := range conv.Decisions {
 		decided[d.PayloadID] = d
 	}

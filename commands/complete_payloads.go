@@ -56,7 +56,7 @@ func (c *completer) payloadTypes() suggestions {
 
 // payloads are those of the last chat.
 func (c *completer) payloads() suggestions {
-	return c.fromStore(func(ctx context.Context, eng *engine.Engine) (suggestions, error) {
+	return c.fromStore(func(ctx context.Context, eng *engine.Store) (suggestions, error) {
 		var out suggestions
 		all, err := eng.GlancePayloads(ctx)
 		for _, p := range all {

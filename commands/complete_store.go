@@ -10,7 +10,7 @@ import (
 
 // documents are those that are stored, or those that were removed.
 func (c *completer) documents(removed bool) suggestions {
-	return c.fromStore(func(ctx context.Context, eng *engine.Engine) (out suggestions, err error) {
+	return c.fromStore(func(ctx context.Context, eng *engine.Store) (out suggestions, err error) {
 		f := engine.DocumentFilter{Removed: removed, Limit: mostSuggestions + 1}
 		docs, err := eng.ListDocuments(ctx, f)
 		if err == nil && len(docs) > mostSuggestions {
@@ -26,7 +26,7 @@ func (c *completer) documents(removed bool) suggestions {
 
 // ownAgents are the agents that the user made.
 func (c *completer) ownAgents() suggestions {
-	return c.fromStore(func(ctx context.Context, eng *engine.Engine) (out suggestions, err error) {
+	return c.fromStore(func(ctx context.Context, eng *engine.Store) (out suggestions, err error) {
 		own, err := eng.OwnAgents(ctx)
 		for _, a := range own {
 			out.addAgent(a.ID, a.Purpose)
@@ -66,7 +66,7 @@ func (s *suggestions) addAgent(id, purpose string) {
 // fromStore looks into the store for suggestions. The look may take its time, on
 // a slow disk say, and is not waited for then: what isn't there in time is left
 // out, and the program ends, which the store is made for.
-func (c *completer) fromStore(find func(context.Context, *engine.Engine) (suggestions, error)) suggestions {
+func (c *completer) fromStore(find func(context.Context, *engine.Store) (suggestions, error)) suggestions {
 	dirs, err := c.rt.Dirs()
 	if err != nil {
 		return suggestions{}
@@ -76,7 +76,7 @@ func (c *completer) fromStore(find func(context.Context, *engine.Engine) (sugges
 	found := make(chan suggestions, 1)
 	taken := c.rt.StoreTaken(dirs)
 	go func() { // is left behind where it is late
-		eng := engine.New(engine.Options{DataDir: dirs.Data, StoreTaken: taken})
+		eng := engine.NewStore(engine.StoreOptions{DataDir: dirs.Data, StoreTaken: taken})
 		out, err := find(ctx, eng)
 		if eng.Close() != nil || err != nil {
 			out = suggestions{}
@@ -109,7 +109,7 @@ func (c *completer) workflows(name string) suggestions {
 		return out
 	}
 	out.add(engine.LastWorkflow, "the one that was begun last")
-	found := c.fromStore(func(ctx context.Context, eng *engine.Engine) (out suggestions, err error) {
+	found := c.fromStore(func(ctx context.Context, eng *engine.Store) (out suggestions, err error) {
 		all, err := eng.GlanceWorkflows(ctx, mostChats)
 		for _, i := range all {
 			out.add(i.ID, i.Workflow.ID+", "+string(i.State))

@@ -14,7 +14,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/usage"
 	"github.com/fettle-cli/fettle/commands/workbench"
-	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/provider"
 )
@@ -115,9 +115,9 @@ func TestTheOutputPageNamesEveryField(t *testing.T) {
 		"ask":     follow.Answer{},
 		"failure": workbench.FaultJSON{},
 		"version": workbench.Build{},
-		"export":  engine.ChatDocument{},
+		"export":  chat.Document{},
 		"part":    provider.Part{},
-		"message": engine.Message{},
+		"message": chat.Message{},
 		"history": event.ToolHistory{},
 	})
 	for _, b := range event.Bodies() {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 // The types of payloads that propose an agent, and a change of one (document 000).
@@ -179,11 +180,11 @@ func (e *Engine) checkFields(ctx context.Context, f AgentFields) error {
 	if m := f.Model; m != nil && *m != "" {
 		providerName, name, ok := strings.Cut(*m, "/")
 		if !ok || providerName == "" || name == "" || providerName == "script" {
-			return fault.New(fault.Usage, fmt.Sprintf("model %q: an agent's model is named as provider/model", cleanLine(*m)))
+			return fault.New(fault.Usage, fmt.Sprintf("model %q: an agent's model is named as provider/model", sanitize.Line(*m)))
 		}
 	}
 	if h := f.History; h != nil && *h != "" && *h != HistoryFull && *h != HistoryTurn {
-		return fault.New(fault.Usage, fmt.Sprintf("history %q: an agent sees full (the conversation) or turn (the question alone)", cleanLine(*h)))
+		return fault.New(fault.Usage, fmt.Sprintf("history %q: an agent sees full (the conversation) or turn (the question alone)", sanitize.Line(*h)))
 	}
 	if f.Prompt != nil && strings.TrimSpace(*f.Prompt) == "" {
 		return fault.New(fault.Usage, "the prompt is empty; it says what the agent does")
@@ -201,7 +202,7 @@ func (e *Engine) checkFields(ctx context.Context, f AgentFields) error {
 	if f.Handoffs != nil {
 		for _, to := range *f.Handoffs {
 			if box.agents.get(to) == nil {
-				return fault.New(fault.Usage, "the agent to hand over to does not exist: "+cleanLine(to))
+				return fault.New(fault.Usage, "the agent to hand over to does not exist: "+sanitize.Line(to))
 			}
 		}
 	}
@@ -211,7 +212,7 @@ func (e *Engine) checkFields(ctx context.Context, f AgentFields) error {
 func cleanLines(list []string) []string {
 	out := make([]string, len(list))
 	for i, s := range list {
-		out[i] = cleanLine(s)
+		out[i] = sanitize.Line(s)
 	}
 	return out
 }
@@ -251,10 +252,10 @@ func readProposal(data json.RawMessage) (p agentProposal, err error) {
 			continue
 		}
 		if field == "" {
-			return p, fmt.Errorf("an agent has no field %s; it has id, %s", cleanLine(name), strings.Join(AgentFieldNames(), ", "))
+			return p, fmt.Errorf("an agent has no field %s; it has id, %s", sanitize.Line(name), strings.Join(AgentFieldNames(), ", "))
 		}
 		if _, twice := given[field]; twice {
-			return p, fmt.Errorf("%s is given twice, once as %s", field, cleanLine(name))
+			return p, fmt.Errorf("%s is given twice, once as %s", field, sanitize.Line(name))
 		}
 		given[field] = all[name]
 	}
@@ -286,7 +287,7 @@ func proposalOf(given map[string]json.RawMessage) (p agentProposal, err error) {
 		p.id = idOfName(*p.fields.Name)
 	}
 	if !validOwnID(p.id) {
-		return p, fmt.Errorf("%q is not an agent's id: it has letters, digits, dashes and underscores, at most %d, and is not none", cleanLine(p.id), maxOwnID)
+		return p, fmt.Errorf("%q is not an agent's id: it has letters, digits, dashes and underscores, at most %d, and is not none", sanitize.Line(p.id), maxOwnID)
 	}
 	if p.fields == (AgentFields{}) {
 		return p, fmt.Errorf("it names no field of the agent %s", p.id)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
@@ -180,8 +181,8 @@ func TestADecisionAndItsAgentAreOneTransaction(t *testing.T) {
 	if !errors.Is(err, cut) || len(b.agentIDs()) != 0 {
 		t.Errorf("agents are %v after %v", b.agentIDs(), err)
 	}
-	chat := b.chat(1)
-	_, _, err = b.keepDecision(t.Context(), PayloadDecision{ChatID: chat.Chat.ID + "x", PayloadID: all[0].ID, Decision: Accepted}, change)
+	c := b.chat(1)
+	_, _, err = b.keepDecision(t.Context(), chat.PayloadDecision{ChatID: c.Chat.ID + "x", PayloadID: all[0].ID, Decision: chat.Accepted}, change)
 	if fault.CodeOf(err) != fault.NotFound || len(b.agentIDs()) != 0 {
 		t.Errorf("a chat that is gone: %v, agents are %v", err, b.agentIDs())
 	}

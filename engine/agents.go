@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/internal/nearest"
@@ -57,7 +58,7 @@ const (
 const NoAgent = "none"
 
 // BareID is the part of the id after the colon, which events carry.
-func (a *Agent) BareID() string { return bareID(a.ID) }
+func (a *Agent) BareID() string { return chat.BareID(a.ID) }
 
 // Agents is an immutable collection of agents.
 type Agents struct {

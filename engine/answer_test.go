@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
@@ -114,7 +115,7 @@ func TestHowAModelFails(t *testing.T) {
 				t.Errorf("code %s, want %s", e.Code, c.code)
 			}
 			m := b.chat(1).Messages[1]
-			if (m.Status == Answered) != (c.code == "") {
+			if (m.Status == chat.Answered) != (c.code == "") {
 				t.Errorf("kept as %s", m.Status)
 			}
 		})
@@ -149,7 +150,7 @@ func TestHalfAnAnswerIsNotAskedAgain(t *testing.T) {
 func TestAssembly(t *testing.T) {
 	t.Parallel()
 	text := func(s string) provider.Part { return provider.Part{Kind: provider.TextPart, Text: s} }
-	question := Message{Role: provider.User, Parts: []provider.Part{
+	question := chat.Message{Role: provider.User, Parts: []provider.Part{
 		{Kind: provider.FilePart, Name: "a\"<b>.md", Text: "one </file> two"},
 		{Kind: provider.ImagePart, Name: "i.png", MIME: "image/png", Data: []byte{1}},
 		text("what?"),
@@ -160,14 +161,14 @@ func TestAssembly(t *testing.T) {
 	result := func(step int, id string) provider.Part {
 		return provider.Part{Kind: provider.ToolResultPart, Step: step, Result: &provider.ToolResult{ID: id, Name: "my:tool", Text: "r"}}
 	}
-	answer := Message{Role: provider.Assistant, Parts: []provider.Part{
+	answer := chat.Message{Role: provider.Assistant, Parts: []provider.Part{
 		{Kind: provider.ReasoningPart, Text: "hm"}, text("First."), call(0, "a"), result(0, "a"), call(0, "b"), result(0, "b"),
 		{Kind: provider.TextPart, Text: "Then.", Step: 1}, call(1, "c"),
 	}}
-	empty := Message{Role: provider.Assistant, Parts: []provider.Part{{Kind: provider.ReasoningPart, Text: "only thought"}}}
+	empty := chat.Message{Role: provider.Assistant, Parts: []provider.Part{{Kind: provider.ReasoningPart, Text: "only thought"}}}
 	a := assembly{
-		model: "m", system: "be brief", history: []Message{question, answer, {Role: provider.User, Parts: []provider.Part{text("go on")}}, empty, question},
-		name: bareID, tools: []provider.ToolSpec{{Name: "tool"}}, without: map[provider.Feature]bool{provider.FeatureImages: true},
+		model: "m", system: "be brief", history: []chat.Message{question, answer, {Role: provider.User, Parts: []provider.Part{text("go on")}}, empty, question},
+		name: chat.BareID, tools: []provider.ToolSpec{{Name: "tool"}}, without: map[provider.Feature]bool{provider.FeatureImages: true},
 	}
 	var got []string
 	for _, m := range assemble(a).Messages {

@@ -8,9 +8,12 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/permission"
+	"github.com/fettle-cli/fettle/internal/record"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 	"github.com/fettle-cli/fettle/internal/schema"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/mcp"
@@ -50,8 +53,8 @@ type AppAsk struct {
 
 // appRun is what a turn runs for a page.
 type appRun struct {
-	of    *ToolCall    // whose page wants it
-	offer *toolset.Set // the tool alone
+	of    *chat.ToolCall // whose page wants it
+	offer *toolset.Set   // the tool alone
 }
 
 // CallApp calls a tool for the page of a call, of the same server. The policy decides
@@ -66,7 +69,7 @@ func (e *Engine) CallApp(ctx context.Context, callID string, want AppCall) (*App
 	if len(want.Args) == 0 || string(want.Args) == "null" {
 		want.Args = json.RawMessage("{}")
 	}
-	if !isObject(want.Args) {
+	if !record.IsObject(want.Args) {
 		return nil, fault.New(fault.Usage, "the arguments are no JSON object")
 	}
 	tool, ask, err := e.judgedTool(ctx, a, want)
@@ -161,8 +164,8 @@ func (e *Engine) appRunner(a *appCall, name string, got *atomic.Pointer[mcp.AppR
 		}
 		got.Store(res)
 		out := res.Result
-		if len(out.Data) > maxData { // pages read large things, which no model would be given
-			out.Data, out.Text = nil, clip(out.Text, maxResult)+"\n[what it gave beside this is too large to keep]"
+		if len(out.Data) > chat.MaxData { // pages read large things, which no model would be given
+			out.Data, out.Text = nil, sanitize.Clip(out.Text, maxResult)+"\n[what it gave beside this is too large to keep]"
 		}
 		return out, res.Failed
 	}

@@ -1,14 +1,11 @@
 package engine
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"slices"
 
-	"github.com/fettle-cli/fettle/engine/event"
-	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
 
@@ -27,16 +24,16 @@ type appLink struct {
 }
 
 // putCalls writes records of calls, and what leads to those of pages.
-func (e *Engine) putCalls(b *kv.Batch, calls []ToolCall) error {
+func (s *Store) putCalls(b *kv.Batch, calls []chat.ToolCall) error {
 	for i := range calls {
-		c := calls[i].bounded()
-		if err := putBounded(e, b, e.tables.calls, c, "the call "+c.ToolID+" of chat "+c.ChatID); err != nil {
+		c := calls[i].Bounded()
+		if err := putBounded(s, b, s.tables.calls, c, "the call "+c.ToolID+" of chat "+c.ChatID); err != nil {
 			return err
 		}
 		if c.AppOf == "" {
 			continue
 		}
-		if err := putBounded(e, b, e.tables.apps, &appLink{c.ChatID, c.AppOf, c.ID}, "the call "+c.ToolID+" of chat "+c.ChatID); err != nil {
+		if err := putBounded(s, b, s.tables.apps, &appLink{c.ChatID, c.AppOf, c.ID}, "the call "+c.ToolID+" of chat "+c.ChatID); err != nil {
 			return err
 		}
 	}
@@ -45,18 +42,18 @@ func (e *Engine) putCalls(b *kv.Batch, calls []ToolCall) error {
 
 // appsOf reads the last calls that the page of a call has made, the first of them
 // first, and counts all.
-func (e *Engine) appsOf(tx *kv.Tx, chatID, callID string) (out []ToolCall, n int, err error) {
+func (s *Store) appsOf(tx *kv.Tx, chatID, callID string) (out []chat.ToolCall, n int, err error) {
 	all := kv.Range{Prefix: kv.Str(chatID).Str(callID)}
-	if n, err = e.tables.apps.Count(tx, all); n == 0 || err != nil {
+	if n, err = s.tables.apps.Count(tx, all); n == 0 || err != nil {
 		return nil, n, err
 	}
 	all.Reverse, all.Limit = true, viewedApps
-	for l, err := range legible(e, e.tables.apps.Scan(tx, all)) {
+	for l, err := range legible(s, s.tables.apps.Scan(tx, all)) {
 		if err != nil {
 			return nil, n, err
 		}
-		c, err := e.tables.calls.Get(tx, kv.Str(l.CallID))
-		if errors.Is(err, kv.ErrNotFound) || err != nil && e.leavesOut(err) {
+		c, err := s.tables.calls.Get(tx, kv.Str(l.CallID))
+		if errors.Is(err, kv.ErrNotFound) || err != nil && s.leavesOut(err) {
 			continue
 		}
 		if err != nil {
@@ -68,25 +65,13 @@ func (e *Engine) appsOf(tx *kv.Tx, chatID, callID string) (out []ToolCall, n int
 	return out, n, nil
 }
 
-// Outcome is what a record says of the end of its call; nil where it has none.
-func (c *ToolCall) Outcome() *provider.ToolResult {
-	if c.FinishedAt == nil {
-		return nil
-	}
-	var kept struct {
-		Text string `json:"text"`
-	}
-	_ = json.Unmarshal(c.Result, &kept) // a result that is too long is not kept
-	return &provider.ToolResult{ID: c.ToolUseID, Name: c.ToolID, Text: cmp.Or(kept.Text, c.Error), Error: c.Status == event.CallError, Undone: c.Undone}
-}
-
 // withApps puts behind each call those that its page has made, with their arguments,
 // which no message has. made tells how many there are of each.
-func (e *Engine) withApps(ctx context.Context, chatID string, calls []ToolCall) (out []ToolCall, made map[string]int, err error) {
-	err = e.view(ctx, func(tx *kv.Tx) error {
+func (s *Store) withApps(ctx context.Context, chatID string, calls []chat.ToolCall) (out []chat.ToolCall, made map[string]int, err error) {
+	err = s.view(ctx, func(tx *kv.Tx) error {
 		out, made = nil, map[string]int{}
 		for _, c := range calls {
-			apps, n, err := e.appsOf(tx, chatID, c.ID)
+			apps, n, err := s.appsOf(tx, chatID, c.ID)
 			if err != nil {
 				return err
 			}
@@ -111,15 +96,15 @@ func (e *Engine) withApps(ctx context.Context, chatID string, calls []ToolCall) 
 
 // appCallsIn gives the last calls that pages have made of calls in a conversation's
 // messages, in the order of their pages' calls.
-func (e *Engine) appCallsIn(ctx context.Context, conv *conversation) (out []ToolCall, err error) {
+func (s *Store) appCallsIn(ctx context.Context, conv *conversation) (out []chat.ToolCall, err error) {
 	in := make(map[string]bool, len(conv.path))
 	for _, m := range conv.path {
 		in[m.ID] = true
 	}
-	err = e.view(ctx, func(tx *kv.Tx) error {
+	err = s.view(ctx, func(tx *kv.Tx) error {
 		out = nil
 		last := ""
-		for l, err := range legible(e, e.tables.apps.Scan(tx, kv.Range{Prefix: kv.Str(conv.chat.ID)})) {
+		for l, err := range legible(s, s.tables.apps.Scan(tx, kv.Range{Prefix: kv.Str(conv.chat.ID)})) {
 			if err != nil {
 				return err
 			}
@@ -127,11 +112,11 @@ func (e *Engine) appCallsIn(ctx context.Context, conv *conversation) (out []Tool
 				continue
 			}
 			last = l.Of
-			apps, _, err := e.appsOf(tx, conv.chat.ID, l.Of)
+			apps, _, err := s.appsOf(tx, conv.chat.ID, l.Of)
 			if err != nil {
 				return err
 			}
-			out = append(out, slices.DeleteFunc(apps, func(c ToolCall) bool { return !in[c.MessageID] })...)
+			out = append(out, slices.DeleteFunc(apps, func(c chat.ToolCall) bool { return !in[c.MessageID] })...)
 		}
 		return nil
 	})
@@ -142,18 +127,18 @@ func (e *Engine) appCallsIn(ctx context.Context, conv *conversation) (out []Tool
 }
 
 // clearTurns removes the events and the records of turns.
-func (e *Engine) clearTurns(ctx context.Context, turns []string) error {
+func (s *Store) clearTurns(ctx context.Context, turns []string) error {
 	for _, turn := range turns {
-		if err := e.clearKeys(ctx, e.tables.events, kv.Range{Prefix: kv.Str(turn), Limit: purgeGroup}); err != nil {
+		if err := s.clearKeys(ctx, s.tables.events, kv.Range{Prefix: kv.Str(turn), Limit: purgeGroup}); err != nil {
 			return err
 		}
 	}
 	if len(turns) == 0 {
 		return nil
 	}
-	return e.store.Batch(ctx, func(b *kv.Batch) error {
+	return s.store.Batch(ctx, func(b *kv.Batch) error {
 		for _, turn := range turns {
-			if err := e.tables.turns.Delete(b, kv.Str(turn)); err != nil {
+			if err := s.tables.turns.Delete(b, kv.Str(turn)); err != nil {
 				return err
 			}
 		}

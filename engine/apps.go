@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/record"
 	"github.com/fettle-cli/fettle/toolset"
@@ -38,8 +39,8 @@ type OpenedApp struct {
 
 // appCall is a call whose server has a page, with where both are.
 type appCall struct {
-	call   *ToolCall
-	chat   Chat
+	call   *chat.ToolCall
+	chat   chat.Chat
 	server mcp.Server
 }
 
@@ -106,7 +107,7 @@ func (e *Engine) OpenApp(ctx context.Context, callID string) (*OpenedApp, error)
 }
 
 // callResult is the record of a call as MCP has results.
-func callResult(c *ToolCall) json.RawMessage {
+func callResult(c *chat.ToolCall) json.RawMessage {
 	var kept struct {
 		Text string          `json:"text"`
 		Data json.RawMessage `json:"data"`

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/internal/kv"
@@ -147,7 +148,7 @@ func TestACallOfAnAppIsOfTheToolThatWasShown(t *testing.T) {
 }
 
 // callsOfApps are the records of the calls that pages have made in a chat.
-func (b *bench) callsOfApps(chatID string) (out []ToolCall) {
+func (b *bench) callsOfApps(chatID string) (out []chat.ToolCall) {
 	b.t.Helper()
 	all, err := b.ToolCalls(b.t.Context(), chatID)
 	if err != nil {
@@ -257,10 +258,10 @@ func TestCallsOfAppsGoWithTheirChat(t *testing.T) {
 			stray.ToolCalls[i].AppOf = "elsewhere"
 		}
 	}
-	if err := stray.checkCalls(); err == nil || !strings.Contains(err.Error(), "whose page made it") {
+	if err := stray.CheckCalls(); err == nil || !strings.Contains(err.Error(), "whose page made it") {
 		t.Errorf("a call of no page: %v", err)
 	}
-	in, err := b.importChats(t.Context(), []*ChatDocument{doc}, CopyExisting)
+	in, err := b.importChats(t.Context(), []*chat.Document{doc}, CopyExisting)
 	if err != nil || len(in) != 1 {
 		t.Fatal(in, err)
 	}

@@ -8,8 +8,10 @@ import (
 	"fmt"
 
 	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/internal/record"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/render"
 )
@@ -57,7 +59,7 @@ func (t *turn) withArtifact(p render.Plan) render.Plan {
 		p.Config, err = record.Marshal(config)
 	}
 	if err != nil && t.ctx.Err() == nil {
-		t.eng.o.Notice("the page of a result depends on its toolset: " + cleanLine(err.Error()))
+		t.eng.o.Notice("the page of a result depends on its toolset: " + sanitize.Line(err.Error()))
 	}
 	return p
 }
@@ -69,8 +71,8 @@ func hasPage(p render.Plan) bool {
 
 // keepArtifact stores a page of an installed toolset for a chat, once, and returns the
 // page's digest.
-func (e *Engine) keepArtifact(ctx context.Context, chatID, file string) (digest string, err error) {
-	page, err := e.artifact(file)
+func (s *Store) keepArtifact(ctx context.Context, chatID, file string) (digest string, err error) {
+	page, err := s.artifact(file)
 	if err != nil {
 		return "", fmt.Errorf("read %s: %w", file, err)
 	}
@@ -78,34 +80,34 @@ func (e *Engine) keepArtifact(ctx context.Context, chatID, file string) (digest 
 		return "", fmt.Errorf("read %s: it is larger than %d MB", file, render.MaxArtifact>>20)
 	}
 	digest = cas.Sum(page).String()
-	_, err = e.keptArtifactOf(ctx, chatID, digest)
+	_, err = s.keptArtifactOf(ctx, chatID, digest)
 	if !errors.Is(err, kv.ErrNotFound) {
 		return digest, err
 	}
-	release, err := e.shareData(ctx, nil)
+	release, err := s.shareData(ctx, nil)
 	if err != nil {
 		return "", err
 	}
 	defer release()
-	kept, err := e.storeArtifacts(ctx, chatID, [][]byte{page})
+	kept, err := s.storeArtifacts(ctx, chatID, [][]byte{page})
 	if err != nil {
 		return "", err
 	}
-	return digest, e.store.UpdateSync(ctx, func(tx *kv.Tx) error { return e.putArtifacts(tx, chatID, kept) })
+	return digest, s.store.UpdateSync(ctx, func(tx *kv.Tx) error { return s.putArtifacts(tx, chatID, kept) })
 }
 
 // storeArtifacts stores pages and returns the records that keep them for a chat. Until
 // these are written, the pages are kept as the states of a young chat are.
-func (e *Engine) storeArtifacts(ctx context.Context, chatID string, pages [][]byte) ([]keptArtifact, error) {
+func (s *Store) storeArtifacts(ctx context.Context, chatID string, pages [][]byte) ([]keptArtifact, error) {
 	if len(pages) == 0 {
 		return nil, nil
 	}
-	release, err := e.shareData(ctx, nil)
+	release, err := s.shareData(ctx, nil)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
-	states, err := e.states.KeepFiles(ctx, cas.About{ChatID: ArtifactsID, Source: cas.ToolRun}, artifactFile, pages, e.o.States)
+	states, err := s.states.KeepFiles(ctx, cas.About{ChatID: ArtifactsID, Source: cas.ToolRun}, artifactFile, pages, s.o.States)
 	if err != nil {
 		return nil, fmt.Errorf("store a page: %w", err)
 	}
@@ -117,27 +119,27 @@ func (e *Engine) storeArtifacts(ctx context.Context, chatID string, pages [][]by
 }
 
 // putArtifacts writes the records for a chat.
-func (e *Engine) putArtifacts(w kv.Writer, chatID string, all []keptArtifact) error {
+func (s *Store) putArtifacts(w kv.Writer, chatID string, all []keptArtifact) error {
 	for _, a := range all {
 		a.ChatID = chatID
-		if err := e.tables.artifacts.Put(w, &a); err != nil {
+		if err := s.tables.artifacts.Put(w, &a); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (e *Engine) keptArtifactOf(ctx context.Context, chatID, digest string) (kept *keptArtifact, err error) {
-	err = e.view(ctx, func(tx *kv.Tx) error {
-		kept, err = e.tables.artifacts.Get(tx, kv.Str(chatID).Str(digest))
+func (s *Store) keptArtifactOf(ctx context.Context, chatID, digest string) (kept *keptArtifact, err error) {
+	err = s.view(ctx, func(tx *kv.Tx) error {
+		kept, err = s.tables.artifacts.Get(tx, kv.Str(chatID).Str(digest))
 		return err
 	})
 	return kept, err
 }
 
 // artifactsIn reads the records of a chat.
-func (e *Engine) artifactsIn(tx *kv.Tx, chatID string) (out []keptArtifact, err error) {
-	for a, err := range legible(e, e.tables.artifacts.Scan(tx, kv.Range{Prefix: kv.Str(chatID)})) {
+func (s *Store) artifactsIn(tx *kv.Tx, chatID string) (out []keptArtifact, err error) {
+	for a, err := range legible(s, s.tables.artifacts.Scan(tx, kv.Range{Prefix: kv.Str(chatID)})) {
 		if err != nil {
 			return nil, err
 		}
@@ -147,29 +149,29 @@ func (e *Engine) artifactsIn(tx *kv.Tx, chatID string) (out []keptArtifact, err 
 }
 
 // readArtifact reads a page that is kept for a chat.
-func (e *Engine) readArtifact(ctx context.Context, chatID, digest string) ([]byte, error) {
-	kept, err := e.keptArtifactOf(ctx, chatID, digest)
+func (s *Store) readArtifact(ctx context.Context, chatID, digest string) ([]byte, error) {
+	kept, err := s.keptArtifactOf(ctx, chatID, digest)
 	if err != nil {
 		return nil, err
 	}
-	m, err := e.states.Manifest(ctx, kept.ManifestID)
+	m, err := s.states.Manifest(ctx, kept.ManifestID)
 	if err != nil {
 		return nil, err
 	}
-	entry, err := e.states.Lookup(ctx, m.Root, artifactFile)
+	entry, err := s.states.Lookup(ctx, m.Root, artifactFile)
 	if err != nil {
 		return nil, err
 	}
 	var b bytes.Buffer
-	err = e.states.Read(ctx, &b, entry)
+	err = s.states.Read(ctx, &b, entry)
 	return b.Bytes(), err
 }
 
 // artifactStates adds the states that known chats need to show their results.
-func (e *Engine) artifactStates(ctx context.Context, known, need map[string]bool) error {
-	err := e.view(ctx, func(tx *kv.Tx) error {
-		for a, err := range e.tables.artifacts.Scan(tx, kv.Range{}) {
-			if err != nil && e.leavesOut(err) {
+func (s *Store) artifactStates(ctx context.Context, known, need map[string]bool) error {
+	err := s.view(ctx, func(tx *kv.Tx) error {
+		for a, err := range s.tables.artifacts.Scan(tx, kv.Range{}) {
+			if err != nil && s.leavesOut(err) {
 				need[allStates] = true
 				continue
 			}
@@ -188,46 +190,24 @@ func (e *Engine) artifactStates(ctx context.Context, known, need map[string]bool
 	return err
 }
 
-// ExportedArtifact is a page that a result in an exported chat is shown by.
-type ExportedArtifact struct {
-	SHA256 string `json:"sha256"`
-	Data   []byte `json:"data"`
-}
-
 // exportArtifacts reads the pages of a chat. One that can't be read is left out: its
 // results are shown without it.
-func (e *Engine) exportArtifacts(ctx context.Context, chatID string) (out []ExportedArtifact, err error) {
+func (s *Store) exportArtifacts(ctx context.Context, chatID string) (out []chat.ExportedArtifact, err error) {
 	var kept []keptArtifact
-	err = e.view(ctx, func(tx *kv.Tx) error {
-		kept, err = e.artifactsIn(tx, chatID)
+	err = s.view(ctx, func(tx *kv.Tx) error {
+		kept, err = s.artifactsIn(tx, chatID)
 		return err
 	})
 	for _, a := range kept {
-		page, err := e.readArtifact(ctx, chatID, a.SHA256)
+		page, err := s.readArtifact(ctx, chatID, a.SHA256)
 		if err != nil && ctx.Err() == nil {
-			e.o.Notice("a page of the chat's results is left out: " + cleanLine(err.Error()))
+			s.o.Notice("a page of the chat's results is left out: " + sanitize.Line(err.Error()))
 			continue
 		}
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, ExportedArtifact{SHA256: a.SHA256, Data: page})
+		out = append(out, chat.ExportedArtifact{SHA256: a.SHA256, Data: page})
 	}
 	return out, err
-}
-
-// maxArtifacts bounds the pages of an imported chat.
-const maxArtifacts = 100
-
-// checkArtifacts compares the pages of an imported chat with their digests.
-func (d *ChatDocument) checkArtifacts() error {
-	if n := len(d.Artifacts); n > maxArtifacts {
-		return fmt.Errorf("it has %d pages of results; %d are allowed", n, maxArtifacts)
-	}
-	for i, a := range d.Artifacts {
-		if len(a.Data) > render.MaxArtifact || cas.Sum(a.Data).String() != a.SHA256 {
-			return fmt.Errorf("page %d of its results is too large, or not the one that its sha256 names", i+1)
-		}
-	}
-	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/toolset"
 )
@@ -75,7 +76,7 @@ func TestResultsOutliveTheirToolset(t *testing.T) {
 	if err != nil || len(doc.Artifacts) != 1 {
 		t.Fatalf("exported with %d pages, %v", len(doc.Artifacts), err)
 	}
-	in, err := b.importChats(t.Context(), []*ChatDocument{doc}, CopyExisting)
+	in, err := b.importChats(t.Context(), []*chat.Document{doc}, CopyExisting)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,11 +130,11 @@ func TestResultsOutliveTheirToolset(t *testing.T) {
 func TestAnImportedPageHasItsDigest(t *testing.T) {
 	t.Parallel()
 	doc, _, err := published(t).ExportChat(t.Context(), ChatRef{Number: 1})
-	if err != nil || doc.checkArtifacts() != nil {
-		t.Fatal(err, doc.checkArtifacts())
+	if err != nil || doc.CheckArtifacts() != nil {
+		t.Fatal(err, doc.CheckArtifacts())
 	}
 	doc.Artifacts[0].Data = []byte("<p>another page</p>")
-	if err := doc.checkArtifacts(); err == nil || !strings.Contains(err.Error(), "page 1 of its results") {
+	if err := doc.CheckArtifacts(); err == nil || !strings.Contains(err.Error(), "page 1 of its results") {
 		t.Errorf("checked: %v", err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/toolset"
@@ -83,7 +84,7 @@ func (q *caller) put(ctx context.Context, ask event.ConfirmRequest) (Confirmatio
 		return Confirmation{}, errTooMany
 	}
 	c, t := q.c, q.t
-	ask.Tool, ask.ToolID, ask.Input, ask.ToolUseID = bareID(c.toolID()), c.toolID(), c.use.Args, fmt.Sprintf("%s?%d", c.use.ID, n)
+	ask.Tool, ask.ToolID, ask.Input, ask.ToolUseID = chat.BareID(c.toolID()), c.toolID(), c.use.Args, fmt.Sprintf("%s?%d", c.use.ID, n)
 	ask.Reason = "the MCP server " + ask.Form.Server + " asks"
 	ask.Form.Call = c.use.ID
 	defer q.clock.stand()()

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fettle-cli/fettle/engine/chat"
+	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
 )
 
@@ -14,10 +16,10 @@ type assembly struct {
 	model   string // without the provider
 	ref     string // with it
 	system  string
-	history []Message // from the root; the last one is the person's message
-	from    []int     // the places that they have in the conversation; nil where these
+	history []chat.Message // from the root; the last one is the person's message
+	from    []int          // the places that they have in the conversation; nil where these
 	// answer is what the turn has answered so far, for all steps but the first.
-	answer *Message
+	answer *chat.Message
 	tools  []provider.ToolSpec
 	// extra follows the history: what a repair round says of a wrong answer.
 	extra  []provider.Message
@@ -157,7 +159,7 @@ const AcceptPlan = "I accept the plan. Carry it out."
 
 // inPlan reports whether message i is a question that was asked in plan mode: as its answer
 // was given, the last one as the model is asked now.
-func (a assembly) inPlan(seen []Message, i int) bool {
+func (a assembly) inPlan(seen []chat.Message, i int) bool {
 	switch {
 	case seen[i].Role != provider.User || seen[i].AnswersCalls():
 		return false
@@ -168,7 +170,7 @@ func (a assembly) inPlan(seen []Message, i int) bool {
 }
 
 // withoutImages returns a message with a line of text in place of each image.
-func withoutImages(m Message) Message {
+func withoutImages(m chat.Message) chat.Message {
 	m.Parts = slices.Clone(m.Parts)
 	for i, p := range m.Parts {
 		switch {
@@ -185,7 +187,7 @@ func withoutImages(m Message) Message {
 
 // asked gives a person's message: files in a message of their own before it,
 // then what it names as doc:<id>, images and text.
-func (a assembly) asked(m Message) []provider.Message {
+func (a assembly) asked(m chat.Message) []provider.Message {
 	var files, own []provider.Part
 	for _, p := range m.Parts {
 		switch p.Kind {
@@ -248,7 +250,7 @@ func fileBlock(p provider.Part) string {
 // own thoughts, and a cached prefix stays the same. Providers require the reasoning of an
 // answer with calls in later turns too, in the field in which it came. Another model gets
 // none of it.
-func (a assembly) answered(m Message) []provider.Message {
+func (a assembly) answered(m chat.Message) []provider.Message {
 	called := slices.ContainsFunc(m.Parts, func(p provider.Part) bool { return p.Kind == provider.ToolCallPart })
 	keep := func(p provider.Part) bool { return a.signed(p) || called && p.Field != "" && p.Model == a.ref }
 	var out []provider.Message
@@ -379,7 +381,7 @@ func mediaLeftOut(text string, left []provider.Part, why string) string {
 		noun string
 	}{{images, "image"}, {sounds, "sound"}} {
 		if kind.n > 0 {
-			text = strings.TrimLeft(text+"\n", "\n") + "[" + plural(kind.n, kind.noun) + " left out, " + why + "]"
+			text = strings.TrimLeft(text+"\n", "\n") + "[" + fault.Plural(kind.n, kind.noun) + " left out, " + why + "]"
 		}
 	}
 	return text

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/provider"
 )
 
@@ -17,7 +18,7 @@ func (a assembly) agentSystem() string {
 func (a assembly) seesTurn() bool { return a.agent != nil && a.agent.History == HistoryTurn }
 
 // seen are the messages of the conversation that the agent sees.
-func (a assembly) seen() []Message {
+func (a assembly) seen() []chat.Message {
 	if a.seesTurn() && len(a.history) > 0 {
 		return a.history[len(a.history)-1:]
 	}
@@ -25,7 +26,7 @@ func (a assembly) seen() []Message {
 }
 
 // hasAgents tells whether several spoke in an answer, or could have.
-func hasAgents(m Message) bool {
+func hasAgents(m chat.Message) bool {
 	for _, p := range m.Parts {
 		if p.Kind == provider.AgentStartPart {
 			return true
@@ -37,7 +38,7 @@ func hasAgents(m Message) bool {
 // answerAlone is an old answer of several agents as each of them remembers it:
 // what the person was told. How it came about belonged to its turn, and to
 // agents with other tools.
-func (a assembly) answerAlone(m Message) []provider.Message {
+func (a assembly) answerAlone(m chat.Message) []provider.Message {
 	var b strings.Builder
 	for _, p := range m.Parts {
 		switch p.Kind {
@@ -68,7 +69,7 @@ func lastStart(parts []provider.Part) int {
 
 // own is what the agent that speaks now has said and called since it began. What
 // it said counts as said, also where the person doesn't get it as an answer.
-func (a assembly) own() Message {
+func (a assembly) own() chat.Message {
 	m := *a.answer
 	if a.agent == nil {
 		return m
@@ -108,7 +109,7 @@ func (a assembly) work() []provider.Message {
 		case provider.TextPart, provider.AgentTextPart:
 			fmt.Fprintf(&b, "%s said:\n%s\n\n", p.Agent, strings.TrimSpace(p.Text))
 		case provider.ToolCallPart:
-			fmt.Fprintf(&b, "%s called %s with %s:\n%s\n\n", p.Agent, bareID(p.Call.Name), p.Call.Args, strings.TrimSpace(a.workResult(results[p.Call.ID])))
+			fmt.Fprintf(&b, "%s called %s with %s:\n%s\n\n", p.Agent, chat.BareID(p.Call.Name), p.Call.Args, strings.TrimSpace(a.workResult(results[p.Call.ID])))
 		case provider.HandoffPart:
 			fmt.Fprintf(&b, "%s handed over to %s", p.Agent, p.Name)
 			if p.Text != "" {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/toolset"
 )
@@ -252,13 +253,13 @@ func golden(t *testing.T, path string, got []byte) {
 // sent depends on nothing else.
 func TestAssemblyIsPure(t *testing.T) {
 	t.Parallel()
-	question := Message{Role: provider.User, Parts: []provider.Part{filePart("a.md", "a"), imagePart("i.png"), {Kind: provider.TextPart, Text: "what?"}}}
-	answer := Message{Role: provider.Assistant, Parts: []provider.Part{
+	question := chat.Message{Role: provider.User, Parts: []provider.Part{filePart("a.md", "a"), imagePart("i.png"), {Kind: provider.TextPart, Text: "what?"}}}
+	answer := chat.Message{Role: provider.Assistant, Parts: []provider.Part{
 		{Kind: provider.ToolCallPart, Call: &provider.ToolCall{ID: "1", Name: "t:x", Args: json.RawMessage(`{}`)}},
 		{Kind: provider.ToolResultPart, Result: &provider.ToolResult{ID: "1", Name: "t:x", Text: "r"}},
 	}}
 	a := assembly{
-		model: "m", system: "s", history: []Message{question, answer, question}, answer: &answer, name: bareID,
+		model: "m", system: "s", history: []chat.Message{question, answer, question}, answer: &answer, name: chat.BareID,
 		tools: []provider.ToolSpec{{Name: "x"}}, schema: json.RawMessage(birdSchema), without: map[provider.Feature]bool{provider.FeatureSchema: true},
 		agent: &Agent{ID: "a", Prompt: "p"},
 	}

@@ -22,7 +22,7 @@ func FinishRestore(ctx context.Context, dataDir string, notice func(string)) (er
 	if _, err := os.Lstat(filepath.Join(dataDir, markName)); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	e := New(Options{DataDir: dataDir, Notice: notice})
+	e := NewStore(StoreOptions{DataDir: dataDir, Notice: notice})
 	defer func() { err = errors.Join(err, e.Close()) }()
 	release, err := e.lock(ctx, "restore", nil) // a process that holds it is alive, and finishes
 	if err != nil {

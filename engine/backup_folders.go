@@ -14,6 +14,7 @@ import (
 
 	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/engine/backup"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/internal/lockfile"
 	"github.com/fettle-cli/fettle/toolset"
@@ -60,7 +61,7 @@ func (b *backingUp) takeFolder(ctx context.Context, id string) (string, error) {
 		return "", err // a turn works in it
 	}
 	defer unlock()
-	var chat Chat
+	var chat chat.Chat
 	err = e.view(ctx, func(tx *kv.Tx) error {
 		c, err := e.tables.chats.Get(tx, kv.Str(id))
 		if err == nil {
@@ -102,7 +103,7 @@ func (b *backingUp) takeFolder(ctx context.Context, id string) (string, error) {
 // chat in the store that has a state and a folder, unless the backup holds the folder
 // itself. The store decides, not the list of the backup, since a turn may have run, or
 // a chat may have been removed, between the two.
-func (s *staged) layOutAll(ctx context.Context, side *Engine) error {
+func (s *staged) layOutAll(ctx context.Context, side *Store) error {
 	states := map[string]string{}
 	err := side.view(ctx, func(tx *kv.Tx) error {
 		for c, err := range side.tables.chats.Scan(tx, kv.Range{}) {
@@ -145,7 +146,7 @@ func (s *staged) layOutAll(ctx context.Context, side *Engine) error {
 }
 
 // layOut writes the files of a state into a chat's folder.
-func (s *staged) layOut(ctx context.Context, side *Engine, chat string, m *cas.Manifest) error {
+func (s *staged) layOut(ctx context.Context, side *Store, chat string, m *cas.Manifest) error {
 	dir := side.managedDir(chat)
 	if !filepath.IsLocal(chat) || filepath.Dir(dir) == s.dir {
 		return fmt.Errorf("%w: a folder %s", backup.ErrDamaged, cas.EscapePath(chat))
@@ -191,7 +192,7 @@ func permLaidOut(f cas.Located, chmod func(os.FileMode) error) error {
 	return chmod(f.Perm.FileMode())
 }
 
-func layOutOne(ctx context.Context, side *Engine, root *os.Root, f cas.Located) error {
+func layOutOne(ctx context.Context, side *Store, root *os.Root, f cas.Located) error {
 	name := filepath.FromSlash(f.Path)
 	mode := os.FileMode(0o644)
 	switch f.Kind {

@@ -233,7 +233,7 @@ const copyPiece = 16 << 20
 // names contents. Damage goes into the report, for it is the store's own.
 func (b *backingUp) checkFrozen(ctx context.Context) (err error) {
 	b.o.Stage("checking the copy", 0)
-	side := New(Options{DataDir: b.frozen, Now: b.e.o.Now, Notice: b.e.o.Notice})
+	side := NewStore(StoreOptions{DataDir: b.frozen, Now: b.e.o.Now, Notice: b.e.o.Notice})
 	defer func() { err = errors.Join(err, side.Close()) }()
 	if b.report.Chats, err = side.countChats(ctx); err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -54,7 +55,7 @@ func commands(t *testing.T, storeDir string, n int) {
 	for i := range n {
 		s := kv.Open(storeDir, kv.Options{})
 		err := s.UpdateSync(t.Context(), func(tx *kv.Tx) error {
-			return table.Put(tx, &note{ID: strings.Repeat(itoa(i), 1+i%2*2000)})
+			return table.Put(tx, &note{ID: strings.Repeat(strconv.Itoa(i), 1+i%2*2000)})
 		})
 		if i == n-1 {
 			err = errors.Join(err, s.Compact(t.Context()))
@@ -223,7 +224,7 @@ func TestABackupBesideChangesOfToolsets(t *testing.T) {
 			}
 			var raw bytes.Buffer
 			_, err = e.Backup(t.Context(), &raw, BackupOptions{Verify: true, Stage: once(stage, func() {
-				other := New(Options{DataDir: e.o.DataDir})
+				other := New(Options{StoreOptions: StoreOptions{DataDir: e.o.DataDir}})
 				_, err := other.RemoveToolset(t.Context(), want[0].Toolset.ID)
 				if err := errors.Join(err, other.Close()); err != nil {
 					t.Error(err)

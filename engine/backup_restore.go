@@ -21,65 +21,65 @@ import (
 	"github.com/fettle-cli/fettle/internal/kv"
 )
 
-// RestoreBackup puts back what [Engine.Backup] has written. All is made beside
+// RestoreBackup puts back what [Store.Backup] has written. All is made beside
 // what is there and verified first; then, while no turn runs and nobody has the
 // store, the two change places. A crash before that leaves everything as it was,
 // and one in the middle of it is brought to its end by whatever uses the data
 // directory next. What was there is removed once all is in its place.
-func (e *Engine) RestoreBackup(ctx context.Context, r io.Reader, o BackupOptions) (*BackupReport, error) {
+func (s *Store) RestoreBackup(ctx context.Context, r io.Reader, o BackupOptions) (*BackupReport, error) {
 	o.complete()
-	if err := FinishRestore(ctx, e.o.DataDir, e.o.Notice); err != nil {
+	if err := FinishRestore(ctx, s.o.DataDir, s.o.Notice); err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(e.o.DataDir, 0o700); err != nil {
+	if err := os.MkdirAll(s.o.DataDir, 0o700); err != nil {
 		return nil, storeFault("make the data directory", err)
 	}
-	release, err := e.lock(ctx, "restore", func(owner string) { o.OnWait("another backup is being put back, " + owner) })
+	release, err := s.lock(ctx, "restore", func(owner string) { o.OnWait("another backup is being put back, " + owner) })
 	if err != nil {
 		return nil, err
 	}
 	defer release()
-	if err := e.mayReplace(o); err != nil {
+	if err := s.mayReplace(o); err != nil {
 		return nil, err
 	}
-	if err := removeReplaced(e.o.DataDir); err != nil {
+	if err := removeReplaced(s.o.DataDir); err != nil {
 		return nil, storeFault("remove what a restore has left", err)
 	}
-	s := &staged{e: e, o: o, name: stagePrefix + e.newID()}
-	s.dir = filepath.Join(e.o.DataDir, s.name)
-	err = s.fill(ctx, r)
+	stage := &staged{e: s, o: o, name: stagePrefix + s.newID()}
+	stage.dir = filepath.Join(s.o.DataDir, stage.name)
+	err = stage.fill(ctx, r)
 	if err == nil && !o.Check {
-		err = s.exchange(ctx)
+		err = stage.exchange(ctx)
 	}
-	if _, merr := os.Lstat(filepath.Join(e.o.DataDir, markName)); merr == nil {
+	if _, merr := os.Lstat(filepath.Join(s.o.DataDir, markName)); merr == nil {
 		return nil, err // it has begun, and goes on with the next command
 	}
-	if rerr := removeReplaced(e.o.DataDir); rerr != nil {
-		e.o.Notice("what was replaced can be removed by hand: " + rerr.Error())
+	if rerr := removeReplaced(s.o.DataDir); rerr != nil {
+		s.o.Notice("what was replaced can be removed by hand: " + rerr.Error())
 	}
 	if err != nil {
-		return nil, s.explain(ctx, err)
+		return nil, stage.explain(ctx, err)
 	}
-	return &s.report, nil
+	return &stage.report, nil
 }
 
 // mayReplace refuses to put a backup over something.
-func (e *Engine) mayReplace(o BackupOptions) error {
-	names, err := truth(e.o.DataDir)
+func (s *Store) mayReplace(o BackupOptions) error {
+	names, err := truth(s.o.DataDir)
 	if err != nil {
 		return storeFault("look what is there", err)
 	}
 	if len(names) == 0 || o.Replace || o.Check {
 		return nil
 	}
-	return fault.New(fault.Usage, e.o.DataDir+" is not empty: there are chats, or what belongs to them; nothing was changed",
+	return fault.New(fault.Usage, s.o.DataDir+" is not empty: there are chats, or what belongs to them; nothing was changed",
 		"fettle store backup FILE   keeps what is there",
 		"fettle store restore --replace FILE   puts the backup in its place")
 }
 
 // staged is a backup that is being unpacked.
 type staged struct {
-	e         *Engine
+	e         *Store
 	o         BackupOptions
 	name, dir string
 	root      *os.Root
@@ -192,7 +192,7 @@ func (s *staged) write(name string, b backup.Entry, content io.Reader) error {
 // verify opens what was unpacked as a separate data directory, reads all of it, folds
 // the journals, and lays out the chats' folders.
 func (s *staged) verify(ctx context.Context) (err error) {
-	side := New(Options{DataDir: s.dir, Now: s.e.o.Now, Notice: s.e.o.Notice, States: s.e.o.States})
+	side := NewStore(StoreOptions{DataDir: s.dir, Now: s.e.o.Now, Notice: s.e.o.Notice, States: s.e.o.States})
 	defer func() { err = errors.Join(err, side.Close()) }()
 	if !side.hasStore() {
 		return fmt.Errorf("%w: it has no store", backup.ErrDamaged)
@@ -232,7 +232,7 @@ func (s *staged) verify(ctx context.Context) (err error) {
 // settle makes the changes to the unpacked data directory that its next command would
 // have to make: the journals are in the store, restores that were under way are not
 // continued here, and the files that repeat records agree with them.
-func (s *staged) settle(ctx context.Context, side *Engine) error {
+func (s *staged) settle(ctx context.Context, side *Store) error {
 	if _, err := side.Fold(ctx, FoldAll); err != nil {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -255,7 +255,7 @@ func (s *staged) settle(ctx context.Context, side *Engine) error {
 type damagedBackup struct{ problems []cas.Problem }
 
 func (d *damagedBackup) Error() string {
-	return fmt.Sprintf("the store was damaged when the backup was made: %s", plural(len(d.problems), "object"))
+	return fmt.Sprintf("the store was damaged when the backup was made: %s", fault.Plural(len(d.problems), "object"))
 }
 
 // explain makes a fault of what kept a backup from being put back.
@@ -346,7 +346,7 @@ func (s *staged) exchange(ctx context.Context) error {
 
 // dataAlone keeps everybody out: turns and undo by the lock of the data
 // directory, folds and snapshots by theirs.
-func (e *Engine) dataAlone(ctx context.Context, onWait func(string)) (release func(), err error) {
+func (s *Store) dataAlone(ctx context.Context, onWait func(string)) (release func(), err error) {
 	var held []func()
 	release = func() {
 		for i := len(held) - 1; i >= 0; i-- {
@@ -358,19 +358,19 @@ func (e *Engine) dataAlone(ctx context.Context, onWait func(string)) (release fu
 			release()
 		}
 	}()
-	let, err := e.lock(ctx, dataLock, func(owner string) { onWait("the data directory is in use by " + cmp.Or(owner, "another process")) })
+	let, err := s.lock(ctx, dataLock, func(owner string) { onWait("the data directory is in use by " + cmp.Or(owner, "another process")) })
 	if err != nil {
 		return nil, err
 	}
 	held = append(held, let)
-	if err := os.MkdirAll(filepath.Join(e.o.DataDir, "journal"), 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Join(s.o.DataDir, "journal"), 0o700); err != nil {
 		return nil, err
 	}
-	if let, err = e.journals.AcquireFold(ctx); err != nil {
-		return nil, e.storeTrouble(err)
+	if let, err = s.journals.AcquireFold(ctx); err != nil {
+		return nil, s.storeTrouble(err)
 	}
 	held = append(held, let)
-	if let, err = e.states.GuardAlone(ctx); err != nil {
+	if let, err = s.states.GuardAlone(ctx); err != nil {
 		return nil, err
 	}
 	held = append(held, let)

@@ -10,12 +10,14 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/fettle-cli/fettle/engine/backup"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/kv"
@@ -190,7 +192,7 @@ func TestABackupBesideATurn(t *testing.T) {
 		t.Fatal(err)
 	}
 	conv := c.chat(1)
-	if len(conv.Messages) != 2 || conv.Messages[1].Status != CutShort {
+	if len(conv.Messages) != 2 || conv.Messages[1].Status != chat.CutShort {
 		t.Errorf("the turn is %+v", conv.Messages)
 	}
 	if got := tree(t, c.WorkspacePath(conv.Chat)); got["half.txt"] != "h" {
@@ -290,7 +292,7 @@ func TestPuttingBackWaitsForATurn(t *testing.T) {
 	go func() {
 		done <- b.reopen().putBack(raw, BackupOptions{Replace: true, OnWait: func(who string) { waiting <- who }})
 	}()
-	if who := <-waiting; !strings.Contains(who, itoa(os.Getpid())) {
+	if who := <-waiting; !strings.Contains(who, strconv.Itoa(os.Getpid())) {
 		t.Errorf("it waits for %q", who)
 	}
 	if err := b.Cancel(t.Context(), id); err != nil {
@@ -336,7 +338,7 @@ func TestKilledWhileABackupIsPutBack(t *testing.T) {
 			if err := os.CopyFS(dir, os.DirFS(template)); err != nil {
 				t.Fatal(err)
 			}
-			p := spawn(t, "putback", dir, step.name, itoa(step.count))
+			p := spawn(t, "putback", dir, step.name, strconv.Itoa(step.count))
 			if err := p.cmd.Wait(); err == nil || p.err.Len() > 0 {
 				t.Fatalf("it was not killed: %v: %s", err, &p.err)
 			}

@@ -131,33 +131,33 @@ func transient(name string) bool {
 // digests as they are written. Damage that the store itself has is in the report, and
 // RestoreBackup refuses a backup if and only if it finds such damage. An error means
 // that there is no backup.
-func (e *Engine) Backup(ctx context.Context, w io.Writer, o BackupOptions) (_ *BackupReport, err error) {
+func (s *Store) Backup(ctx context.Context, w io.Writer, o BackupOptions) (_ *BackupReport, err error) {
 	o.complete()
-	if !e.hasStore() {
-		if turns, err := e.journals.Turns(); err != nil || len(turns) == 0 {
+	if !s.hasStore() {
+		if turns, err := s.journals.Turns(); err != nil || len(turns) == 0 {
 			return nil, errors.Join(err, fault.New(fault.NotFound, "there is nothing to back up yet", `fettle ask "why is the sky blue?"   begins a chat`))
 		}
 	}
-	let, err := e.shareData(ctx, o.OnWait)
+	let, err := s.shareData(ctx, o.OnWait)
 	if err != nil {
 		return nil, err
 	}
 	defer let()
-	release, err := e.lock(ctx, "backup", func(owner string) { o.OnWait("another backup is being made, " + owner) })
+	release, err := s.lock(ctx, "backup", func(owner string) { o.OnWait("another backup is being made, " + owner) })
 	if err != nil {
 		return nil, err
 	}
 	defer release()
 	o.Stage("taking in what waits", 0)
-	if _, err := e.Fold(ctx, FoldAll); err != nil {
+	if _, err := s.Fold(ctx, FoldAll); err != nil {
 		return nil, err
 	}
-	unguard, err := e.states.Guard(ctx)
+	unguard, err := s.states.Guard(ctx)
 	if err != nil {
 		return nil, waitFault(ctx, "keep the collector away", err)
 	}
 	defer unguard()
-	b := &backingUp{e: e, o: o, folders: map[string]string{}}
+	b := &backingUp{e: s, o: o, folders: map[string]string{}}
 	defer func() { err = errors.Join(err, b.thaw()) }()
 	if err := b.all(ctx, w); err != nil {
 		return nil, b.explain(ctx, err)
@@ -167,7 +167,7 @@ func (e *Engine) Backup(ctx context.Context, w io.Writer, o BackupOptions) (_ *B
 
 // backingUp is a backup that is being written.
 type backingUp struct {
-	e       *Engine
+	e       *Store
 	o       BackupOptions
 	out     *backup.Writer
 	report  BackupReport
@@ -322,10 +322,10 @@ func (b *backingUp) size(ctx context.Context) (int64, error) {
 
 // countChats returns how many chats can be used: without those that are deleted or
 // whose record is damaged.
-func (e *Engine) countChats(ctx context.Context) (n int, err error) {
-	err = e.view(ctx, func(tx *kv.Tx) error {
+func (s *Store) countChats(ctx context.Context) (n int, err error) {
+	err = s.view(ctx, func(tx *kv.Tx) error {
 		n = 0
-		for c, err := range legible(e, e.tables.chats.Scan(tx, kv.Range{})) {
+		for c, err := range legible(s, s.tables.chats.Scan(tx, kv.Range{})) {
 			if err != nil {
 				return err
 			}

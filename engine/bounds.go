@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/internal/record"
 )
@@ -15,10 +16,6 @@ const (
 	// largestRecord bounds a record as it is encoded. A plan of 4 MB and the other
 	// fields of a call fit, and kv takes twice as much.
 	largestRecord = 8 << 20
-	// largestRemarks bounds what a message has in addition to its parts, as encoded:
-	// notes, citations, suggestions, an error.
-	largestRemarks = 4 << 20
-
 	// maxCitations and maxCited bound the citations of one turn, in number and in
 	// bytes. Search results cite tens of sources.
 	maxCitations = 1000
@@ -40,17 +37,17 @@ const (
 // putBounded stores a record. One that is too long is cut, with a mark, and a notice
 // reports what was cut; what is the record's name in it. A record whose key would
 // change is refused.
-func putBounded[T any](e *Engine, w kv.Writer, table *kv.Table[T], rec *T, what string) error {
+func putBounded[T any](s *Store, w kv.Writer, table *kv.Table[T], rec *T, what string) error {
 	kept := *rec
-	cut, err := record.Bound(&kept, e.recordLimit)
+	cut, err := record.Bound(&kept, s.recordLimit)
 	if err != nil {
 		return fmt.Errorf("keep %s: %w", what, err)
 	}
 	if len(cut) > 0 {
 		if string(table.KeyOf(&kept)) != string(table.KeyOf(rec)) {
-			return fmt.Errorf("keep %s: %w", what, &kv.TooBigError{What: "key", Limit: int64(e.recordLimit)})
+			return fmt.Errorf("keep %s: %w", what, &kv.TooBigError{What: "key", Limit: int64(s.recordLimit)})
 		}
-		e.o.Notice(cutNotice(what, cut))
+		s.o.Notice(cutNotice(what, cut))
 	}
 	return table.Put(w, &kept)
 }
@@ -58,46 +55,6 @@ func putBounded[T any](e *Engine, w kv.Writer, table *kv.Table[T], rec *T, what 
 // cutNotice returns the notice of which fields of a record were too long to be kept.
 func cutNotice(what string, cut []string) string {
 	return what + " is too long to be kept whole; what was cut: " + strings.Join(cut, ", ")
-}
-
-// bounded returns the call without what is too long for its record. The message of the
-// call and the turn's events have its arguments and its result whole. A result's text and
-// data are cut first: the chat shows its payloads for as long as it exists.
-func (c ToolCall) bounded() *ToolCall {
-	if n := len(c.Args); n > largestArgs {
-		c.Args = json.RawMessage(fmt.Sprintf(`{"cut":"%d bytes"}`, n))
-	}
-	n := len(c.Result)
-	if n <= largestArgs {
-		return &c
-	}
-	var fields map[string]json.RawMessage
-	left := json.RawMessage(fmt.Sprintf(`{"cut":"%d bytes"}`, n))
-	if json.Unmarshal(c.Result, &fields) == nil {
-		delete(fields, "text")
-		delete(fields, "data")
-		fields["cut"], _ = record.Marshal(fmt.Sprintf("%d bytes", n)) // a string can't fail
-		if kept, err := record.Marshal(fields); err == nil && len(kept) <= largestPayloads {
-			left = kept
-		}
-	}
-	c.Result = left
-	return &c
-}
-
-// boundRemarks cuts what a message has in addition to its parts to largestRemarks,
-// notes that in a footnote of the message, and returns the names of the fields.
-func (m *Message) boundRemarks() ([]string, error) {
-	beside := *m
-	beside.Parts = nil
-	cut, err := record.Bound(&beside, largestRemarks)
-	if len(cut) == 0 || err != nil {
-		return nil, err
-	}
-	beside.Parts = m.Parts
-	beside.Notes = append(slices.Clone(beside.Notes), "too long to be kept whole; what was cut: "+strings.Join(cut, ", "))
-	*m = beside
-	return cut, nil
 }
 
 // cited counts the remarks of a turn's provider.
@@ -140,7 +97,7 @@ func (c *cited) leftOut() []event.Body {
 	c.left = 0
 	return []event.Body{event.Footnote{Text: fmt.Sprintf(
 		"%s of the answer were left out: %d citations, %d KB of them, and %d notes are kept",
-		plural(n, "citation or note"), maxCitations, maxCited>>10, maxProviderNotes)}}
+		fault.Plural(n, "citation or note"), maxCitations, maxCited>>10, maxProviderNotes)}}
 }
 
 // boundLines cuts a list of lines, and each of them.

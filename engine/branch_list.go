@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
@@ -42,21 +43,21 @@ type Branch struct {
 
 // Branches lists the branches of a chat, the first begun first. It reads what it lists,
 // and not the messages in between.
-func (e *Engine) Branches(ctx context.Context, ref ChatRef) (Chat, []Branch, error) {
-	chat, err := e.find(ctx, ref, nil)
+func (s *Store) Branches(ctx context.Context, ref ChatRef) (chat.Chat, []Branch, error) {
+	chat, err := s.find(ctx, ref, nil)
 	if err != nil {
 		return chat, nil, err
 	}
-	s, err := e.branchSet(ctx, chat)
+	set, err := s.branchSet(ctx, chat)
 	if err != nil {
 		return chat, nil, err
 	}
-	active, err := e.manifest(ctx, chat.ActiveManifest)
+	active, err := s.manifest(ctx, chat.ActiveManifest)
 	if err != nil {
 		return chat, nil, err
 	}
 	var out []Branch
-	if err := e.view(ctx, func(tx *kv.Tx) error { out, err = e.listBranches(tx, s); return err }); err != nil {
+	if err := s.view(ctx, func(tx *kv.Tx) error { out, err = s.listBranches(tx, set); return err }); err != nil {
 		return chat, nil, err
 	}
 	for i := range out {
@@ -64,7 +65,7 @@ func (e *Engine) Branches(ctx context.Context, ref ChatRef) (Chat, []Branch, err
 		b.Number = i + 1
 		if b.Active {
 			b.ManifestID = chat.ActiveManifest
-		} else if err := e.countChanges(ctx, chat, active, b); err != nil {
+		} else if err := s.countChanges(ctx, chat, active, b); err != nil {
 			return chat, nil, err
 		}
 	}
@@ -72,21 +73,21 @@ func (e *Engine) Branches(ctx context.Context, ref ChatRef) (Chat, []Branch, err
 }
 
 // listBranches describes all branches of a set, without their changes.
-func (e *Engine) listBranches(tx *kv.Tx, s *branchSet) (out []Branch, err error) {
-	w, err := e.wayIn(tx, s, s.chat.ActiveLeaf)
+func (s *Store) listBranches(tx *kv.Tx, set *branchSet) (out []Branch, err error) {
+	w, err := s.wayIn(tx, set, set.chat.ActiveLeaf)
 	if err != nil {
 		return nil, err
 	}
-	for i := range s.list {
-		b, err := e.describeBranch(tx, s, &s.list[i])
+	for i := range set.list {
+		b, err := s.describeBranch(tx, set, &set.list[i])
 		if err != nil {
 			return nil, err
 		}
-		on, at := w.divergence(&s.list[i])
-		first, err := e.messageOn(tx, s, on, at)
+		on, at := w.divergence(&set.list[i])
+		first, err := s.messageOn(tx, set, on, at)
 		if err == nil {
 			b.Place = at
-			b.Title, err = e.branchTitle(tx, s.chat.ID, first)
+			b.Title, err = s.branchTitle(tx, set.chat.ID, first)
 		}
 		if err != nil {
 			return nil, err
@@ -98,34 +99,34 @@ func (e *Engine) listBranches(tx *kv.Tx, s *branchSet) (out []Branch, err error)
 }
 
 // describeBranch describes a branch by its last message.
-func (e *Engine) describeBranch(tx *kv.Tx, s *branchSet, b *branchRecord) (Branch, error) {
-	leaf, err := e.tables.links.Get(tx, messageKey(s.chat.ID, b.Leaf))
-	if err != nil && !e.leavesOut(err) {
+func (s *Store) describeBranch(tx *kv.Tx, set *branchSet, b *branchRecord) (Branch, error) {
+	leaf, err := s.tables.links.Get(tx, messageKey(set.chat.ID, b.Leaf))
+	if err != nil && !s.leavesOut(err) {
 		return Branch{}, fmt.Errorf("read message %s: %w", b.Leaf, err)
 	}
 	if err != nil {
-		leaf = &messageLink{ID: b.Leaf}
+		leaf = &chat.MessageLink{ID: b.Leaf}
 	}
 	return Branch{
-		Leaf: b.Leaf, Active: b.Leaf == s.chat.ActiveLeaf, Model: leaf.Model, Messages: b.Length,
+		Leaf: b.Leaf, Active: b.Leaf == set.chat.ActiveLeaf, Model: leaf.Model, Messages: b.Length,
 		UpdatedAt: leaf.CreatedAt, ManifestID: cmp.Or(leaf.LeftManifestID, b.Manifest),
 	}, nil
 }
 
 // branchTitle returns the title of a branch by the first of its messages: that one if it
 // is a question, else the last question before it.
-func (e *Engine) branchTitle(tx *kv.Tx, chatID, id string) (string, error) {
+func (s *Store) branchTitle(tx *kv.Tx, chatID, id string) (string, error) {
 	seen := map[string]bool{} // a loop of parents would be damage
 	for id != "" && !seen[id] {
 		seen[id] = true
-		l, err := e.tables.links.Get(tx, messageKey(chatID, id))
+		l, err := s.tables.links.Get(tx, messageKey(chatID, id))
 		if err == nil && l.Role == provider.User {
-			var m *Message
-			if m, err = e.message(tx, chatID, id); err == nil && !m.AnswersCalls() {
+			var m *chat.Message
+			if m, err = s.message(tx, chatID, id); err == nil && !m.AnswersCalls() {
 				return title(TurnRequest{Parts: m.Parts}), nil
 			}
 		}
-		if err != nil && (errors.Is(err, kv.ErrNotFound) || e.leavesOut(err)) {
+		if err != nil && (errors.Is(err, kv.ErrNotFound) || s.leavesOut(err)) {
 			return "", nil
 		}
 		if err != nil {
@@ -137,10 +138,10 @@ func (e *Engine) branchTitle(tx *kv.Tx, chatID, id string) (string, error) {
 }
 
 // countChanges counts what switching to a branch would change.
-func (e *Engine) countChanges(ctx context.Context, chat Chat, active *cas.Manifest, b *Branch) error {
-	to, err := e.manifest(ctx, b.ManifestID)
+func (s *Store) countChanges(ctx context.Context, chat chat.Chat, active *cas.Manifest, b *Branch) error {
+	to, err := s.manifest(ctx, b.ManifestID)
 	if err != nil || to == nil || active == nil || to.Root == active.Root {
 		return err
 	}
-	return e.movedCounts(ctx, chat, active, to, b)
+	return s.movedCounts(ctx, chat, active, to, b)
 }

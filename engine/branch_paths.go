@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/toolset"
 )
 
@@ -14,9 +15,9 @@ import (
 // what steps of the two branches have changed since they parted: what a person did
 // there meanwhile belongs to no branch and stays, and where it was to a file that would
 // change nothing is done, with a [cas.ConflictError]. o says what it is recorded as.
-func (e *Engine) moveTo(ctx context.Context, ws *toolset.Workspace, to *cas.Manifest, o cas.RestoreOptions) (*cas.Restoration, error) {
+func (s *Store) moveTo(ctx context.Context, ws *toolset.Workspace, to *cas.Manifest, o cas.RestoreOptions) (*cas.Restoration, error) {
 	if ws.Bound && o.Active != nil {
-		paths, foreign, err := e.branchPaths(ctx, o.ChatID, o.Active, to)
+		paths, foreign, err := s.branchPaths(ctx, o.ChatID, o.Active, to)
 		if err != nil {
 			return nil, err
 		}
@@ -25,12 +26,12 @@ func (e *Engine) moveTo(ctx context.Context, ws *toolset.Workspace, to *cas.Mani
 		}
 		o.Paths, o.Exact = paths, true
 	}
-	done, err := e.states.Materialize(ctx, casWorkspace(ws), to, o)
+	done, err := s.states.Materialize(ctx, casWorkspace(ws), to, o)
 	if err != nil || done.After.ID != done.Before.ID || done.After.Root == to.Root {
 		return done, err
 	}
 	// Nothing had to change, and yet the branch goes on from its own state.
-	snap, err := e.states.Snapshot(ctx, casWorkspace(ws), cas.SnapshotOptions{About: o.About, Limits: o.Limits})
+	snap, err := s.states.Snapshot(ctx, casWorkspace(ws), cas.SnapshotOptions{About: o.About, Limits: o.Limits})
 	if err != nil {
 		return nil, err
 	}
@@ -41,23 +42,23 @@ func (e *Engine) moveTo(ctx context.Context, ws *toolset.Workspace, to *cas.Mani
 // branchPaths gives the paths that steps have changed on the ways from where two
 // states' histories part, and of them those where somebody else did on the way to the
 // active one: what stands there would be lost, unless the other state has it so.
-func (e *Engine) branchPaths(ctx context.Context, chat string, active, to *cas.Manifest) ([]string, []cas.Blocked, error) {
-	here, there, err := e.apart(ctx, &history{e: e, chat: chat}, active, to)
+func (s *Store) branchPaths(ctx context.Context, chat string, active, to *cas.Manifest) ([]string, []cas.Blocked, error) {
+	here, there, err := s.apart(ctx, &history{e: s, chat: chat}, active, to)
 	if err != nil {
 		return nil, nil, err
 	}
 	touched := map[string]bool{}
 	for _, way := range [][]stride{here, there} {
-		for _, s := range way {
-			if !s.stepped() {
+		for _, part := range way {
+			if !part.stepped() {
 				continue
 			}
-			if err := e.eachChange(ctx, s.from, s.to, func(path string) { touched[path] = true }); err != nil {
+			if err := s.eachChange(ctx, part.from, part.to, func(path string) { touched[path] = true }); err != nil {
 				return nil, nil, err
 			}
 		}
 	}
-	lost, err := e.lostBetween(ctx, here, active, to)
+	lost, err := s.lostBetween(ctx, here, active, to)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -74,20 +75,20 @@ func (e *Engine) branchPaths(ctx context.Context, chat string, active, to *cas.M
 // lostBetween are the paths that somebody else has changed on a way to the active
 // state, and that another state has otherwise than they left them. The value tells
 // whether they left something there, and nothing is lost where they removed it.
-func (e *Engine) lostBetween(ctx context.Context, way []stride, active, to *cas.Manifest) (map[string]bool, error) {
+func (s *Store) lostBetween(ctx context.Context, way []stride, active, to *cas.Manifest) (map[string]bool, error) {
 	want := map[string]*cas.Entry{} // of the paths that differ
-	for c, err := range e.states.Diff(ctx, active.Root, to.Root) {
+	for c, err := range s.states.Diff(ctx, active.Root, to.Root) {
 		if err != nil {
 			return nil, stateFault("compare the branches", err)
 		}
 		want[c.Path] = c.New
 	}
 	lost, met := map[string]bool{}, map[string]bool{}
-	for _, s := range way { // the last change first, which is the one that counts
-		if !s.foreign() || s.from.Root == s.to.Root {
+	for _, part := range way { // the last change first, which is the one that counts
+		if !part.foreign() || part.from.Root == part.to.Root {
 			continue
 		}
-		for c, err := range e.edits(ctx, s.from.Root, s.to.Root) {
+		for c, err := range s.edits(ctx, part.from.Root, part.to.Root) {
 			if err != nil {
 				return nil, stateFault("compare the branches", err)
 			}
@@ -103,15 +104,15 @@ func (e *Engine) lostBetween(ctx context.Context, way []stride, active, to *cas.
 
 // wouldLose are the paths of the user's own folder where a state that is brought back
 // would take away what somebody else put there since, as files or links.
-func (e *Engine) wouldLose(ctx context.Context, chat string, active, to *cas.Manifest) ([]cas.Blocked, error) {
+func (s *Store) wouldLose(ctx context.Context, chat string, active, to *cas.Manifest) ([]cas.Blocked, error) {
 	if active == nil {
 		return nil, nil
 	}
-	way, _, err := e.apart(ctx, &history{e: e, chat: chat}, active, to)
+	way, _, err := s.apart(ctx, &history{e: s, chat: chat}, active, to)
 	if err != nil {
 		return nil, err
 	}
-	lost, err := e.lostBetween(ctx, way, active, to)
+	lost, err := s.lostBetween(ctx, way, active, to)
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +151,7 @@ func (s stride) foreign() bool { return !s.stepped() || s.to.Source == cas.Inter
 
 // apart gives the ways to two states from the one where their histories part, or from
 // where these begin. It goes back on both in turn, so that it costs what lies between.
-func (e *Engine) apart(ctx context.Context, h *history, a, b *cas.Manifest) (toA, toB []stride, err error) {
+func (s *Store) apart(ctx context.Context, h *history, a, b *cas.Manifest) (toA, toB []stride, err error) {
 	ways := [2]*trail{newTrail(a), newTrail(b)}
 	for !ways[0].ended() || !ways[1].ended() {
 		for i, w := range ways {
@@ -197,10 +198,10 @@ func (t *trail) upTo(id string) (out []stride) {
 }
 
 // movedCounts counts the files that a move to another branch would change.
-func (e *Engine) movedCounts(ctx context.Context, chat Chat, active, to *cas.Manifest, b *Branch) error {
+func (s *Store) movedCounts(ctx context.Context, chat chat.Chat, active, to *cas.Manifest, b *Branch) error {
 	only := map[string]bool(nil)
 	if chat.Workspace != "" {
-		paths, _, err := e.branchPaths(ctx, chat.ID, active, to)
+		paths, _, err := s.branchPaths(ctx, chat.ID, active, to)
 		if err != nil {
 			return err
 		}
@@ -209,7 +210,7 @@ func (e *Engine) movedCounts(ctx context.Context, chat Chat, active, to *cas.Man
 			only[p] = true
 		}
 	}
-	for c, err := range e.states.Diff(ctx, active.Root, to.Root) {
+	for c, err := range s.states.Diff(ctx, active.Root, to.Root) {
 		switch {
 		case err != nil:
 			return stateFault("compare the branches", err)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
@@ -21,14 +22,14 @@ type chatWay struct {
 	length int // the place of the message
 }
 
-func (e *Engine) wayIn(tx *kv.Tx, s *branchSet, to string) (*chatWay, error) {
-	w := &chatWay{set: s, end: map[int]int{}}
-	b, at, err := e.locate(tx, s, to)
+func (s *Store) wayIn(tx *kv.Tx, all *branchSet, to string) (*chatWay, error) {
+	w := &chatWay{set: all, end: map[int]int{}}
+	b, at, err := s.locate(tx, all, to)
 	if b == nil || err != nil {
 		return w, err
 	}
 	w.length = at
-	for w.leaf = b; ; b = s.record(b.From) {
+	for w.leaf = b; ; b = all.record(b.From) {
 		w.end[b.Number] = at
 		if at = b.At - 1; b.From == 0 {
 			return w, nil
@@ -77,26 +78,26 @@ func (w *chatWay) lastDivergence() (on *branchRecord, at int) {
 
 // locate returns the branch that owns a message, and the message's place in it. The
 // branch is nil if the chat doesn't have the message.
-func (e *Engine) locate(tx *kv.Tx, s *branchSet, id string) (*branchRecord, int, error) {
-	first := make(map[string]*branchRecord, len(s.list))
-	for i := range s.list {
-		b := &s.list[i]
+func (s *Store) locate(tx *kv.Tx, set *branchSet, id string) (*branchRecord, int, error) {
+	first := make(map[string]*branchRecord, len(set.list))
+	for i := range set.list {
+		b := &set.list[i]
 		if b.Leaf == id {
 			return b, b.Length, nil
 		}
 		first[b.First] = b
 	}
-	for steps := 0; id != "" && steps <= s.messages(); steps++ {
+	for steps := 0; id != "" && steps <= set.messages(); steps++ {
 		if b := first[id]; b != nil {
 			return b, b.At + steps, nil
 		}
-		if m, err := e.mark(tx, s, id); err != nil {
+		if m, err := s.mark(tx, set, id); err != nil {
 			return nil, 0, err
 		} else if m != nil {
-			return s.record(m.Branch), m.At + steps, nil
+			return set.record(m.Branch), m.At + steps, nil
 		}
-		l, err := e.tables.links.Get(tx, messageKey(s.chat.ID, id))
-		if errors.Is(err, kv.ErrNotFound) || err != nil && e.leavesOut(err) {
+		l, err := s.tables.links.Get(tx, messageKey(set.chat.ID, id))
+		if errors.Is(err, kv.ErrNotFound) || err != nil && s.leavesOut(err) {
 			break
 		}
 		if err != nil {
@@ -108,34 +109,34 @@ func (e *Engine) locate(tx *kv.Tx, s *branchSet, id string) (*branchRecord, int,
 }
 
 // mark returns a message's mark; nil if it has none.
-func (e *Engine) mark(tx *kv.Tx, s *branchSet, id string) (*branchMark, error) {
-	if !s.stored {
+func (s *Store) mark(tx *kv.Tx, set *branchSet, id string) (*branchMark, error) {
+	if !set.stored {
 		return nil, nil
 	}
-	m, err := e.tables.marks.Get(tx, messageKey(s.chat.ID, id))
-	if errors.Is(err, kv.ErrNotFound) || err != nil && e.leavesOut(err) || err == nil && m.Branch > len(s.list) {
+	m, err := s.tables.marks.Get(tx, messageKey(set.chat.ID, id))
+	if errors.Is(err, kv.ErrNotFound) || err != nil && s.leavesOut(err) || err == nil && m.Branch > len(set.list) {
 		return nil, nil
 	}
 	return m, err
 }
 
 // messageOn returns the id of the message of a branch at a place.
-func (e *Engine) messageOn(tx *kv.Tx, s *branchSet, b *branchRecord, at int) (string, error) {
+func (s *Store) messageOn(tx *kv.Tx, set *branchSet, b *branchRecord, at int) (string, error) {
 	if b == nil {
 		return "", nil
 	}
 	if at == b.At {
 		return b.First, nil
 	}
-	for i := range s.list {
-		if other := &s.list[i]; other.From == b.Number && other.At == at {
+	for i := range set.list {
+		if other := &set.list[i]; other.From == b.Number && other.At == at {
 			return other.Beside, nil
 		}
 	}
 	id, last := b.Leaf, b.Length
-	if s.stored {
+	if set.stored {
 		after := kv.Range{From: kv.Int(int64(at)), Limit: 1}
-		for m, err := range legible(e, e.tables.marks.ByIndex(tx, "place", kv.Str(s.chat.ID).Int(int64(b.Number)), after)) {
+		for m, err := range legible(s, s.tables.marks.ByIndex(tx, "place", kv.Str(set.chat.ID).Int(int64(b.Number)), after)) {
 			if err != nil {
 				return "", err
 			}
@@ -143,7 +144,7 @@ func (e *Engine) messageOn(tx *kv.Tx, s *branchSet, b *branchRecord, at int) (st
 		}
 	}
 	for ; last > at; last-- {
-		l, err := e.tables.links.Get(tx, messageKey(s.chat.ID, id))
+		l, err := s.tables.links.Get(tx, messageKey(set.chat.ID, id))
 		if err != nil {
 			return "", fmt.Errorf("read message %s: %w", id, err)
 		}
@@ -153,16 +154,16 @@ func (e *Engine) messageOn(tx *kv.Tx, s *branchSet, b *branchRecord, at int) (st
 }
 
 // manifestAt returns the last manifest up to a message.
-func (e *Engine) manifestAt(tx *kv.Tx, s *branchSet, id string) (string, error) {
-	for steps := 0; id != "" && steps <= s.messages(); steps++ {
-		m, err := e.mark(tx, s, id)
+func (s *Store) manifestAt(tx *kv.Tx, set *branchSet, id string) (string, error) {
+	for steps := 0; id != "" && steps <= set.messages(); steps++ {
+		m, err := s.mark(tx, set, id)
 		if err != nil {
 			return "", err
 		}
 		if m != nil {
 			return m.Manifest, nil
 		}
-		l, err := e.tables.links.Get(tx, messageKey(s.chat.ID, id))
+		l, err := s.tables.links.Get(tx, messageKey(set.chat.ID, id))
 		if err != nil {
 			return "", fmt.Errorf("read message %s: %w", id, err)
 		}
@@ -176,17 +177,17 @@ func (e *Engine) manifestAt(tx *kv.Tx, s *branchSet, id string) (string, error) 
 
 // branchBelow describes the branch that the newest way from a message leads to the end
 // of.
-func (e *Engine) branchBelow(ctx context.Context, chat Chat, message string) (out Branch, err error) {
-	s, err := e.branchSet(ctx, chat)
+func (s *Store) branchBelow(ctx context.Context, chat chat.Chat, message string) (out Branch, err error) {
+	set, err := s.branchSet(ctx, chat)
 	if err != nil {
 		return out, err
 	}
-	err = e.view(ctx, func(tx *kv.Tx) error {
-		b, at, err := e.locate(tx, s, message)
+	err = s.view(ctx, func(tx *kv.Tx) error {
+		b, at, err := s.locate(tx, set, message)
 		if b == nil || err != nil {
 			return err
 		}
-		out, err = e.describeBranch(tx, s, s.newestFrom(b, at))
+		out, err = s.describeBranch(tx, set, set.newestFrom(b, at))
 		return err
 	})
 	if err == nil && out.Leaf == "" {
@@ -224,13 +225,13 @@ func (s *branchSet) newestFrom(b *branchRecord, at int) *branchRecord {
 // Siblings returns, by the id of a message, the ids of all messages that follow what it
 // follows: the ways that a chat continues from there, the oldest first. Messages that
 // have no sibling are left out.
-func (e *Engine) Siblings(ctx context.Context, chat Chat) (map[string][]string, error) {
-	s, err := e.branchSet(ctx, chat)
+func (s *Store) Siblings(ctx context.Context, chat chat.Chat) (map[string][]string, error) {
+	set, err := s.branchSet(ctx, chat)
 	if err != nil {
 		return nil, err
 	}
 	children := map[string][]string{}
-	for _, b := range s.list {
+	for _, b := range set.list {
 		ids := children[b.Parent]
 		if b.Beside != "" && !slices.Contains(ids, b.Beside) {
 			ids = append(ids, b.Beside)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
 
@@ -56,7 +57,7 @@ func marksTable() *kv.Table[branchMark] {
 
 // branchSet holds all branches of a chat.
 type branchSet struct {
-	chat  Chat
+	chat  chat.Chat
 	list  []branchRecord // the one with number n is at n-1
 	marks []branchMark   // of a set that was made from messages
 	// stored reports that the store has the records, and so the marks.
@@ -77,7 +78,7 @@ func (s *branchSet) messages() (n int) {
 
 // branchStart is a branch of which only the first message is known.
 type branchStart struct {
-	first    *messageLink
+	first    *chat.MessageLink
 	from, at int
 	beside   string
 	manifest string
@@ -85,14 +86,14 @@ type branchStart struct {
 
 // branchesOf makes the branches of a chat from its messages. A message whose parent is
 // missing counts as a root.
-func branchesOf(chat Chat, links []messageLink) *branchSet {
-	slices.SortFunc(links, func(a, b messageLink) int { return cmp.Compare(a.ID, b.ID) })
+func branchesOf(c chat.Chat, links []chat.MessageLink) *branchSet {
+	slices.SortFunc(links, func(a, b chat.MessageLink) int { return cmp.Compare(a.ID, b.ID) })
 	known := make(map[string]bool, len(links))
 	for _, l := range links {
 		known[l.ID] = true
 	}
-	s := &branchSet{chat: chat, whole: true}
-	children := map[string][]*messageLink{}
+	s := &branchSet{chat: c, whole: true}
+	children := map[string][]*chat.MessageLink{}
 	var starts []branchStart
 	for i := range links {
 		l := &links[i]
@@ -112,7 +113,7 @@ func branchesOf(chat Chat, links []messageLink) *branchSet {
 
 // addBranch adds a branch with all of its messages, and returns the starts of those that
 // branch off from it.
-func (s *branchSet) addBranch(b branchStart, children map[string][]*messageLink) (off []branchStart) {
+func (s *branchSet) addBranch(b branchStart, children map[string][]*chat.MessageLink) (off []branchStart) {
 	rec := branchRecord{
 		ChatID: s.chat.ID, Number: len(s.list) + 1, First: b.first.ID, At: b.at, Parent: b.first.ParentID, From: b.from, Beside: b.beside,
 	}
@@ -138,96 +139,96 @@ func (s *branchSet) addBranch(b branchStart, children map[string][]*messageLink)
 
 // branchSet reads the branches of a chat: the records if there are any, else the
 // messages. In the second case it makes the records of a long chat.
-func (e *Engine) branchSet(ctx context.Context, chat Chat) (*branchSet, error) {
-	var s *branchSet
-	err := e.view(ctx, func(tx *kv.Tx) (err error) {
-		s, err = e.storedBranches(tx, chat)
+func (s *Store) branchSet(ctx context.Context, chat chat.Chat) (*branchSet, error) {
+	var set *branchSet
+	err := s.view(ctx, func(tx *kv.Tx) (err error) {
+		set, err = s.storedBranches(tx, chat)
 		return err
 	})
-	if err != nil || s != nil {
-		return s, err
+	if err != nil || set != nil {
+		return set, err
 	}
-	links, damaged, err := e.chatLinks(ctx, chat.ID)
+	links, damaged, err := s.chatLinks(ctx, chat.ID)
 	if err != nil {
 		return nil, err
 	}
-	s = branchesOf(chat, links)
-	s.whole = s.whole && !damaged
-	if len(links) > trackedMessages && s.whole {
+	set = branchesOf(chat, links)
+	set.whole = set.whole && !damaged
+	if len(links) > trackedMessages && set.whole {
 		// Without the records the next list reads the messages again: an error of the
 		// store is reported by what has to be written.
-		if err := e.trackChat(ctx, s); err != nil && ctx.Err() != nil {
+		if err := s.trackChat(ctx, set); err != nil && ctx.Err() != nil {
 			return nil, err
 		}
 	}
-	return s, nil
+	return set, nil
 }
 
 // storedBranches reads the records of a chat's branches; nil if there are none, or not
 // of all messages. An older fettle adds messages without records.
-func (e *Engine) storedBranches(tx *kv.Tx, chat Chat) (*branchSet, error) {
+func (s *Store) storedBranches(tx *kv.Tx, chat chat.Chat) (*branchSet, error) {
 	if chat.Messages <= trackedMessages {
 		return nil, nil
 	}
-	s := &branchSet{chat: chat, stored: true, whole: true}
-	for b, err := range e.tables.branches.Scan(tx, kv.Range{Prefix: kv.Str(chat.ID)}) {
-		if err != nil && e.leavesOut(err) {
+	set := &branchSet{chat: chat, stored: true, whole: true}
+	for b, err := range s.tables.branches.Scan(tx, kv.Range{Prefix: kv.Str(chat.ID)}) {
+		if err != nil && s.leavesOut(err) {
 			return nil, nil
 		}
 		if err != nil {
 			return nil, err
 		}
-		if s.list = append(s.list, *b); b.Number != len(s.list) || b.From >= b.Number {
+		if set.list = append(set.list, *b); b.Number != len(set.list) || b.From >= b.Number {
 			return nil, nil
 		}
 	}
-	if s.messages() != chat.Messages {
+	if set.messages() != chat.Messages {
 		return nil, nil
 	}
-	return s, nil
+	return set, nil
 }
 
 // trackChat stores the branches of a chat that were made from its messages, unless the
 // chat has others by now.
-func (e *Engine) trackChat(ctx context.Context, s *branchSet) error {
-	release, err := e.shareData(ctx, nil)
+func (s *Store) trackChat(ctx context.Context, set *branchSet) error {
+	release, err := s.shareData(ctx, nil)
 	if err != nil {
 		return err
 	}
 	defer release()
-	if err := e.store.Batch(ctx, func(b *kv.Batch) error { return e.putMarks(b, s.marks) }); err != nil {
+	if err := s.store.Batch(ctx, func(b *kv.Batch) error { return s.putMarks(b, set.marks) }); err != nil {
 		return err
 	}
-	return e.store.Update(ctx, func(tx *kv.Tx) error {
-		chat, err := e.tables.chats.Get(tx, kv.Str(s.chat.ID))
-		if err != nil || chat.Messages != s.messages() {
+	return s.store.Update(ctx, func(tx *kv.Tx) error {
+		chat, err := s.tables.chats.Get(tx, kv.Str(set.chat.ID))
+		if err != nil || chat.Messages != set.messages() {
 			return err
 		}
-		old := kv.Range{Prefix: kv.Str(chat.ID), From: kv.Str(chat.ID).Int(int64(len(s.list) + 1))}
-		for key, err := range e.tables.branches.Keys(tx, old) {
+		old := kv.Range{Prefix: kv.Str(chat.ID), From: kv.Str(chat.ID).Int(int64(len(set.list) + 1))}
+		for key, err := range s.tables.branches.Keys(tx, old) {
 			if err == nil {
-				err = e.tables.branches.Delete(tx, key)
+				err = s.tables.branches.Delete(tx, key)
 			}
 			if err != nil {
 				return err
 			}
 		}
-		return e.putBranches(tx, s.list)
+		return s.putBranches(tx, set.list)
 	})
 }
 
-func (e *Engine) putMarks(w kv.Writer, marks []branchMark) error {
+func (s *Store) putMarks(w kv.Writer, marks []branchMark) error {
 	for i := range marks {
-		if err := e.tables.marks.Put(w, &marks[i]); err != nil {
+		if err := s.tables.marks.Put(w, &marks[i]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (e *Engine) putBranches(w kv.Writer, list []branchRecord) error {
+func (s *Store) putBranches(w kv.Writer, list []branchRecord) error {
 	for i := range list {
-		if err := e.tables.branches.Put(w, &list[i]); err != nil {
+		if err := s.tables.branches.Put(w, &list[i]); err != nil {
 			return err
 		}
 	}
@@ -237,26 +238,26 @@ func (e *Engine) putBranches(w kv.Writer, list []branchRecord) error {
 // keepBranches adds the messages of a turn to the records of a long chat's branches.
 // chat is the one before the turn. A chat whose records lack a message, because one is
 // damaged or the chat is older than the records, is left to branchSet.
-func (e *Engine) keepBranches(tx *kv.Tx, chat Chat, f *folding) error {
+func (s *Store) keepBranches(tx *kv.Tx, chat chat.Chat, f *folding) error {
 	added := f.added()
 	messages := chat.Messages + len(added) - len(f.brought)
 	if len(added) == 0 || messages <= trackedMessages {
 		return nil
 	}
-	err := e.extendBranches(tx, chat, added)
+	err := s.extendBranches(tx, chat, added)
 	if err != nil && unreadable(err) {
 		return nil
 	}
 	return err
 }
 
-func (e *Engine) extendBranches(tx *kv.Tx, chat Chat, added []Message) error {
-	b, err := e.tables.branches.Find(tx, "leaf", kv.Str(chat.ID).Str(added[0].ParentID))
+func (s *Store) extendBranches(tx *kv.Tx, chat chat.Chat, added []chat.Message) error {
+	b, err := s.tables.branches.Find(tx, "leaf", kv.Str(chat.ID).Str(added[0].ParentID))
 	if errors.Is(err, kv.ErrNotFound) {
 		if len(added) > trackedMessages || chat.Messages <= 2*trackedMessages {
-			return e.trackFew(tx, chat, added)
+			return s.trackFew(tx, chat, added)
 		}
-		b, err = e.newBranch(tx, chat, added[0])
+		b, err = s.newBranch(tx, chat, added[0])
 	}
 	if b == nil || err != nil {
 		return err
@@ -267,54 +268,54 @@ func (e *Engine) extendBranches(tx *kv.Tx, chat Chat, added []Message) error {
 			continue
 		}
 		mark := branchMark{chat.ID, m.ID, b.Number, b.Length, b.Manifest}
-		if err := e.tables.marks.Put(tx, &mark); err != nil {
+		if err := s.tables.marks.Put(tx, &mark); err != nil {
 			return err
 		}
 	}
-	return e.tables.branches.Put(tx, b)
+	return s.tables.branches.Put(tx, b)
 }
 
 // trackFew makes the records of a chat that has just become long, or of one that begins
 // with the messages of another.
-func (e *Engine) trackFew(tx *kv.Tx, chat Chat, added []Message) error {
-	links := linksOf(added)
+func (s *Store) trackFew(tx *kv.Tx, c chat.Chat, added []chat.Message) error {
+	links := chat.LinksOf(added)
 	if len(added) <= trackedMessages {
 		links = nil
-		for l, err := range e.tables.links.Scan(tx, kv.Range{Prefix: kv.Str(chat.ID)}) {
+		for l, err := range s.tables.links.Scan(tx, kv.Range{Prefix: kv.Str(c.ID)}) {
 			if err != nil {
 				return err
 			}
 			links = append(links, *l)
 		}
-		if len(links) != chat.Messages+len(added) {
+		if len(links) != c.Messages+len(added) {
 			return nil // another turn of the chat is being folded
 		}
 	}
-	s := branchesOf(chat, links)
-	if !s.whole {
+	set := branchesOf(c, links)
+	if !set.whole {
 		return nil
 	}
-	return errors.Join(e.putMarks(tx, s.marks), e.putBranches(tx, s.list))
+	return errors.Join(s.putMarks(tx, set.marks), s.putBranches(tx, set.list))
 }
 
 // newBranch returns the record of a branch that begins with a message, without its
 // messages; nil if the chat's records are not complete.
-func (e *Engine) newBranch(tx *kv.Tx, chat Chat, first Message) (*branchRecord, error) {
-	s, err := e.storedBranches(tx, chat)
-	if s == nil || err != nil {
+func (s *Store) newBranch(tx *kv.Tx, chat chat.Chat, first chat.Message) (*branchRecord, error) {
+	set, err := s.storedBranches(tx, chat)
+	if set == nil || err != nil {
 		return nil, err
 	}
-	b := &branchRecord{ChatID: chat.ID, Number: len(s.list) + 1, First: first.ID, At: 1}
+	b := &branchRecord{ChatID: chat.ID, Number: len(set.list) + 1, First: first.ID, At: 1}
 	if b.Parent = first.ParentID; b.Parent != "" {
-		from, at, err := e.locate(tx, s, b.Parent)
+		from, at, err := s.locate(tx, set, b.Parent)
 		if from == nil || err != nil {
 			return nil, err
 		}
 		b.From, b.At = from.Number, at+1
-		if b.Beside, err = e.messageOn(tx, s, from, at+1); err != nil {
+		if b.Beside, err = s.messageOn(tx, set, from, at+1); err != nil {
 			return nil, err
 		}
-		if b.Manifest, err = e.manifestAt(tx, s, b.Parent); err != nil {
+		if b.Manifest, err = s.manifestAt(tx, set, b.Parent); err != nil {
 			return nil, err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/internal/kv"
@@ -16,14 +17,14 @@ import (
 // plainTree describes the branches of a chat by reading all messages: what the records
 // of branches must agree with.
 type plainTree struct {
-	chat     Chat
-	byID     map[string]*Message
+	chat     chat.Chat
+	byID     map[string]*chat.Message
 	children map[string][]string // the oldest first
 	active   map[string]bool
 }
 
-func newPlainTree(doc *ChatDocument) *plainTree {
-	t := &plainTree{chat: doc.Chat, byID: map[string]*Message{}, children: map[string][]string{}, active: map[string]bool{}}
+func newPlainTree(doc *chat.Document) *plainTree {
+	t := &plainTree{chat: doc.Chat, byID: map[string]*chat.Message{}, children: map[string][]string{}, active: map[string]bool{}}
 	for i := range doc.Messages {
 		m := &doc.Messages[i]
 		t.byID[m.ID] = m
@@ -38,7 +39,7 @@ func newPlainTree(doc *ChatDocument) *plainTree {
 	return t
 }
 
-func (t *plainTree) depth(m *Message) (n int) {
+func (t *plainTree) depth(m *chat.Message) (n int) {
 	for ; m != nil; m = t.byID[m.ParentID] {
 		n++
 	}
@@ -183,7 +184,7 @@ func (b *bench) inStore(do func(*kv.Tx) error) {
 
 // branchyDocument is a chat of n messages that parts at random places. The order of
 // their ids is not that of their places.
-func branchyDocument(r *rand.Rand, number, n int) *ChatDocument {
+func branchyDocument(r *rand.Rand, number, n int) *chat.Document {
 	doc := longDocument(number, n)
 	for i, at := range r.Perm(n) {
 		doc.Messages[i].ID = fmt.Sprintf("M%04d%08d", number, at)
@@ -236,7 +237,7 @@ func TestBranchRecordsAgreeWithTheMessages(t *testing.T) {
 	for seed := range uint64(6) {
 		r := rand.New(rand.NewPCG(7, seed))
 		doc := branchyDocument(r, int(seed), []int{40, 61, 64, 65, 130, 200}[seed])
-		if _, err := b.importChats(t.Context(), []*ChatDocument{doc}, RefuseExisting); err != nil {
+		if _, err := b.importChats(t.Context(), []*chat.Document{doc}, RefuseExisting); err != nil {
 			t.Fatal(err)
 		}
 		for range 4 {
@@ -253,7 +254,7 @@ func TestBranchRecordsOfAnOlderStore(t *testing.T) {
 	t.Parallel()
 	b := heldBench(t)
 	doc := branchyDocument(rand.New(rand.NewPCG(8, 1)), 1, 300)
-	if _, err := b.importChats(t.Context(), []*ChatDocument{doc}, RefuseExisting); err != nil {
+	if _, err := b.importChats(t.Context(), []*chat.Document{doc}, RefuseExisting); err != nil {
 		t.Fatal(err)
 	}
 	chat := b.lastUsed()
@@ -286,8 +287,8 @@ func TestBranchesOfALongChat(t *testing.T) {
 	small, large := heldBench(t), heldBench(t)
 	for b, n := range map[*bench]int{small: 300, large: 300 + 60*markEvery} {
 		doc := longDocument(0, n)
-		doc.Messages[n-5].Summary = &Summary{Text: "so far", Messages: n - 4, Model: "script/m.yaml"}
-		if _, err := b.importChats(t.Context(), []*ChatDocument{doc}, RefuseExisting); err != nil {
+		doc.Messages[n-5].Summary = &chat.Summary{Text: "so far", Messages: n - 4, Model: "script/m.yaml"}
+		if _, err := b.importChats(t.Context(), []*chat.Document{doc}, RefuseExisting); err != nil {
 			t.Fatal(err)
 		}
 		for i := range 4 {

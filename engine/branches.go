@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/internal/kv"
@@ -15,24 +16,24 @@ import (
 )
 
 // loadFor reads the chat and the way to where the request's turn begins.
-func (e *Engine) loadFor(ctx context.Context, chatID string, req TurnRequest) (*conversation, error) {
+func (s *Store) loadFor(ctx context.Context, chatID string, req TurnRequest) (*conversation, error) {
 	if req.app != nil {
-		return e.loadBy(ctx, chatID, "", leafOnly) // a page's call sends nothing of the chat to a model
+		return s.loadBy(ctx, chatID, "", leafOnly) // a page's call sends nothing of the chat to a model
 	}
 	if !req.Chat.beside() {
-		return e.loadBy(ctx, chatID, req.Chat.Parent, reach{})
+		return s.loadBy(ctx, chatID, req.Chat.Parent, reach{})
 	}
 	needed := reach{least: 2} // the question and its answer
 	if req.Chat.At > 0 {
 		needed = wholeWay // places count from the root
 	}
-	conv, err := e.loadBy(ctx, chatID, req.Chat.Instead, needed)
+	conv, err := s.loadBy(ctx, chatID, req.Chat.Instead, needed)
 	if err != nil {
 		return nil, err
 	}
 	switch n := len(conv.path); {
 	case req.Chat.At > n || n == 0:
-		return nil, fault.New(fault.Usage, fmt.Sprintf("chat %d has no message %d: it has %s", conv.chat.Number, max(req.Chat.At, 1), plural(n, "message")),
+		return nil, fault.New(fault.Usage, fmt.Sprintf("chat %d has no message %d: it has %s", conv.chat.Number, max(req.Chat.At, 1), fault.Plural(n, "message")),
 			fmt.Sprintf("fettle chats show %d", conv.chat.Number))
 	case req.Chat.At > 0:
 		conv.path = conv.path[:req.Chat.At]
@@ -50,16 +51,16 @@ func (e *Engine) loadFor(ctx context.Context, chatID string, req TurnRequest) (*
 	if len(req.Parts) == 0 {
 		conv.again = &question
 	}
-	conv.state, err = e.stateOfQuestion(ctx, conv)
+	conv.state, err = s.stateOfQuestion(ctx, conv)
 	conv.cutSummed()
 	return conv, err
 }
 
 // stateOfQuestion is the manifest that the turn of a question began at, with
 // what the question brought along only if it is asked again.
-func (e *Engine) stateOfQuestion(ctx context.Context, conv *conversation) (string, error) {
+func (s *Store) stateOfQuestion(ctx context.Context, conv *conversation) (string, error) {
 	question := conv.instead
-	m, err := e.manifest(ctx, question.ManifestID)
+	m, err := s.manifest(ctx, question.ManifestID)
 	if err != nil {
 		return "", err
 	}
@@ -72,20 +73,20 @@ func (e *Engine) stateOfQuestion(ctx context.Context, conv *conversation) (strin
 	if state := conv.stateAt(); state != "" {
 		return state, nil
 	}
-	return e.firstState(ctx, conv.chat)
+	return s.firstState(ctx, conv.chat)
 }
 
 // firstState is the state in which the chat's first tool found the workspace. A
 // state knows its own; the way back is gone only over those that don't.
-func (e *Engine) firstState(ctx context.Context, chat Chat) (string, error) {
+func (s *Store) firstState(ctx context.Context, chat chat.Chat) (string, error) {
 	first := ""
 	for id := chat.ActiveManifest; id != ""; {
-		m, err := e.manifest(ctx, id)
+		m, err := s.manifest(ctx, id)
 		if m == nil || err != nil {
 			return first, err
 		}
 		if m.GroundID != "" {
-			if g, err := e.manifest(ctx, m.GroundID); g != nil || err != nil {
+			if g, err := s.manifest(ctx, m.GroundID); g != nil || err != nil {
 				return m.GroundID, err
 			}
 		}
@@ -121,7 +122,7 @@ type SwitchRequest struct {
 // the chat.
 func (e *Engine) Switch(ctx context.Context, req SwitchRequest) (*Restored, error) {
 	back := RestoreRequest{Chat: req.Chat, Overwrite: req.Overwrite, OnWait: req.OnWait, Written: req.Written}
-	return e.withFolder(ctx, back, func(chat Chat, ws *toolset.Workspace) (*Restored, error) {
+	return e.withFolder(ctx, back, func(chat chat.Chat, ws *toolset.Workspace) (*Restored, error) {
 		to, err := e.branchBelow(ctx, chat, req.Message)
 		if err != nil {
 			return nil, err
@@ -139,45 +140,45 @@ func (e *Engine) Switch(ctx context.Context, req SwitchRequest) (*Restored, erro
 
 // switching is a chat on its way to another branch.
 type switching struct {
-	chat Chat
+	chat chat.Chat
 	ws   *toolset.Workspace
 	to   Branch
 }
 
 // switchFolder gives the folder the files of the branch, where these are known.
-func (e *Engine) switchFolder(ctx context.Context, s switching, req RestoreRequest) (*Restored, error) {
-	out := &Restored{Chat: s.chat}
-	active, err := e.manifest(ctx, s.chat.ActiveManifest)
+func (s *Store) switchFolder(ctx context.Context, sw switching, req RestoreRequest) (*Restored, error) {
+	out := &Restored{Chat: sw.chat}
+	active, err := s.manifest(ctx, sw.chat.ActiveManifest)
 	if err != nil || active == nil {
 		return out, err
 	}
-	id := s.to.ManifestID
+	id := sw.to.ManifestID
 	if id == "" {
-		if id, err = e.firstState(ctx, s.chat); err != nil {
+		if id, err = s.firstState(ctx, sw.chat); err != nil {
 			return nil, err
 		}
 	}
-	to, err := e.manifest(ctx, id)
+	to, err := s.manifest(ctx, id)
 	if err != nil || to == nil {
 		return out, err
 	}
-	move, err := e.noteMove(ctx, s.chat, "") // setLeaf ends it
+	move, err := s.noteMove(ctx, sw.chat, "") // setLeaf ends it
 	if err != nil {
 		return nil, err
 	}
-	e.endServicesIn(s.ws, "the chat went on in another branch")
-	done, err := e.moveTo(ctx, s.ws, to, cas.RestoreOptions{
-		About:  cas.About{ID: move.Moved, ChatID: s.chat.ID, ParentID: to.ID, Source: cas.Branch, SourceRef: s.to.Leaf},
-		Active: active, FoundID: move.Found, Overwrite: req.Overwrite, Limits: e.o.States, Written: req.Written, Doing: doingBranch,
+	s.endServicesIn(sw.ws, "the chat went on in another branch")
+	done, err := s.moveTo(ctx, sw.ws, to, cas.RestoreOptions{
+		About:  cas.About{ID: move.Moved, ChatID: sw.chat.ID, ParentID: to.ID, Source: cas.Branch, SourceRef: sw.to.Leaf},
+		Active: active, FoundID: move.Found, Overwrite: req.Overwrite, Limits: s.o.States, Written: req.Written, Doing: doingBranch,
 	})
 	if err != nil {
-		err = errors.Join(err, e.endMove(context.WithoutCancel(ctx), s.chat.ID))
+		err = errors.Join(err, s.endMove(context.WithoutCancel(ctx), sw.chat.ID))
 	} else {
-		e.pause("move:done")
+		s.pause("move:done")
 	}
 	var conflict *cas.ConflictError
 	if errors.As(err, &conflict) {
-		return nil, conflictFault(s.ws, conflict.Paths)
+		return nil, conflictFault(sw.ws, conflict.Paths)
 	}
 	if err != nil {
 		return nil, stateFault("bring back the files of that branch", err)
@@ -189,13 +190,13 @@ func (e *Engine) switchFolder(ctx context.Context, s switching, req RestoreReque
 
 // setLeaf makes a message the chat's leaf, with the state that was brought back
 // for it. Who calls it holds the chat's lock.
-func (e *Engine) setLeaf(ctx context.Context, done *Restored, leaf string) error {
-	err := e.store.UpdateSync(ctx, func(tx *kv.Tx) error {
-		chat, err := e.tables.chats.Get(tx, kv.Str(done.Chat.ID))
+func (s *Store) setLeaf(ctx context.Context, done *Restored, leaf string) error {
+	err := s.store.UpdateSync(ctx, func(tx *kv.Tx) error {
+		chat, err := s.tables.chats.Get(tx, kv.Str(done.Chat.ID))
 		if err != nil {
 			return err
 		}
-		if err := e.noteLeft(tx, chat, cmp.Or(manifestID(done.Before), chat.ActiveManifest)); err != nil {
+		if err := s.noteLeft(tx, chat, cmp.Or(manifestID(done.Before), chat.ActiveManifest)); err != nil {
 			return err
 		}
 		chat.ActiveLeaf = leaf
@@ -203,7 +204,7 @@ func (e *Engine) setLeaf(ctx context.Context, done *Restored, leaf string) error
 			chat.ActiveManifest = done.After.ID
 		}
 		done.Chat = *chat
-		return errors.Join(putBounded(e, tx, e.tables.chats, chat, chat.called()), e.tables.moves.Delete(tx, kv.Str(chat.ID)))
+		return errors.Join(putBounded(s, tx, s.tables.chats, chat, chat.Called()), s.tables.moves.Delete(tx, kv.Str(chat.ID)))
 	})
 	if err != nil {
 		return storeFault(fmt.Sprintf("note the branch of chat %d", done.Chat.Number), err)

@@ -3,6 +3,7 @@ package engine
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -265,7 +266,7 @@ func TestTheFirstStateIsFoundAtOnce(t *testing.T) {
 	b := changer(t, t.TempDir())
 	b.did(ChatRef{}, `{"put":{"a.txt":"0"}}`)
 	for i := range 4 {
-		b.did(ChatRef{Number: 1}, `{"put":{"a.txt":"`+itoa(i+1)+`"}}`)
+		b.did(ChatRef{Number: 1}, `{"put":{"a.txt":"`+strconv.Itoa(i+1)+`"}}`)
 	}
 	b.undo(2)
 	b.did(ChatRef{Number: 1}, `{"put":{"b.txt":"b"}}`)

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/toolset"
@@ -41,13 +42,13 @@ type StateInfo struct {
 // States lists the states on the way to the chat's active one, the latest
 // first, with those that redo can bring back before them: at most limit of
 // them, all where that is 0. more tells that there are others.
-func (e *Engine) States(ctx context.Context, ref ChatRef, limit int) (chat Chat, out []StateInfo, more bool, err error) {
-	if chat, err = e.findSettled(ctx, ref); err != nil {
-		return Chat{}, nil, false, err
+func (e *Engine) States(ctx context.Context, ref ChatRef, limit int) (c chat.Chat, out []StateInfo, more bool, err error) {
+	if c, err = e.findSettled(ctx, ref); err != nil {
+		return chat.Chat{}, nil, false, err
 	}
-	h, err := e.history(ctx, chat)
+	h, err := e.history(ctx, c)
 	if err != nil {
-		return Chat{}, nil, false, err
+		return chat.Chat{}, nil, false, err
 	}
 	if limit <= 0 {
 		limit = maxHistory
@@ -55,7 +56,7 @@ func (e *Engine) States(ctx context.Context, ref ChatRef, limit int) (chat Chat,
 	way := stateWay{e: e, atOnce: limit > fewStates}
 	undone, err := h.undone(ctx)
 	if err != nil {
-		return Chat{}, nil, false, err
+		return chat.Chat{}, nil, false, err
 	}
 	skip := map[string]bool{}
 	for _, s := range slices.Backward(undone) {
@@ -67,16 +68,16 @@ func (e *Engine) States(ctx context.Context, ref ChatRef, limit int) (chat Chat,
 			out = append(out, StateInfo{Manifest: m, Active: m.ID == h.active.ID})
 		}
 		if m, err = way.manifest(ctx, m.ParentID); err != nil {
-			return Chat{}, nil, false, err
+			return chat.Chat{}, nil, false, err
 		}
 	}
 	if more = len(out) > limit; more {
 		out = out[:limit]
 	}
 	if err := h.markReverted(ctx, out); err != nil {
-		return Chat{}, nil, false, err
+		return chat.Chat{}, nil, false, err
 	}
-	return chat, out, more, e.nameTools(ctx, out)
+	return c, out, more, e.nameTools(ctx, out)
 }
 
 // fewStates is how many states are looked up one by one. Where a list may be
@@ -115,54 +116,54 @@ func (w *stateWay) manifest(ctx context.Context, id string) (*cas.Manifest, erro
 }
 
 // findSettled finds a chat, at the state that its folder has.
-func (e *Engine) findSettled(ctx context.Context, ref ChatRef) (Chat, error) {
-	chat, err := e.find(ctx, ref, nil)
+func (s *Store) findSettled(ctx context.Context, ref ChatRef) (chat.Chat, error) {
+	chat, err := s.find(ctx, ref, nil)
 	if err != nil {
 		return chat, err
 	}
-	return e.asSettled(ctx, chat)
+	return s.asSettled(ctx, chat)
 }
 
 // StateTree lists the states of all branches of a chat, the latest first: at most
 // limit of them, all where that is 0. more tells that there are others. Each comes
 // before the one that it names as its parent.
-func (e *Engine) StateTree(ctx context.Context, ref ChatRef, limit int) (chat Chat, out []StateInfo, more bool, err error) {
-	if chat, err = e.findSettled(ctx, ref); err != nil {
-		return Chat{}, nil, false, err
+func (s *Store) StateTree(ctx context.Context, ref ChatRef, limit int) (c chat.Chat, out []StateInfo, more bool, err error) {
+	if c, err = s.findSettled(ctx, ref); err != nil {
+		return chat.Chat{}, nil, false, err
 	}
-	h, err := e.history(ctx, chat)
+	h, err := s.history(ctx, c)
 	if err != nil {
-		return Chat{}, nil, false, err
+		return chat.Chat{}, nil, false, err
 	}
 	undone, err := h.undone(ctx)
 	if err != nil {
-		return Chat{}, nil, false, err
+		return chat.Chat{}, nil, false, err
 	}
 	skip := map[string]bool{}
-	for _, s := range undone {
-		skip[s.after.ID] = true
+	for _, done := range undone {
+		skip[done.after.ID] = true
 	}
-	list, err := e.states.Manifests(ctx, chat.ID)
+	list, err := s.states.Manifests(ctx, c.ID)
 	if err != nil {
-		return Chat{}, nil, false, stateFault("list the states", err)
+		return chat.Chat{}, nil, false, stateFault("list the states", err)
 	}
 	if more = limit > 0 && len(list) > limit; more {
 		list = list[len(list)-limit:]
 	}
 	for _, m := range slices.Backward(list) {
-		out = append(out, StateInfo{Manifest: m, Active: m.ID == chat.ActiveManifest, Undone: skip[m.ID]})
+		out = append(out, StateInfo{Manifest: m, Active: m.ID == c.ActiveManifest, Undone: skip[m.ID]})
 	}
 	if err := h.markReverted(ctx, out); err != nil {
-		return Chat{}, nil, false, err
+		return chat.Chat{}, nil, false, err
 	}
-	return chat, out, more, e.nameTools(ctx, out)
+	return c, out, more, s.nameTools(ctx, out)
 }
 
 // postManifest is the state after a call; empty where no record of the call is
 // there.
-func (e *Engine) postManifest(ctx context.Context, call string) (id string, err error) {
-	err = e.view(ctx, func(tx *kv.Tx) error {
-		c, err := e.tables.calls.Get(tx, kv.Str(call))
+func (s *Store) postManifest(ctx context.Context, call string) (id string, err error) {
+	err = s.view(ctx, func(tx *kv.Tx) error {
+		c, err := s.tables.calls.Get(tx, kv.Str(call))
 		if err == nil {
 			id = c.PostManifestID
 		}
@@ -175,14 +176,14 @@ func (e *Engine) postManifest(ctx context.Context, call string) (id string, err 
 }
 
 // nameTools fills in the tools of calls.
-func (e *Engine) nameTools(ctx context.Context, states []StateInfo) error {
-	err := e.view(ctx, func(tx *kv.Tx) error {
+func (s *Store) nameTools(ctx context.Context, states []StateInfo) error {
+	err := s.view(ctx, func(tx *kv.Tx) error {
 		for i := range states {
 			if states[i].Source != cas.ToolRun {
 				continue
 			}
-			c, err := e.tables.calls.Get(tx, kv.Str(states[i].SourceRef))
-			if errors.Is(err, kv.ErrNotFound) || err != nil && e.leavesOut(err) { // of another chat, or of a removed one
+			c, err := s.tables.calls.Get(tx, kv.Str(states[i].SourceRef))
+			if errors.Is(err, kv.ErrNotFound) || err != nil && s.leavesOut(err) { // of another chat, or of a removed one
 				states[i].Tool = states[i].Maker
 				continue
 			}
@@ -193,8 +194,8 @@ func (e *Engine) nameTools(ctx context.Context, states []StateInfo) error {
 			if c.AppOf == "" {
 				continue
 			}
-			of, err := e.tables.calls.Get(tx, kv.Str(c.AppOf))
-			if err != nil && e.leavesOut(err) {
+			of, err := s.tables.calls.Get(tx, kv.Str(c.AppOf))
+			if err != nil && s.leavesOut(err) {
 				continue
 			}
 			if err != nil {
@@ -215,9 +216,9 @@ func (e *Engine) nameTools(ctx context.Context, states []StateInfo) error {
 // state. Where an operation on the folder was cut short and is pending, it is the state
 // of the files as they are, which gets no id and isn't noted. Of req it uses Chat,
 // OnWait, Begin and Progress.
-func (e *Engine) FolderState(ctx context.Context, req RestoreRequest) (Chat, *cas.Manifest, error) {
+func (e *Engine) FolderState(ctx context.Context, req RestoreRequest) (chat.Chat, *cas.Manifest, error) {
 	req.read = new(reading)
-	out, err := e.withFolder(ctx, req, func(chat Chat, ws *toolset.Workspace) (*Restored, error) {
+	out, err := e.withFolder(ctx, req, func(chat chat.Chat, ws *toolset.Workspace) (*Restored, error) {
 		if req.read.pending != nil {
 			m, err := e.lookAt(ctx, chat, ws, req.watch())
 			return &Restored{Chat: chat, After: m}, err
@@ -226,7 +227,7 @@ func (e *Engine) FolderState(ctx context.Context, req RestoreRequest) (Chat, *ca
 		return &Restored{Chat: chat, After: m}, err
 	})
 	if err != nil {
-		return Chat{}, nil, err
+		return chat.Chat{}, nil, err
 	}
 	return out.Chat, out.After, nil
 }
@@ -244,14 +245,14 @@ type taking struct {
 }
 
 // takeIn takes a snapshot and makes it the chat's active state.
-func (e *Engine) takeIn(ctx context.Context, chat *Chat, ws *toolset.Workspace, t taking) (*cas.Manifest, error) {
-	active, err := e.manifest(ctx, chat.ActiveManifest)
+func (s *Store) takeIn(ctx context.Context, chat *chat.Chat, ws *toolset.Workspace, t taking) (*cas.Manifest, error) {
+	active, err := s.manifest(ctx, chat.ActiveManifest)
 	if err != nil {
 		return nil, err
 	}
 	t.ChatID = chat.ID
-	snap, err := e.takeState(ctx, ws, cas.SnapshotOptions{
-		About: t.About, Parent: active, Limits: e.o.States, Begin: t.begin, Progress: t.progress,
+	snap, err := s.takeState(ctx, ws, cas.SnapshotOptions{
+		About: t.About, Parent: active, Limits: s.o.States, Begin: t.begin, Progress: t.progress,
 	})
 	if err != nil {
 		return nil, stateFault("look at "+ws.Path, err)
@@ -260,7 +261,7 @@ func (e *Engine) takeIn(ctx context.Context, chat *Chat, ws *toolset.Workspace, 
 		return snap.Manifest, nil
 	}
 	chat.ActiveManifest = snap.Manifest.ID
-	return snap.Manifest, e.setActive(ctx, chat.ID, snap.Manifest.ID)
+	return snap.Manifest, s.setActive(ctx, chat.ID, snap.Manifest.ID)
 }
 
 // stopped is a reader that ends with its context.
@@ -290,7 +291,7 @@ func putWhole(root *os.Root, name string, content io.Reader) (err error) {
 		}
 		mode = info.Mode().Perm()
 	}
-	temp := filepath.Join(filepath.Dir(name), putPrefix+itoa(os.Getpid()))
+	temp := filepath.Join(filepath.Dir(name), putPrefix+strconv.Itoa(os.Getpid()))
 	f, err := root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
 		return err
@@ -324,7 +325,7 @@ func sweepPuts(root *os.Root, dir string) {
 	for _, name := range names {
 		digits, ok := strings.CutPrefix(name, putPrefix)
 		pid, err := strconv.Atoi(digits)
-		if !ok || err != nil || pid <= 0 || itoa(pid) != digits || pid != os.Getpid() && alive(pid) {
+		if !ok || err != nil || pid <= 0 || strconv.Itoa(pid) != digits || pid != os.Getpid() && alive(pid) {
 			continue
 		}
 		path := filepath.Join(dir, name)
@@ -336,13 +337,13 @@ func sweepPuts(root *os.Root, dir string) {
 
 // Files yields what a state has, in the order of paths, folders before what is
 // in them. An error ends it.
-func (e *Engine) Files(ctx context.Context, m *cas.Manifest) iter.Seq2[cas.Located, error] {
-	return e.states.Walk(ctx, m.Root)
+func (s *Store) Files(ctx context.Context, m *cas.Manifest) iter.Seq2[cas.Located, error] {
+	return s.states.Walk(ctx, m.Root)
 }
 
 // FileEntry gives what a state has under a path.
-func (e *Engine) FileEntry(ctx context.Context, m *cas.Manifest, name string) (cas.Entry, error) {
-	entry, err := e.states.Lookup(ctx, m.Root, name)
+func (s *Store) FileEntry(ctx context.Context, m *cas.Manifest, name string) (cas.Entry, error) {
+	entry, err := s.states.Lookup(ctx, m.Root, name)
 	if errors.Is(err, cas.ErrNotFound) {
 		return entry, fault.New(fault.NotFound, "there is no file "+cas.EscapePath(name)+" in that state", "fettle workspace files   lists what there is")
 	}
@@ -354,8 +355,8 @@ func (e *Engine) FileEntry(ctx context.Context, m *cas.Manifest, name string) (c
 
 // ReadFile writes the content of a file of a state. Where the store turns out to
 // be damaged it fails after having written some of it.
-func (e *Engine) ReadFile(ctx context.Context, w io.Writer, entry cas.Entry) error {
-	if err := e.states.Read(ctx, w, entry); err != nil {
+func (s *Store) ReadFile(ctx context.Context, w io.Writer, entry cas.Entry) error {
+	if err := s.states.Read(ctx, w, entry); err != nil {
 		return stateFault("read "+cas.EscapePath(entry.Name), err)
 	}
 	return nil
@@ -363,7 +364,7 @@ func (e *Engine) ReadFile(ctx context.Context, w io.Writer, entry cas.Entry) err
 
 // DiffStates yields what differs between two states, in the order of paths. An
 // error ends it.
-func (e *Engine) DiffStates(ctx context.Context, from, to *cas.Manifest) iter.Seq2[cas.Change, error] {
+func (s *Store) DiffStates(ctx context.Context, from, to *cas.Manifest) iter.Seq2[cas.Change, error] {
 	var a, b cas.Digest
 	if from != nil {
 		a = from.Root
@@ -371,12 +372,12 @@ func (e *Engine) DiffStates(ctx context.Context, from, to *cas.Manifest) iter.Se
 	if to != nil {
 		b = to.Root
 	}
-	return e.states.Diff(ctx, a, b)
+	return s.states.Diff(ctx, a, b)
 }
 
 // WriteManifest writes a state as document 004's {path: sha256}.
-func (e *Engine) WriteManifest(ctx context.Context, w io.Writer, m *cas.Manifest) error {
-	if err := e.states.WriteFiles(ctx, w, m.Root); err != nil {
+func (s *Store) WriteManifest(ctx context.Context, w io.Writer, m *cas.Manifest) error {
+	if err := s.states.WriteFiles(ctx, w, m.Root); err != nil {
 		return stateFault("list the files", err)
 	}
 	return nil
@@ -384,28 +385,28 @@ func (e *Engine) WriteManifest(ctx context.Context, w io.Writer, m *cas.Manifest
 
 // StateBefore gives the state that one came after; nil where it was the first,
 // or where the one before is not there any more.
-func (e *Engine) StateBefore(ctx context.Context, m *cas.Manifest) (*cas.Manifest, error) {
-	return e.manifest(ctx, m.ParentID)
+func (s *Store) StateBefore(ctx context.Context, m *cas.Manifest) (*cas.Manifest, error) {
+	return s.manifest(ctx, m.ParentID)
 }
 
 // DescribeState says what made a state of a chat.
-func (e *Engine) DescribeState(ctx context.Context, chat Chat, m *cas.Manifest) (StateInfo, error) {
+func (s *Store) DescribeState(ctx context.Context, chat chat.Chat, m *cas.Manifest) (StateInfo, error) {
 	out := []StateInfo{{Manifest: m, Active: m.ID == chat.ActiveManifest}}
-	err := e.nameTools(ctx, out)
+	err := s.nameTools(ctx, out)
 	return out[0], err
 }
 
 // ChatsByID gives those chats of some ids that there are, deleted ones
 // included.
-func (e *Engine) ChatsByID(ctx context.Context, ids []string) (map[string]Chat, error) {
-	if _, err := e.Fold(ctx, FoldAll); err != nil {
+func (s *Store) ChatsByID(ctx context.Context, ids []string) (map[string]chat.Chat, error) {
+	if _, err := s.Fold(ctx, FoldAll); err != nil {
 		return nil, err // a chat whose turns wait in journals is there, too
 	}
-	out := make(map[string]Chat, len(ids))
-	err := e.view(ctx, func(tx *kv.Tx) error {
+	out := make(map[string]chat.Chat, len(ids))
+	err := s.view(ctx, func(tx *kv.Tx) error {
 		for _, id := range ids {
-			c, err := e.tables.chats.Get(tx, kv.Str(id))
-			if errors.Is(err, kv.ErrNotFound) || err != nil && e.leavesOut(err) {
+			c, err := s.tables.chats.Get(tx, kv.Str(id))
+			if errors.Is(err, kv.ErrNotFound) || err != nil && s.leavesOut(err) {
 				continue
 			}
 			if err != nil {

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/toolset"
 )
@@ -69,8 +70,8 @@ func (e *Engine) PutFile(ctx context.Context, req RestoreRequest, put Put) (*Res
 
 // stage takes in the content of a put, to its end: who sends it may take their time,
 // in which nobody else should have to wait for the chat and the folder.
-func (e *Engine) stage(ctx context.Context, put Put) (content io.Reader, done func(), err error) {
-	f, done, err := e.states.Scratch()
+func (s *Store) stage(ctx context.Context, put Put) (content io.Reader, done func(), err error) {
+	f, done, err := s.states.Scratch()
 	if err != nil {
 		return nil, nil, fault.Wrap(fault.Failed, "keep "+put.Name+" until it is all there", err)
 	}
@@ -89,11 +90,11 @@ func (e *Engine) stage(ctx context.Context, put Put) (content io.Reader, done fu
 }
 
 // holds refuses a put whose file is another one than its client has read.
-func (e *Engine) holds(ctx context.Context, before *cas.Manifest, put Put) error {
+func (s *Store) holds(ctx context.Context, before *cas.Manifest, put Put) error {
 	if put.Was == "" && !put.New {
 		return nil
 	}
-	entry, err := e.FileEntry(ctx, before, put.Name)
+	entry, err := s.FileEntry(ctx, before, put.Name)
 	there := err == nil
 	if err != nil && fault.CodeOf(err) != fault.NotFound {
 		return err
@@ -173,7 +174,7 @@ func (e *Engine) changeFolder(
 			return nil, err
 		}
 	}
-	return e.withFolder(ctx, req, func(chat Chat, ws *toolset.Workspace) (*Restored, error) {
+	return e.withFolder(ctx, req, func(chat chat.Chat, ws *toolset.Workspace) (*Restored, error) {
 		for _, name := range local {
 			if err := underNoLink(ws.Root, name); err != nil {
 				return nil, err
@@ -238,9 +239,9 @@ func inGit(name string) bool {
 
 // kept refuses to touch what the state before it doesn't hold whole: undo could not
 // bring it back.
-func (e *Engine) kept(ctx context.Context, m *cas.Manifest, name string) error {
+func (s *Store) kept(ctx context.Context, m *cas.Manifest, name string) error {
 	name = path.Clean(name)
-	for f, err := range e.Files(ctx, m) {
+	for f, err := range s.Files(ctx, m) {
 		if err != nil {
 			return stateFault("look at the files", err)
 		}

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/internal/kv"
@@ -28,34 +29,13 @@ const (
 	countedChanges = 10_000
 )
 
-// CallView is a tool call as pages show it: its record, and what it changed.
-type CallView struct {
-	ToolCall
-	// Renderer is that of the plan.
-	Renderer string `json:"renderer,omitempty"`
-	// PlanOmitted tells that the plan is too large for a list, or all of them are.
-	PlanOmitted bool           `json:"plan_omitted,omitempty"`
-	DurationMS  *int64         `json:"duration_ms,omitempty"`
-	Changes     []event.Change `json:"changes"`
-	Changed     int            `json:"changed"` // how many, also where not all are listed; 10,000 stands for more
-	// SharedChanges is that of [event.ToolComplete].
-	SharedChanges bool `json:"shared_changes,omitempty"`
-	// AppCalls is how many calls the page of this one has made, of which a list has
-	// the last ones behind this one.
-	AppCalls int `json:"app_calls,omitempty"`
-	// WorkspacePayload is what the call gave for the workspace panel, in document 000's
-	// form, and PayloadID its id among the chat's payloads.
-	WorkspacePayload json.RawMessage `json:"workspace_payload,omitempty"`
-	PayloadID        string          `json:"payload_id,omitempty"`
-}
-
 // ViewCall returns a call whole: one that has ended, or that runs in this process.
-func (e *Engine) ViewCall(ctx context.Context, id string) (*CallView, error) {
+func (e *Engine) ViewCall(ctx context.Context, id string) (*chat.CallView, error) {
 	call, err := e.toolCall(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	calls := []ToolCall{*call}
+	calls := []chat.ToolCall{*call}
 	if err := e.markUndoneCalls(ctx, call.ChatID, call.ID, calls); err != nil {
 		return nil, err
 	}
@@ -66,36 +46,36 @@ func (e *Engine) ViewCall(ctx context.Context, id string) (*CallView, error) {
 // without their arguments and results: the messages have these. What a call gave for the
 // workspace panel is in WorkspacePayload, always whole. Messages are in the order of their
 // ids.
-func (e *Engine) ViewCalls(ctx context.Context, chatID string, messages []Message) ([]CallView, error) {
-	of, left := map[string]int{}, map[use]int{}
+func (s *Store) ViewCalls(ctx context.Context, chatID string, messages []chat.Message) ([]chat.CallView, error) {
+	of, left := map[string]int{}, map[chat.Use]int{}
 	for i, m := range messages {
 		for _, p := range m.Parts {
 			if p.Kind == provider.ToolCallPart && p.Call != nil {
 				of[m.ID] = i
-				left[use{m.ID, p.Call.ID}]++
+				left[chat.Use{MessageID: m.ID, ID: p.Call.ID}]++
 			}
 		}
 	}
 	if len(of) == 0 {
 		return nil, nil
 	}
-	calls, err := e.callsOf(ctx, chatID, timeOfID(messages[0].ID), left)
+	calls, err := s.callsOf(ctx, chatID, chat.TimeOfID(messages[0].ID), left)
 	if err != nil {
 		return nil, err
 	}
-	slices.SortStableFunc(calls, func(a, b ToolCall) int {
+	slices.SortStableFunc(calls, func(a, b chat.ToolCall) int {
 		return cmp.Or(cmp.Compare(of[a.MessageID], of[b.MessageID]), cmp.Compare(a.Index, b.Index))
 	})
-	calls, made, err := e.withApps(ctx, chatID, calls)
+	calls, made, err := s.withApps(ctx, chatID, calls)
 	if err != nil {
 		return nil, err
 	}
-	if err := e.markUndoneCalls(ctx, chatID, messages[0].ID, calls); err != nil {
+	if err := s.markUndoneCalls(ctx, chatID, messages[0].ID, calls); err != nil {
 		return nil, err
 	}
-	out, room := make([]CallView, 0, len(calls)), viewedPlans
+	out, room := make([]chat.CallView, 0, len(calls)), viewedPlans
 	for _, c := range calls {
-		v, err := e.view1(ctx, c)
+		v, err := s.view1(ctx, c)
 		if err != nil {
 			return nil, err
 		}
@@ -124,27 +104,24 @@ func withoutConfig(raw json.RawMessage) json.RawMessage {
 		return nil
 	}
 	plan.Config, plan.Problems = nil, nil
-	return encodePlan(plan)
+	return chat.EncodePlan(plan)
 }
-
-// use is a tool call as its message has it.
-type use struct{ message, id string }
 
 // callsOf reads the records of some uses, each as often as left says, from a time on.
 // It ends with the last of them: the calls of what came later may be many.
-func (e *Engine) callsOf(ctx context.Context, chatID, from string, left map[use]int) (calls []ToolCall, err error) {
-	err = e.view(ctx, func(tx *kv.Tx) error {
+func (s *Store) callsOf(ctx context.Context, chatID, from string, left map[chat.Use]int) (calls []chat.ToolCall, err error) {
+	err = s.view(ctx, func(tx *kv.Tx) error {
 		calls = nil
 		left := maps.Clone(left)
-		for c, err := range legible(e, e.tables.calls.ByIndex(tx, "chat", kv.Str(chatID), kv.Range{From: kv.FromPrimary(kv.Str(from))})) {
+		for c, err := range legible(s, s.tables.calls.ByIndex(tx, "chat", kv.Str(chatID), kv.Range{From: kv.FromPrimary(kv.Str(from))})) {
 			if err != nil {
 				return err
 			}
-			u := use{c.MessageID, c.ToolUseID}
+			u := chat.Use{MessageID: c.MessageID, ID: c.ToolUseID}
 			if left[u] == 0 {
 				continue
 			}
-			if c.Args = nil; toolsetOf(c.ToolID) == "" { // no builtin gives a payload
+			if c.Args = nil; chat.ToolsetOf(c.ToolID) == "" { // no builtin gives a payload
 				c.Result = nil
 			}
 			calls = append(calls, *c)
@@ -163,19 +140,12 @@ func (e *Engine) callsOf(ctx context.Context, chatID, from string, left map[use]
 	return calls, err
 }
 
-// timeOfID is the beginning of an id that is its time: what was made after something
-// has an id that isn't before that.
-func timeOfID(id string) string {
-	const digits = 10 // of a ULID's 26
-	return id[:min(len(id), digits)]
-}
-
 // view1 adds to a call what its record doesn't say.
-func (e *Engine) view1(ctx context.Context, c ToolCall) (*CallView, error) {
-	v := &CallView{ToolCall: c, Changes: []event.Change{}}
+func (s *Store) view1(ctx context.Context, c chat.ToolCall) (*chat.CallView, error) {
+	v := &chat.CallView{ToolCall: c, Changes: []event.Change{}}
 	if c.AppOf == "" {
-		if _, ok := c.workspacePayload(); ok {
-			v.WorkspacePayload, v.PayloadID = c.givenWorkspace(), callPayloadID(c.MessageID, c.ToolUseID)
+		if _, ok := c.WorkspacePayload(); ok {
+			v.WorkspacePayload, v.PayloadID = c.GivenWorkspace(), chat.CallPayloadID(c.MessageID, c.ToolUseID)
 		}
 	}
 	var plan render.Plan
@@ -189,24 +159,24 @@ func (e *Engine) view1(ctx context.Context, c ToolCall) (*CallView, error) {
 	if c.PreManifestID == c.PostManifestID {
 		return v, nil
 	}
-	pre, err := e.manifest(ctx, c.PreManifestID)
+	pre, err := s.manifest(ctx, c.PreManifestID)
 	if err != nil {
 		return nil, err
 	}
-	post, err := e.manifest(ctx, c.PostManifestID)
+	post, err := s.manifest(ctx, c.PostManifestID)
 	if err != nil || pre == nil || post == nil || pre.Root == post.Root {
 		return v, err // of states that are collected, nothing is known
 	}
-	v.Changes, v.Changed, err = e.changesBetween(ctx, pre, post, viewedChanges)
+	v.Changes, v.Changed, err = s.changesBetween(ctx, pre, post, viewedChanges)
 	v.SharedChanges = post.Shared
 	return v, err
 }
 
 // changesBetween lists what differs between two states, and counts the rest, up to
 // countedChanges. Folders whose files say the same are left out.
-func (e *Engine) changesBetween(ctx context.Context, from, to *Manifest, most int) ([]event.Change, int, error) {
+func (s *Store) changesBetween(ctx context.Context, from, to *Manifest, most int) ([]event.Change, int, error) {
 	out, n := []event.Change{}, 0
-	for c, err := range e.DiffStates(ctx, from, to) {
+	for c, err := range s.DiffStates(ctx, from, to) {
 		if err != nil {
 			return nil, 0, stateFault("compare two states", err)
 		}
@@ -225,10 +195,10 @@ func (e *Engine) changesBetween(ctx context.Context, from, to *Manifest, most in
 
 // StateChanges lists what a state changed of the one before it, at most so many
 // paths, and counts all.
-func (e *Engine) StateChanges(ctx context.Context, m *Manifest, most int) ([]event.Change, int, error) {
-	before, err := e.StateBefore(ctx, m)
+func (s *Store) StateChanges(ctx context.Context, m *Manifest, most int) ([]event.Change, int, error) {
+	before, err := s.StateBefore(ctx, m)
 	if err != nil || before == nil || before.Root == m.Root {
 		return []event.Change{}, 0, err
 	}
-	return e.changesBetween(ctx, before, m, most)
+	return s.changesBetween(ctx, before, m, most)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
 
@@ -26,7 +27,7 @@ func TestAPageReadsItsOwnCalls(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, page := range [][]Message{conv.Messages[:2], conv.Messages} {
+	for _, page := range [][]chat.Message{conv.Messages[:2], conv.Messages} {
 		calls, err := b.ViewCalls(t.Context(), conv.Chat.ID, page)
 		if err != nil || len(calls) != len(page)/2 {
 			t.Errorf("%d messages: %d calls, %v", len(page), len(calls), err)
@@ -119,7 +120,7 @@ func TestPlansOfAPageAreBounded(t *testing.T) {
 			part := call
 			part.Call = &use
 			last.Parts = append(last.Parts, part)
-			c := ToolCall{ID: b.newID(), ChatID: conv.Chat.ID, MessageID: last.ID, ToolUseID: use.ID, RenderPlan: plan, Index: i + 1}
+			c := chat.ToolCall{ID: b.newID(), ChatID: conv.Chat.ID, MessageID: last.ID, ToolUseID: use.ID, RenderPlan: plan, Index: i + 1}
 			if err := b.tables.calls.Put(tx, &c); err != nil {
 				return err
 			}
@@ -129,7 +130,7 @@ func TestPlansOfAPageAreBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	calls, err := b.ViewCalls(t.Context(), conv.Chat.ID, []Message{last})
+	calls, err := b.ViewCalls(t.Context(), conv.Chat.ID, []chat.Message{last})
 	if err != nil {
 		t.Fatal(err)
 	}

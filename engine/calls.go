@@ -6,13 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
-	"unicode/utf8"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/internal/record"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 	"github.com/fettle-cli/fettle/internal/schema"
 	"github.com/fettle-cli/fettle/toolset"
 )
@@ -23,11 +25,7 @@ const (
 	// defaultToolTimeout bounds a call of a tool that names no bound.
 	defaultToolTimeout = 10 * time.Minute
 	// maxResult bounds the text of a result that goes to the model.
-	maxResult = 1 << 20
-	// maxData bounds each structured part of a result, and progressData that
-	// of an update: they are kept in the journal and the store, and shown to
-	// pages. What is larger belongs in a file of the workspace.
-	maxData      = 4 << 20
+	maxResult    = 1 << 20
 	progressData = 64 << 10
 	// progressBuffer is how many updates of running tools may wait; further
 	// ones are dropped, since the next says more.
@@ -38,8 +36,6 @@ const (
 	// maxCalls is how many calls of one response are run. Models that do good
 	// work ask for a few dozen; one that goes astray asks for thousands.
 	maxCalls = 128
-	// maxName bounds the name of a tool as a model writes it.
-	maxName = 300
 )
 
 // call is one call on its way.
@@ -67,7 +63,7 @@ type call struct {
 // toolID is the tool's id as events have it. A call of a client's tool that is
 // refused was never the client's, and goes by the model's word.
 func (c *call) toolID() string {
-	if c.known && (c.refused == "" || !isClientTool(c.entry.Tool.ID)) {
+	if c.known && (c.refused == "" || !chat.IsClientTool(c.entry.Tool.ID)) {
 		return c.entry.Tool.ID
 	}
 	return c.use.Name
@@ -96,7 +92,7 @@ func (t *turn) runCalls(uses []provider.ToolCall) error {
 
 // giveUp records the calls that never ran because the turn ends.
 func (t *turn) giveUp(calls []*call, err error) error {
-	why := "it did not run: " + firstLine(err)
+	why := "it did not run: " + fault.FirstLine(err)
 	if context.Cause(t.ctx) != nil {
 		why = t.unfinished() + " before it ran"
 	}
@@ -123,9 +119,9 @@ func (t *turn) prepare(use provider.ToolCall) *call {
 	c := &call{use: use, id: t.eng.newID(), index: t.nextIndex}
 	t.nextIndex++
 	c.entry, c.known = t.names.Lookup(use.Name)
-	if !isObject(use.Args) {
+	if !record.IsObject(use.Args) {
 		c.use.Args = json.RawMessage("{}") // what is recorded and sent back has to be one
-		c.refused = "the arguments are no JSON object: " + cutRunes(string(use.Args), titleLength)
+		c.refused = "the arguments are no JSON object: " + sanitize.Shorten(string(use.Args), chat.TitleLength)
 		return c
 	}
 	if !c.known && use.Name == provider.UnnamedTool {
@@ -139,7 +135,7 @@ func (t *turn) prepare(use provider.ToolCall) *call {
 		}
 		return c
 	}
-	if isClientTool(c.entry.Tool.ID) {
+	if chat.IsClientTool(c.entry.Tool.ID) {
 		return c // its arguments are the client's to judge
 	}
 	s, err := t.eng.schemas.compile(c.entry.Tool.InputSchema)
@@ -151,10 +147,6 @@ func (t *turn) prepare(use provider.ToolCall) *call {
 		c.refused = "the arguments don't fit the tool's input_schema:\n" + schema.Explain(problems)
 	}
 	return c
-}
-
-func isObject(raw json.RawMessage) bool {
-	return json.Valid(raw) && strings.HasPrefix(strings.TrimLeft(string(raw), " \t\r\n"), "{")
 }
 
 // readOnly tells whether the call may run beside others. It is believed of
@@ -284,7 +276,7 @@ func (t *turn) refuseUnkept(calls []*call, err error) error {
 		return errors.Join(cause, t.giveUp(calls, cause))
 	}
 	for _, c := range calls {
-		c.refused = "it did not run, because it could not be undone: the state of the workspace can't be kept: " + firstLine(err)
+		c.refused = "it did not run, because it could not be undone: the state of the workspace can't be kept: " + fault.FirstLine(err)
 	}
 	return t.recordRefused(calls)
 }
@@ -298,8 +290,8 @@ func (t *turn) recordRefused(calls []*call) error {
 	bodies := make([]event.Body, 0, 2*len(calls))
 	for _, c := range calls {
 		bodies = append(bodies, t.startOf(c), event.ToolComplete{
-			Tool: bareID(c.toolID()), ToolID: c.toolID(), Index: c.index, ToolUseID: c.use.ID, CallID: c.id,
-			Status: event.CallError, Error: c.refused, Result: "error: " + c.refused, RenderPlan: failedPlan(c.refused, ""),
+			Tool: chat.BareID(c.toolID()), ToolID: c.toolID(), Index: c.index, ToolUseID: c.use.ID, CallID: c.id,
+			Status: event.CallError, Error: c.refused, Result: "error: " + c.refused, RenderPlan: chat.FailedPlan(c.refused, ""),
 		})
 	}
 	return t.emit(bodies...)
@@ -307,15 +299,3 @@ func (t *turn) recordRefused(calls []*call) error {
 
 // notice shows a status to followers; what is lost with it is only that.
 func (t *turn) notice(what string) { _ = t.emit(event.Status{Message: what}) }
-
-// clip bounds a text, and says so in it.
-func clip(s string, most int) string {
-	if len(s) <= most {
-		return s
-	}
-	cut := most
-	for cut > 0 && !utf8.RuneStart(s[cut]) { // not inside a rune
-		cut--
-	}
-	return s[:cut] + fmt.Sprintf("\n[%d more bytes were cut]", len(s)-cut)
-}

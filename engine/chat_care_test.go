@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
@@ -36,7 +37,7 @@ func (b *bench) listed(q ListChats) string {
 	return numbers(page.Chats)
 }
 
-func numbers(chats []Chat) string {
+func numbers(chats []chat.Chat) string {
 	var out []string
 	for _, c := range chats {
 		out = append(out, fmt.Sprint(c.Number))
@@ -46,7 +47,7 @@ func numbers(chats []Chat) string {
 
 func (b *bench) del(chats ...int64) {
 	b.t.Helper()
-	var found []Chat
+	var found []chat.Chat
 	for _, n := range chats {
 		c, err := b.FindChat(context.Background(), ChatRef{Number: n})
 		if err != nil {
@@ -466,7 +467,7 @@ func TestRename(t *testing.T) {
 	b.run(ask("one"))
 	long := strings.Repeat("w", 200)
 	for title, want := range map[string]string{
-		"  A better\tname\x1b[31m ": "A better name [31m", long: strings.Repeat("w", 79) + "…", "two\nlines": "two lines",
+		"  A better\tname\x1b[31m ": "A better name[31m", long: strings.Repeat("w", 79) + "…", "two\nlines": "two lines",
 		"bad \xff byte": "bad byte",
 	} {
 		if c, err := b.RenameChat(t.Context(), ChatRef{Number: 1}, title); err != nil || c.Title != want {
@@ -595,4 +596,4 @@ func TestForkWithoutAQuestion(t *testing.T) {
 	}
 }
 
-func third(_ Chat, err error) error { return err }
+func third(_ chat.Chat, err error) error { return err }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/fettle-cli/fettle/engine/budget"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/models"
@@ -28,10 +29,10 @@ type CompactRequest struct {
 
 // Compacted is what came of it.
 type Compacted struct {
-	Chat Chat `json:"-"`
+	Chat chat.Chat `json:"-"`
 	// MessageID is the last message that the summary stands for.
-	MessageID string   `json:"message_id"`
-	Summary   *Summary `json:"summary"`
+	MessageID string        `json:"message_id"`
+	Summary   *chat.Summary `json:"summary"`
 	// Added is how many messages it stands for that none did before.
 	Added int          `json:"added"`
 	Usage *event.Usage `json:"usage,omitempty"`
@@ -79,22 +80,22 @@ func (e *Engine) CompactChat(ctx context.Context, req CompactRequest) (*Compacte
 }
 
 // lockedChat finds a chat and takes its lock.
-func (e *Engine) lockedChat(ctx context.Context, ref ChatRef, onWait func(string)) (Chat, func(), error) {
+func (s *Store) lockedChat(ctx context.Context, ref ChatRef, onWait func(string)) (chat.Chat, func(), error) {
 	if onWait == nil {
 		onWait = func(string) {}
 	}
-	chat, err := e.find(ctx, ref, onWait)
+	chat, err := s.find(ctx, ref, onWait)
 	if err != nil {
 		return chat, nil, err
 	}
-	unlock, err := e.lockChat(ctx, chat.ID, func(owner string) {
+	unlock, err := s.lockChat(ctx, chat.ID, func(owner string) {
 		onWait(fmt.Sprintf("chat %d is busy, %s", chat.Number, owner))
 	})
 	return chat, unlock, err
 }
 
 // beforeLast is how many messages are before the last so many questions.
-func beforeLast(path []Message, keep int) int {
+func beforeLast(path []chat.Message, keep int) int {
 	n := len(path)
 	for ; keep > 0 && n > 0; keep-- {
 		for n--; n > 0 && (path[n].Role != provider.User || path[n].AnswersCalls()); n-- {
@@ -112,12 +113,12 @@ func (e *Engine) useStored(ref string, own bool) {
 
 // sumUpPath gives a summary of the first n messages of a conversation, and of
 // what a summary stands for before them.
-func (e *Engine) sumUpPath(ctx context.Context, c *choice, conv *conversation, n int, status func(string)) (*Summary, *event.Usage, error) {
+func (e *Engine) sumUpPath(ctx context.Context, c *choice, conv *conversation, n int, status func(string)) (*chat.Summary, *event.Usage, error) {
 	cards, err := e.cardsOf(ctx, conv, n)
 	if err != nil {
 		return nil, nil, err
 	}
-	a := assembly{model: c.model.Name, ref: c.ref, name: bareID, fit: &fitting{}, cards: cards}
+	a := assembly{model: c.model.Name, ref: c.ref, name: chat.BareID, fit: &fitting{}, cards: cards}
 	a.join(conv.path[:n], "")
 	stands := n
 	if conv.summed != nil {
@@ -145,7 +146,7 @@ func (e *Engine) sumUpPath(ctx context.Context, c *choice, conv *conversation, n
 		return nil, s.usage, models.Explain(c.ref, err)
 	}
 	e.keepLearnt([]*choice{c})
-	return &Summary{Text: text, Messages: stands, Model: c.ref, CreatedAt: e.o.Now(), Outside: conv.outside()}, s.usage, nil
+	return &chat.Summary{Text: text, Messages: stands, Model: c.ref, CreatedAt: e.o.Now(), Outside: conv.outside()}, s.usage, nil
 }
 
 // cardsOf tells of the payloads in the first n messages of a conversation, and of
@@ -165,31 +166,31 @@ func (e *Engine) cardsOf(ctx context.Context, conv *conversation, n int) (cardsT
 		return cards, err
 	}
 	// behind the last question comes one that is told the rest
-	cards.place(decided, untold, append(conv.path[:n:n], Message{Role: provider.User}))
+	cards.place(decided, untold, append(conv.path[:n:n], chat.Message{Role: provider.User}))
 	return cards, nil
 }
 
 // keepSummary stores a summary and counts what it took, also where there is
 // none.
-func (e *Engine) keepSummary(ctx context.Context, done *Compacted, model string) error {
+func (s *Store) keepSummary(ctx context.Context, done *Compacted, model string) error {
 	if done.Summary == nil && done.Usage == nil {
 		return nil
 	}
 	ctx = context.WithoutCancel(ctx) // it was paid for
-	err := e.store.UpdateSync(ctx, func(tx *kv.Tx) error {
+	err := s.store.UpdateSync(ctx, func(tx *kv.Tx) error {
 		if done.Usage != nil {
-			rows := []Spent{{Day: e.o.Now().Local().Format(spentDay), ChatID: done.Chat.ID, Model: model, Tokens: *done.Usage}}
-			if err := e.tables.usage.count(tx, rows, done.Chat.Number); err != nil {
+			rows := []Spent{{Day: s.o.Now().Local().Format(spentDay), ChatID: done.Chat.ID, Model: model, Tokens: *done.Usage}}
+			if err := s.tables.usage.count(tx, rows, done.Chat.Number); err != nil {
 				return err
 			}
 		}
 		if done.Summary == nil {
 			return nil
 		}
-		return e.putSummary(tx, done.Chat.ID, done.MessageID, done.Summary)
+		return s.putSummary(tx, done.Chat.ID, done.MessageID, done.Summary)
 	})
 	if err != nil {
-		return e.storeTrouble(err)
+		return s.storeTrouble(err)
 	}
 	return nil
 }
@@ -197,24 +198,24 @@ func (e *Engine) keepSummary(ctx context.Context, done *Compacted, model string)
 // ForgetSummaries takes away the summaries on the way to a chat's last message,
 // so that the next turn tells the model all of it again, as far as that fits. It
 // gives how many there were.
-func (e *Engine) ForgetSummaries(ctx context.Context, ref ChatRef, onWait func(string)) (Chat, int, error) {
-	chat, unlock, err := e.lockedChat(ctx, ref, onWait)
+func (s *Store) ForgetSummaries(ctx context.Context, ref ChatRef, onWait func(string)) (chat.Chat, int, error) {
+	chat, unlock, err := s.lockedChat(ctx, ref, onWait)
 	if err != nil {
 		return chat, 0, err
 	}
 	defer unlock()
-	conv, err := e.load(ctx, chat.ID, "")
+	conv, err := s.load(ctx, chat.ID, "")
 	if err != nil {
 		return chat, 0, err
 	}
 	n := 0
-	err = e.store.UpdateSync(ctx, func(tx *kv.Tx) error {
+	err = s.store.UpdateSync(ctx, func(tx *kv.Tx) error {
 		n = 0
 		for _, m := range conv.path {
 			if m.Summary == nil {
 				continue
 			}
-			if err := e.putSummary(tx, chat.ID, m.ID, nil); err != nil {
+			if err := s.putSummary(tx, chat.ID, m.ID, nil); err != nil {
 				return err
 			}
 			n++
@@ -222,7 +223,7 @@ func (e *Engine) ForgetSummaries(ctx context.Context, ref ChatRef, onWait func(s
 		return nil
 	})
 	if err != nil {
-		return chat, 0, e.storeTrouble(err)
+		return chat, 0, s.storeTrouble(err)
 	}
 	return chat, n, nil
 }

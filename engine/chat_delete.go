@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"strconv"
 	"time"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/internal/lockfile"
@@ -38,30 +40,21 @@ type deletion struct {
 	Making bool `json:"making,omitempty"`
 }
 
-// usable says how to bring a deleted chat back.
-func (c *Chat) usable() error {
-	if c.DeletedAt == nil {
-		return nil
-	}
-	return fault.New(fault.NotFound, fmt.Sprintf("chat %d is deleted", c.Number),
-		fmt.Sprintf("fettle chats restore %d", c.Number))
-}
-
 // FindChat gives a chat without its messages. It waits for no live turn.
-func (e *Engine) FindChat(ctx context.Context, ref ChatRef) (Chat, error) {
-	return e.find(ctx, ref, nil)
+func (s *Store) FindChat(ctx context.Context, ref ChatRef) (chat.Chat, error) {
+	return s.find(ctx, ref, nil)
 }
 
 // NumberedChats gives the chats whose numbers lie from one to another, both
 // included, in their order and at most MaxDelete of them and one.
-func (e *Engine) NumberedChats(ctx context.Context, from, to int64) ([]Chat, error) {
-	if _, err := e.Fold(ctx, FoldAll); err != nil {
+func (s *Store) NumberedChats(ctx context.Context, from, to int64) ([]chat.Chat, error) {
+	if _, err := s.Fold(ctx, FoldAll); err != nil {
 		return nil, err
 	}
-	var out []Chat
-	err := e.view(ctx, func(tx *kv.Tx) error {
+	var out []chat.Chat
+	err := s.view(ctx, func(tx *kv.Tx) error {
 		r := kv.Range{From: kv.Int(from), To: kv.Int(to + 1)}
-		for c, err := range legible(e, e.tables.chats.ByIndex(tx, "number", nil, r)) {
+		for c, err := range legible(s, s.tables.chats.ByIndex(tx, "number", nil, r)) {
 			if err != nil {
 				return err
 			}
@@ -81,20 +74,20 @@ func (e *Engine) NumberedChats(ctx context.Context, from, to int64) ([]Chat, err
 }
 
 // DeleteChats marks chats as deleted, all of them or, with an error, none. They
-// are gone from every list at once, and [Engine.RestoreChat] brings them back
+// are gone from every list at once, and [Store.RestoreChat] brings them back
 // until they are removed for good, at the earliest after DeletedKept. A chat
 // with a live turn is not deleted.
-func (e *Engine) DeleteChats(ctx context.Context, chats ...Chat) error {
+func (s *Store) DeleteChats(ctx context.Context, chats ...chat.Chat) error {
 	if len(chats) > MaxDelete {
 		return fault.New(fault.Usage, fmt.Sprintf("%d chats are too many to delete at once; %d are allowed", len(chats), MaxDelete))
 	}
-	letData, err := e.shareData(ctx, nil) // also if there are no chats, for what follows
+	letData, err := s.shareData(ctx, nil) // also if there are no chats, for what follows
 	if err != nil {
 		return err
 	}
 	defer letData()
 	for _, c := range chats {
-		unlock, err := e.tryChat(ctx, c)
+		unlock, err := s.tryChat(ctx, c)
 		if err != nil {
 			return err
 		}
@@ -102,29 +95,29 @@ func (e *Engine) DeleteChats(ctx context.Context, chats ...Chat) error {
 	}
 	// What had ended before the locks were taken is folded now, and no turn
 	// begins meanwhile: a deleted chat has no journal.
-	if _, err := e.Fold(ctx, FoldAll); err != nil {
+	if _, err := s.Fold(ctx, FoldAll); err != nil {
 		return err
 	}
-	now := e.o.Now()
-	err = e.store.UpdateSync(ctx, func(tx *kv.Tx) error {
+	now := s.o.Now()
+	err = s.store.UpdateSync(ctx, func(tx *kv.Tx) error {
 		for _, c := range chats {
-			if err := e.markDeleted(tx, c, now); err != nil {
+			if err := s.markDeleted(tx, c, now); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
 	if err != nil {
-		return e.storeTrouble(err)
+		return s.storeTrouble(err)
 	}
-	e.endServices("its chat was deleted", func(s toolset.Service) bool {
-		return slices.ContainsFunc(chats, func(c Chat) bool { return c.ID == s.ChatID })
+	s.endServices("its chat was deleted", func(svc toolset.Service) bool {
+		return slices.ContainsFunc(chats, func(c chat.Chat) bool { return c.ID == svc.ChatID })
 	})
-	return e.remirror(ctx)
+	return s.remirror(ctx)
 }
 
-func (e *Engine) markDeleted(tx *kv.Tx, c Chat, now time.Time) error {
-	chat, err := e.tables.chats.Get(tx, kv.Str(c.ID))
+func (s *Store) markDeleted(tx *kv.Tx, c chat.Chat, now time.Time) error {
+	chat, err := s.tables.chats.Get(tx, kv.Str(c.ID))
 	if errors.Is(err, kv.ErrNotFound) {
 		return fault.New(fault.NotFound, fmt.Sprintf("no chat %d", c.Number), "fettle chats list")
 	}
@@ -132,18 +125,18 @@ func (e *Engine) markDeleted(tx *kv.Tx, c Chat, now time.Time) error {
 		return err // somebody was faster, and its mark stands
 	}
 	chat.DeletedAt = &now
-	return errors.Join(putBounded(e, tx, e.tables.chats, chat, chat.called()),
-		e.tables.deleted.Put(tx, &deletion{ChatID: chat.ID, At: now}))
+	return errors.Join(putBounded(s, tx, s.tables.chats, chat, chat.Called()),
+		s.tables.deleted.Put(tx, &deletion{ChatID: chat.ID, At: now}))
 }
 
 // tryChat takes the locks that a turn of the chat would hold, or returns a fault that
 // names the process which has the chat's.
-func (e *Engine) tryChat(ctx context.Context, c Chat) (func(), error) {
-	letData, err := e.shareData(ctx, nil)
+func (s *Store) tryChat(ctx context.Context, c chat.Chat) (func(), error) {
+	letData, err := s.shareData(ctx, nil)
 	if err != nil {
 		return nil, err
 	}
-	unlock, err := e.tryChatAlone(c)
+	unlock, err := s.tryChatAlone(c)
 	if err != nil {
 		letData()
 		return nil, err
@@ -151,14 +144,14 @@ func (e *Engine) tryChat(ctx context.Context, c Chat) (func(), error) {
 	return func() { unlock(); letData() }, nil
 }
 
-func (e *Engine) tryChatAlone(c Chat) (func(), error) {
-	path, err := e.lockPath("chat-" + c.ID)
+func (s *Store) tryChatAlone(c chat.Chat) (func(), error) {
+	path, err := s.lockPath("chat-" + c.ID)
 	if err != nil {
 		return nil, err
 	}
 	unlock, ok, err := lockfile.Try(path)
 	if err != nil {
-		return nil, storeFault("lock chat "+itoa(int(c.Number)), err)
+		return nil, storeFault("lock chat "+strconv.Itoa(int(c.Number)), err)
 	}
 	if ok {
 		return unlock, nil
@@ -182,26 +175,26 @@ func stopCommand(pid int) string {
 
 // remirror tells the catalogue of deletions. They hold without it: it only says
 // when a command may look for something to remove.
-func (e *Engine) remirror(ctx context.Context) error {
-	if err := e.mirror(ctx); err != nil && ctx.Err() == nil {
-		e.o.Notice("note when deleted chats are removed: " + err.Error())
+func (s *Store) remirror(ctx context.Context) error {
+	if err := s.mirror(ctx); err != nil && ctx.Err() == nil {
+		s.o.Notice("note when deleted chats are removed: " + err.Error())
 	}
 	return nil
 }
 
 // DeletedChats gives the chats that can be restored, the last deleted first.
-func (e *Engine) DeletedChats(ctx context.Context) ([]Chat, error) {
-	var out []Chat
-	err := e.view(ctx, func(tx *kv.Tx) error {
-		for d, err := range legible(e, e.tables.deleted.Scan(tx, kv.Range{})) {
+func (s *Store) DeletedChats(ctx context.Context) ([]chat.Chat, error) {
+	var out []chat.Chat
+	err := s.view(ctx, func(tx *kv.Tx) error {
+		for d, err := range legible(s, s.tables.deleted.Scan(tx, kv.Range{})) {
 			if err != nil {
 				return err
 			}
 			if d.Purging || d.Making {
 				continue
 			}
-			chat, err := e.tables.chats.Get(tx, kv.Str(d.ChatID))
-			if errors.Is(err, kv.ErrNotFound) || err != nil && e.leavesOut(err) {
+			chat, err := s.tables.chats.Get(tx, kv.Str(d.ChatID))
+			if errors.Is(err, kv.ErrNotFound) || err != nil && s.leavesOut(err) {
 				continue
 			}
 			if err != nil {
@@ -214,7 +207,7 @@ func (e *Engine) DeletedChats(ctx context.Context) ([]Chat, error) {
 	if err != nil && !errors.Is(err, kv.ErrNotFound) {
 		return nil, err
 	}
-	slices.SortFunc(out, func(a, b Chat) int {
+	slices.SortFunc(out, func(a, b chat.Chat) int {
 		return cmp.Or(b.DeletedAt.Compare(*a.DeletedAt), cmp.Compare(b.LastTurn, a.LastTurn))
 	})
 	return out, nil
@@ -222,49 +215,49 @@ func (e *Engine) DeletedChats(ctx context.Context) ([]Chat, error) {
 
 // RestoreChat takes back that a chat was deleted. was tells whether it had
 // been: one that is there is left as it is.
-func (e *Engine) RestoreChat(ctx context.Context, number int64) (chat Chat, was bool, err error) {
-	if _, err := e.Fold(ctx, FoldAll); err != nil {
-		return Chat{}, false, err
+func (s *Store) RestoreChat(ctx context.Context, number int64) (c chat.Chat, was bool, err error) {
+	if _, err := s.Fold(ctx, FoldAll); err != nil {
+		return chat.Chat{}, false, err
 	}
 	gone := fault.New(fault.NotFound, fmt.Sprintf("there is no chat %d to restore", number), "fettle chats list --deleted")
-	err = e.view(ctx, func(*kv.Tx) error { return nil })
+	err = s.view(ctx, func(*kv.Tx) error { return nil })
 	if errors.Is(err, kv.ErrNotFound) {
-		return Chat{}, false, gone // no store yet, and none is made
+		return chat.Chat{}, false, gone // no store yet, and none is made
 	}
 	if err != nil {
-		return Chat{}, false, err
+		return chat.Chat{}, false, err
 	}
-	release, err := e.shareData(ctx, nil)
+	release, err := s.shareData(ctx, nil)
 	if err != nil {
-		return Chat{}, false, err
+		return chat.Chat{}, false, err
 	}
 	defer release()
-	err = e.store.UpdateSync(ctx, func(tx *kv.Tx) error {
-		found, err := e.tables.chats.Find(tx, "number", kv.Int(number))
+	err = s.store.UpdateSync(ctx, func(tx *kv.Tx) error {
+		found, err := s.tables.chats.Find(tx, "number", kv.Int(number))
 		if errors.Is(err, kv.ErrNotFound) {
 			return gone
 		}
 		if err != nil {
 			return err
 		}
-		was, err = e.unmarkDeleted(tx, found)
-		chat = *found
+		was, err = s.unmarkDeleted(tx, found)
+		c = *found
 		return err
 	})
 	if err != nil {
-		return Chat{}, false, e.storeTrouble(err)
+		return chat.Chat{}, false, s.storeTrouble(err)
 	}
 	if was {
-		err = e.remirror(ctx)
+		err = s.remirror(ctx)
 	}
-	return chat, was, err
+	return c, was, err
 }
 
-func (e *Engine) unmarkDeleted(tx *kv.Tx, chat *Chat) (was bool, err error) {
+func (s *Store) unmarkDeleted(tx *kv.Tx, chat *chat.Chat) (was bool, err error) {
 	if chat.DeletedAt == nil {
 		return false, nil
 	}
-	d, err := e.tables.deleted.Get(tx, kv.Str(chat.ID))
+	d, err := s.tables.deleted.Get(tx, kv.Str(chat.ID))
 	if err != nil && !errors.Is(err, kv.ErrNotFound) {
 		return false, err
 	}
@@ -272,5 +265,5 @@ func (e *Engine) unmarkDeleted(tx *kv.Tx, chat *Chat) (was bool, err error) {
 		return false, fault.New(fault.NotFound, fmt.Sprintf("chat %d is being removed for good", chat.Number), "fettle chats list --deleted")
 	}
 	chat.DeletedAt = nil
-	return true, errors.Join(putBounded(e, tx, e.tables.chats, chat, chat.called()), e.tables.deleted.Delete(tx, kv.Str(chat.ID)))
+	return true, errors.Join(putBounded(s, tx, s.tables.chats, chat, chat.Called()), s.tables.deleted.Delete(tx, kv.Str(chat.ID)))
 }

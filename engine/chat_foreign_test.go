@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"io"
 	"os"
 	"path/filepath"
@@ -34,7 +35,7 @@ func TestExportsOfOtherPrograms(t *testing.T) {
 func drawExport(t *testing.T, raw []byte) string {
 	t.Helper()
 	var b strings.Builder
-	for r := NewDocumentReader(bytes.NewReader(raw)); ; {
+	for r := chat.NewDocumentReader(bytes.NewReader(raw)); ; {
 		doc, notes, err := r.Next()
 		if errors.Is(err, io.EOF) {
 			return b.String()
@@ -78,8 +79,8 @@ func TestAnImportedExportIsContinued(t *testing.T) {
 						n++
 					}
 					return nil
-				}, Documents: func(yield func(*ChatDocument, error) bool) {
-					for r := NewDocumentReader(bytes.NewReader(raw)); ; {
+				}, Documents: func(yield func(*chat.Document, error) bool) {
+					for r := chat.NewDocumentReader(bytes.NewReader(raw)); ; {
 						doc, _, err := r.Next()
 						if errors.Is(err, io.EOF) || !yield(doc, err) || err != nil {
 							return
@@ -108,7 +109,7 @@ func TestFilesThatAreNoExport(t *testing.T) {
 		`[{"mapping":{},"title":7}]`: "title can't be a number", `[{"mapping":{}}]`: "no chat with messages",
 		`[{"chat_messages":[{"uuid":"x","sender":"human","created_at":"then"}]}]`: "entry 1",
 	} {
-		if _, _, err := NewDocumentReader(strings.NewReader(text)).Next(); err == nil || !strings.Contains(err.Error(), want) {
+		if _, _, err := chat.NewDocumentReader(strings.NewReader(text)).Next(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", text, err, want)
 		}
 	}
@@ -119,7 +120,7 @@ func TestManyEmptyForeignChats(t *testing.T) {
 	t.Parallel()
 	file := `{"mapping":{"a":{"id":"a","message":{"author":{"role":"user"},"content":{"content_type":"text","parts":["hi"]}},"children":[]}},"current_node":"a"}` +
 		strings.Repeat(`{"mapping":{}}`, 200_000)
-	r := NewDocumentReader(strings.NewReader(file))
+	r := chat.NewDocumentReader(strings.NewReader(file))
 	if doc, _, err := r.Next(); err != nil || doc == nil {
 		t.Fatalf("the first chat: %v, %v", doc, err)
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/internal/kv"
@@ -17,35 +18,35 @@ import (
 // the message by its place among those, from 1. The new chat works in the same
 // folder if that is the user's own; else it gets one with the files as they were
 // then, once something is done with them.
-func (e *Engine) ForkChat(ctx context.Context, ref ChatRef, place int) (Chat, error) {
-	found, err := e.find(ctx, ref, nil)
+func (s *Store) ForkChat(ctx context.Context, ref ChatRef, place int) (chat.Chat, error) {
+	found, err := s.find(ctx, ref, nil)
 	if err != nil {
-		return Chat{}, err
+		return chat.Chat{}, err
 	}
-	from, err := e.load(ctx, found.ID, ref.Parent)
+	from, err := s.load(ctx, found.ID, ref.Parent)
 	if err != nil {
-		return Chat{}, err
+		return chat.Chat{}, err
 	}
 	if err := from.cut(place); err != nil {
-		return Chat{}, err
+		return chat.Chat{}, err
 	}
-	decided, err := e.decisionsAt(ctx, from)
+	decided, err := s.decisionsAt(ctx, from)
 	if err != nil {
-		return Chat{}, err
+		return chat.Chat{}, err
 	}
-	now := e.o.Now()
-	c := &incoming{origin: from.chat.ID, messages: from.path, decided: decided, chat: Chat{
-		ID: e.newID(), Title: from.chat.Title, Model: from.chat.Model, System: from.chat.System, Agent: from.chat.Agent, AgentMode: from.chat.AgentMode,
+	now := s.o.Now()
+	c := &incoming{origin: from.chat.ID, messages: from.path, decided: decided, chat: chat.Chat{
+		ID: s.newID(), Title: from.chat.Title, Model: from.chat.Model, System: from.chat.System, Agent: from.chat.Agent, AgentMode: from.chat.AgentMode,
 		Approvals: from.chat.Approvals, Plan: from.chat.Plan,
 		Workspace: from.chat.Workspace, ActiveLeaf: from.parent, CreatedAt: now, UpdatedAt: now,
 		Messages: len(from.path), ActiveManifest: from.state,
-		ForkedFrom: &Origin{ChatID: from.chat.ID, Number: from.chat.Number, MessageID: from.parent},
+		ForkedFrom: &chat.Origin{ChatID: from.chat.ID, Number: from.chat.Number, MessageID: from.parent},
 	}}
-	if c.calls, c.artifacts, err = e.copiedCalls(ctx, from, c.chat.ID); err != nil {
-		return Chat{}, err
+	if c.calls, c.artifacts, err = s.copiedCalls(ctx, from, c.chat.ID); err != nil {
+		return chat.Chat{}, err
 	}
-	if err := e.insert(ctx, c); err != nil {
-		return Chat{}, err
+	if err := s.insert(ctx, c); err != nil {
+		return chat.Chat{}, err
 	}
 	return c.chat, nil
 }
@@ -53,12 +54,12 @@ func (e *Engine) ForkChat(ctx context.Context, ref ChatRef, place int) (Chat, er
 // copiedCalls are the calls of a conversation's messages for another chat that has
 // these messages, too. They get ids of their own, which are keys. artifacts are the
 // records that keep the calls' pages.
-func (e *Engine) copiedCalls(ctx context.Context, from *conversation, chatID string) (calls []ToolCall, artifacts []keptArtifact, err error) {
-	err = e.view(ctx, func(tx *kv.Tx) (err error) {
-		if calls, err = e.callsFor(tx, from.chat.ID, from.path, chatID); err != nil {
+func (s *Store) copiedCalls(ctx context.Context, from *conversation, chatID string) (calls []chat.ToolCall, artifacts []keptArtifact, err error) {
+	err = s.view(ctx, func(tx *kv.Tx) (err error) {
+		if calls, err = s.callsFor(tx, from.chat.ID, from.path, chatID); err != nil {
 			return err
 		}
-		artifacts, err = e.artifactsIn(tx, from.chat.ID)
+		artifacts, err = s.artifactsIn(tx, from.chat.ID)
 		return err
 	})
 	return calls, artifacts, err
@@ -66,12 +67,12 @@ func (e *Engine) copiedCalls(ctx context.Context, from *conversation, chatID str
 
 // callsFor reads the calls of messages of a chat for another one. The same call gets
 // the same id there each time: a fold may be done twice.
-func (e *Engine) callsFor(tx *kv.Tx, fromID string, path []Message, chatID string) (calls []ToolCall, err error) {
+func (s *Store) callsFor(tx *kv.Tx, fromID string, path []chat.Message, chatID string) (calls []chat.ToolCall, err error) {
 	of := make(map[string]bool, len(path))
 	for _, m := range path {
 		of[m.ID] = true
 	}
-	for c, err := range legible(e, e.tables.calls.ByIndex(tx, "chat", kv.Str(fromID), kv.Range{})) {
+	for c, err := range legible(s, s.tables.calls.ByIndex(tx, "chat", kv.Str(fromID), kv.Range{})) {
 		if err != nil {
 			return nil, err
 		}
@@ -88,11 +89,11 @@ func (e *Engine) callsFor(tx *kv.Tx, fromID string, path []Message, chatID strin
 func copyOfID(chatID, id string) string {
 	sum := sha256.Sum256([]byte(chatID + " " + id))
 	const letters = 16 // of a ULID's 26, behind its time
-	return timeOfID(id) + base32.NewEncoding("0123456789ABCDEFGHJKMNPQRSTVWXYZ").EncodeToString(sum[:])[:letters]
+	return chat.TimeOfID(id) + base32.NewEncoding("0123456789ABCDEFGHJKMNPQRSTVWXYZ").EncodeToString(sum[:])[:letters]
 }
 
 // renamed gives calls ids of their own, and the calls of pages with them.
-func renamed(calls []ToolCall, name func(was string) string) {
+func renamed(calls []chat.ToolCall, name func(was string) string) {
 	ids := make(map[string]string, len(calls))
 	for i := range calls {
 		was := calls[i].ID
@@ -110,7 +111,7 @@ func renamed(calls []ToolCall, name func(was string) string) {
 // question a model would be asked two in a row.
 func (c *conversation) cut(place int) error {
 	if place < 0 || place > len(c.path) {
-		return fault.New(fault.Usage, fmt.Sprintf("chat %d has no message %d: it has %s", c.chat.Number, place, plural(len(c.path), "message")),
+		return fault.New(fault.Usage, fmt.Sprintf("chat %d has no message %d: it has %s", c.chat.Number, place, fault.Plural(len(c.path), "message")),
 			fmt.Sprintf("fettle chats show %d", c.chat.Number))
 	}
 	if place == 0 {

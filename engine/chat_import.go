@@ -7,6 +7,7 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/search"
 	"github.com/fettle-cli/fettle/internal/kv"
@@ -25,17 +26,17 @@ const (
 
 // Imported is what became of one document.
 type Imported struct {
-	Chat Chat // as it is here now
+	Chat chat.Chat // as it is here now
 	// Skipped says that the chat was there already and is left as it is.
 	Skipped bool
 }
 
 // ImportRequest selects the chats that are imported.
 type ImportRequest struct {
-	// Documents yields the chats that a [DocumentReader] has read. It is run
+	// Documents yields the chats that a [chat.DocumentReader] has read. It is run
 	// twice, and the second time yields the same: the first one checks all of
 	// them, so that a bad document leaves nothing behind.
-	Documents iter.Seq2[*ChatDocument, error]
+	Documents iter.Seq2[*chat.Document, error]
 	There     Existing
 	// Each is called for each document in their order, once it is kept or
 	// skipped. Its error ends the import.
@@ -47,15 +48,15 @@ type ImportRequest struct {
 // refused. The chats are imported group by group, each group whole or not at all, so
 // that memory is bounded for every size of file; if an import is stopped, another one
 // with SkipExisting imports the rest. The usage in the chats is not counted here.
-func (e *Engine) ImportChats(ctx context.Context, req ImportRequest) error {
-	if _, err := e.Fold(ctx, FoldAll); err != nil {
+func (s *Store) ImportChats(ctx context.Context, req ImportRequest) error {
+	if _, err := s.Fold(ctx, FoldAll); err != nil {
 		return err
 	}
-	defer e.store.KeepOpen()()
-	if err := e.checkImport(ctx, req); err != nil {
+	defer s.store.KeepOpen()()
+	if err := s.checkImport(ctx, req); err != nil {
 		return err
 	}
-	r := &importing{e: e, req: req, taken: map[string]bool{}}
+	r := &importing{e: s, req: req, taken: map[string]bool{}}
 	for d, err := range req.Documents {
 		if err == nil {
 			err = r.add(ctx, d)
@@ -68,7 +69,7 @@ func (e *Engine) ImportChats(ctx context.Context, req ImportRequest) error {
 }
 
 // checkImport reads all documents and refuses those that exist already or occur twice.
-func (e *Engine) checkImport(ctx context.Context, req ImportRequest) error {
+func (s *Store) checkImport(ctx context.Context, req ImportRequest) error {
 	taken := map[string]bool{}
 	for d, err := range req.Documents {
 		if err == nil {
@@ -80,7 +81,7 @@ func (e *Engine) checkImport(ctx context.Context, req ImportRequest) error {
 		if req.There == CopyExisting || d.Chat.ID == "" {
 			continue
 		}
-		known, err := e.knownChat(ctx, d.Chat.ID)
+		known, err := s.knownChat(ctx, d.Chat.ID)
 		switch {
 		case err != nil:
 			return err
@@ -96,7 +97,7 @@ func (e *Engine) checkImport(ctx context.Context, req ImportRequest) error {
 
 // importing is an import while it writes.
 type importing struct {
-	e     *Engine
+	e     *Store
 	req   ImportRequest
 	taken map[string]bool // ids of the documents so far
 	// waiting are the documents since the last write, and size about the bytes
@@ -119,7 +120,7 @@ const (
 	importBytes = 16 << 20
 )
 
-func (r *importing) add(ctx context.Context, d *ChatDocument) error {
+func (r *importing) add(ctx context.Context, d *chat.Document) error {
 	known, err := r.e.knownChat(ctx, d.Chat.ID)
 	if err != nil {
 		return err
@@ -193,12 +194,12 @@ func incomingIn(arrivals []arrival) (in []*incoming) {
 }
 
 // knownChat is the chat with an id, deleted ones included; nil if there is none.
-func (e *Engine) knownChat(ctx context.Context, id string) (chat *Chat, err error) {
+func (s *Store) knownChat(ctx context.Context, id string) (chat *chat.Chat, err error) {
 	if id == "" {
 		return nil, nil
 	}
-	err = e.view(ctx, func(tx *kv.Tx) error {
-		chat, err = e.tables.chats.Get(tx, kv.Str(id))
+	err = s.view(ctx, func(tx *kv.Tx) error {
+		chat, err = s.tables.chats.Get(tx, kv.Str(id))
 		return err
 	})
 	if errors.Is(err, kv.ErrNotFound) {
@@ -207,7 +208,7 @@ func (e *Engine) knownChat(ctx context.Context, id string) (chat *Chat, err erro
 	return chat, err
 }
 
-func existsFault(d *ChatDocument, known *Chat) error {
+func existsFault(d *chat.Document, known *chat.Chat) error {
 	if known.DeletedAt != nil {
 		return fault.New(fault.Usage, fmt.Sprintf("%q is here already: it was chat %d and is deleted", d.Chat.Title, known.Number),
 			fmt.Sprintf("fettle chats restore %d", known.Number), "fettle chats import --copy FILE…   makes another one")
@@ -218,24 +219,24 @@ func existsFault(d *ChatDocument, known *Chat) error {
 
 // incomingOf makes a chat of a document. Calls always get ids of their own:
 // they are keys beside those of all other chats.
-func (e *Engine) incomingOf(ctx context.Context, d *ChatDocument, fresh bool) (*incoming, error) {
+func (s *Store) incomingOf(ctx context.Context, d *chat.Document, fresh bool) (*incoming, error) {
 	c := &incoming{chat: d.Chat, messages: d.Messages}
 	if fresh {
-		c.chat.ID = e.newID()
+		c.chat.ID = s.newID()
 	}
 	c.chat.Approvals = "" // a file from elsewhere does not decide which calls run without an approval
 	if c.chat.CreatedAt.IsZero() {
-		c.chat.CreatedAt = e.o.Now()
+		c.chat.CreatedAt = s.o.Now()
 	}
 	if c.chat.UpdatedAt.Before(c.chat.CreatedAt) {
 		c.chat.UpdatedAt = c.chat.CreatedAt
 	}
 	if from := c.chat.ForkedFrom; from != nil {
-		known, err := e.knownChat(ctx, from.ChatID)
+		known, err := s.knownChat(ctx, from.ChatID)
 		if err != nil {
 			return nil, err
 		}
-		origin := Origin{ChatID: from.ChatID, MessageID: from.MessageID} // its number was another store's
+		origin := chat.Origin{ChatID: from.ChatID, MessageID: from.MessageID} // its number was another store's
 		if known != nil {
 			origin.Number = known.Number
 		}
@@ -245,13 +246,13 @@ func (e *Engine) incomingOf(ctx context.Context, d *ChatDocument, fresh bool) (*
 		call.ChatID = c.chat.ID
 		c.calls = append(c.calls, call)
 	}
-	renamed(c.calls, func(string) string { return e.newID() })
+	renamed(c.calls, func(string) string { return s.newID() })
 	c.decided = d.Payloads
 	pages := make([][]byte, len(d.Artifacts))
 	for i, a := range d.Artifacts {
 		pages[i] = a.Data
 	}
 	var err error
-	c.artifacts, err = e.storeArtifacts(ctx, c.chat.ID, pages)
+	c.artifacts, err = s.storeArtifacts(ctx, c.chat.ID, pages)
 	return c, err
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
@@ -20,7 +21,7 @@ import (
 
 // drawDocument makes a chat that a store could hold: a tree of messages with
 // parts of every kind.
-func drawDocument(t *rapid.T, id string) *ChatDocument {
+func drawDocument(t *rapid.T, id string) *chat.Document {
 	text := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{
 		"", "plain", "</script>\x1b[31m\u202e", "```\n~~~", strings.Repeat("long ", 2000), "\u2028\x00",
 	}))
@@ -28,20 +29,20 @@ func drawDocument(t *rapid.T, id string) *ChatDocument {
 	at := func(label string) time.Time {
 		return time.Unix(rapid.Int64Range(0, 4e9).Draw(t, label), 0).UTC()
 	}
-	doc := &ChatDocument{SchemaVersion: DocumentVersion, Format: DocumentFormat, ToolCalls: []ToolCall{}}
+	doc := &chat.Document{SchemaVersion: chat.DocumentVersion, Format: chat.DocumentFormat, ToolCalls: []chat.ToolCall{}}
 	ids := []string{""}
 	for i := range rapid.IntRange(1, 8).Draw(t, "messages") {
-		m := Message{
+		m := chat.Message{
 			ID: fmt.Sprintf("M%03d", rapid.IntRange(0, 9).Draw(t, "order")*10+i), TurnID: fmt.Sprintf("T%d", i),
-			ParentID: rapid.SampledFrom(ids).Draw(t, "parent"), CreatedAt: at("created"), Role: provider.User, Status: Answered,
+			ParentID: rapid.SampledFrom(ids).Draw(t, "parent"), CreatedAt: at("created"), Role: provider.User, Status: chat.Answered,
 		}
 		if rapid.Bool().Draw(t, "answer") {
 			m.Role, m.Model, m.StopReason = provider.Assistant, line.Draw(t, "model"), "stop"
-			m.Status = rapid.SampledFrom([]Status{Answered, Failed, Stopped, CutShort}).Draw(t, "status")
+			m.Status = rapid.SampledFrom([]chat.Status{chat.Answered, chat.Failed, chat.Stopped, chat.CutShort}).Draw(t, "status")
 			m.Usage = &event.Usage{InputTokens: rapid.Int64Range(0, 1e12).Draw(t, "tokens")}
 			m.Notes = rapid.SliceOfN(text, 1, 2).Draw(t, "notes")
 			m.Citations = []json.RawMessage{json.RawMessage(`{"url":"https://example.com/?a=1\u0026b"}`)}
-			if m.Status == Failed {
+			if m.Status == chat.Failed {
 				m.Error = &event.Error{Message: text.Draw(t, "error"), Code: "failed"}
 			}
 		}
@@ -52,7 +53,7 @@ func drawDocument(t *rapid.T, id string) *ChatDocument {
 		doc.Messages = append(doc.Messages, m)
 		if m.Role == provider.Assistant {
 			end := at("end")
-			doc.ToolCalls = append(doc.ToolCalls, ToolCall{
+			doc.ToolCalls = append(doc.ToolCalls, chat.ToolCall{
 				MessageID: m.ID, TurnID: m.TurnID, ToolUseID: line.Draw(t, "use"), ToolID: line.Draw(t, "tool"),
 				Args: json.RawMessage(`{"a":"\u003c"}`), Result: json.RawMessage(`{"text":"x"}`), Status: event.CallSuccess,
 				StartedAt: at("start"), FinishedAt: &end, Index: i,
@@ -60,7 +61,7 @@ func drawDocument(t *rapid.T, id string) *ChatDocument {
 		}
 	}
 	created := at("chat")
-	doc.Chat = Chat{
+	doc.Chat = chat.Chat{
 		ID: id, Title: line.Draw(t, "title"), Model: line.Draw(t, "model"), System: text.Draw(t, "system"),
 		ActiveLeaf: rapid.SampledFrom(ids[1:]).Draw(t, "leaf"), CreatedAt: created, UpdatedAt: created.Add(time.Hour),
 	}
@@ -82,7 +83,7 @@ func drawParts(t *rapid.T, role provider.Role, step int, text, line *rapid.Gener
 }
 
 // sameContent is a document without what an import gives anew.
-func sameContent(d *ChatDocument) *ChatDocument {
+func sameContent(d *chat.Document) *chat.Document {
 	out := *d
 	out.Chat.ID, out.Chat.Number, out.Chat.LastTurn, out.Chat.Messages = "", 0, 0, 0
 	out.Chat.ActiveManifest = ""
@@ -98,19 +99,19 @@ func sameContent(d *ChatDocument) *ChatDocument {
 			}
 		}
 	}
-	slices.SortFunc(out.Messages, func(a, b Message) int { return strings.Compare(a.ID, b.ID) })
+	slices.SortFunc(out.Messages, func(a, b chat.Message) int { return strings.Compare(a.ID, b.ID) })
 	out.ToolCalls = slices.Clone(d.ToolCalls)
 	for i := range out.ToolCalls {
 		out.ToolCalls[i].ID, out.ToolCalls[i].ChatID = "", ""
 		out.ToolCalls[i].PreManifestID, out.ToolCalls[i].PostManifestID = "", ""
 	}
-	slices.SortStableFunc(out.ToolCalls, func(a, b ToolCall) int { return strings.Compare(a.MessageID, b.MessageID) })
+	slices.SortStableFunc(out.ToolCalls, func(a, b chat.ToolCall) int { return strings.Compare(a.MessageID, b.MessageID) })
 	return &out
 }
 
 // changed is what differs between two documents but for ids and numbers. cmp
 // looks at each byte of an image, so it is asked only where there is something.
-func changed(t interface{ Fatal(...any) }, was, is *ChatDocument) string {
+func changed(t interface{ Fatal(...any) }, was, is *chat.Document) string {
 	was, is = sameContent(was), sameContent(is)
 	if bytes.Equal(encode(t, was), encode(t, is)) {
 		return ""
@@ -118,7 +119,7 @@ func changed(t interface{ Fatal(...any) }, was, is *ChatDocument) string {
 	return cmp.Diff(was, is)
 }
 
-func encode(t interface{ Fatal(...any) }, d *ChatDocument) []byte {
+func encode(t interface{ Fatal(...any) }, d *chat.Document) []byte {
 	data, err := json.Marshal(d)
 	if err != nil {
 		t.Fatal(err)
@@ -127,8 +128,8 @@ func encode(t interface{ Fatal(...any) }, d *ChatDocument) []byte {
 }
 
 // written is a document as its JSON has it: what is no UTF-8 is replaced.
-func written(t interface{ Fatal(...any) }, d *ChatDocument) *ChatDocument {
-	out := new(ChatDocument)
+func written(t interface{ Fatal(...any) }, d *chat.Document) *chat.Document {
+	out := new(chat.Document)
 	if err := json.Unmarshal(encode(t, d), out); err != nil {
 		t.Fatal(err)
 	}
@@ -155,8 +156,8 @@ func TestDocumentsAreReadAsTheyAreWritten(t *testing.T) {
 func TestExportImportRoundTrip(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, yes)
-	drawn := rapid.Custom(func(r *rapid.T) *ChatDocument { return drawDocument(r, "") })
-	var docs, wrote []*ChatDocument
+	drawn := rapid.Custom(func(r *rapid.T) *chat.Document { return drawDocument(r, "") })
+	var docs, wrote []*chat.Document
 	for seed := range 12 {
 		d := written(t, drawn.Example(seed))
 		d.Chat.ID = b.newID()
@@ -239,7 +240,7 @@ func TestImportOfWhatIsThere(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, yes)
 	b.run(ask("one"))
-	export := func(n int64) []*ChatDocument {
+	export := func(n int64) []*chat.Document {
 		doc, _, err := b.ExportChat(t.Context(), ChatRef{Number: n})
 		if err != nil {
 			t.Fatal(err)
@@ -362,7 +363,7 @@ func TestImportSettles(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := got[0].Chat
-	if c.Title != "a [31m b" || c.Workspace != "" || c.Number != 1 || c.ActiveManifest != "" || c.DeletedAt != nil || c.Messages != 2 {
+	if c.Title != "a[31m b" || c.Workspace != "" || c.Number != 1 || c.ActiveManifest != "" || c.DeletedAt != nil || c.Messages != 2 {
 		t.Errorf("%+v", c)
 	}
 	if conv := b.chat(1); len(conv.Messages) != 2 || conv.Messages[0].Text() != "hi" {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
 
@@ -12,15 +13,15 @@ const treeGroup = 5000
 
 // chatLinks reads all messages of a chat without their content. damaged reports that
 // one could not be read.
-func (e *Engine) chatLinks(ctx context.Context, chatID string) (links []messageLink, damaged bool, err error) {
+func (s *Store) chatLinks(ctx context.Context, chatID string) (links []chat.MessageLink, damaged bool, err error) {
 	r := kv.Range{Prefix: kv.Str(chatID), Limit: treeGroup}
 	for n := treeGroup; n == treeGroup; {
 		n = 0
-		err := e.view(ctx, func(tx *kv.Tx) error {
+		err := s.view(ctx, func(tx *kv.Tx) error {
 			after := r.After
-			for l, err := range e.tables.links.Scan(tx, r) {
+			for l, err := range s.tables.links.Scan(tx, r) {
 				n++
-				if err != nil && e.leavesOut(err) {
+				if err != nil && s.leavesOut(err) {
 					damaged = true
 					continue
 				}
@@ -28,7 +29,7 @@ func (e *Engine) chatLinks(ctx context.Context, chatID string) (links []messageL
 					return err
 				}
 				links = append(links, *l)
-				r.After = e.tables.links.KeyOf(l)
+				r.After = s.tables.links.KeyOf(l)
 			}
 			if bytes.Equal(after, r.After) { // all of the group are damaged
 				n = 0

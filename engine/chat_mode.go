@@ -5,6 +5,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/internal/kv"
@@ -22,7 +23,7 @@ type ModeChange struct {
 }
 
 // apply changes a chat's record.
-func (m ModeChange) apply(c *Chat, now time.Time) {
+func (m ModeChange) apply(c *chat.Chat, now time.Time) {
 	c.ModeChosenAt = now
 	if m.Approvals != nil {
 		c.Approvals = *m.Approvals
@@ -34,30 +35,22 @@ func (m ModeChange) apply(c *Chat, now time.Time) {
 
 // SetMode changes the mode of a chat for its turns from the next one on. A turn that runs
 // keeps the mode that it began with.
-func (e *Engine) SetMode(ctx context.Context, ref ChatRef, m ModeChange) (Chat, error) {
+func (s *Store) SetMode(ctx context.Context, ref ChatRef, m ModeChange) (chat.Chat, error) {
 	if m.Approvals != nil {
 		if err := checkMode(*m.Approvals); err != nil {
-			return Chat{}, err
+			return chat.Chat{}, err
 		}
 	}
-	return e.changeChat(ctx, ref, func(tx *kv.Tx, chat *Chat) error {
-		m.apply(chat, e.o.Now())
-		return putBounded(e, tx, e.tables.chats, chat, chat.called())
+	return s.changeChat(ctx, ref, func(tx *kv.Tx, chat *chat.Chat) error {
+		m.apply(chat, s.o.Now())
+		return putBounded(s, tx, s.tables.chats, chat, chat.Called())
 	})
 }
 
 // Mode returns the mode in which calls of a chat's next turn are decided: the chat's own or
 // the configured one.
-func (e *Engine) Mode(c Chat) permission.Mode {
+func (e *Engine) Mode(c chat.Chat) permission.Mode {
 	return cmp.Or(c.Approvals, e.o.Policy.Approvals, permission.Calls)
-}
-
-// takeMode takes over the mode that was chosen with a turn, unless the user has chosen again
-// since the turn began.
-func (c *Chat) takeMode(a *acceptance) {
-	if a.KeepMode && !a.Chat.ModeChosenAt.Before(c.ModeChosenAt) {
-		c.Approvals, c.Plan, c.ModeChosenAt = a.Chat.Approvals, a.Chat.Plan, a.Chat.ModeChosenAt
-	}
 }
 
 // checkMode refuses a name that is not a mode's. Empty is one: the mode by default.
@@ -85,7 +78,7 @@ func (t *turn) modeChange() ModeChange {
 
 // chooseMode sets the mode in which the turn's calls are decided. The user's own calls are
 // not subject to plan mode, which is about what a model does.
-func (t *turn) chooseMode(chat Chat) {
+func (t *turn) chooseMode(chat chat.Chat) {
 	t.policy.Approvals = cmp.Or(t.req.Policy.Approvals, t.eng.Mode(chat))
 	t.plan = chat.Plan
 	if t.req.Plan != nil {

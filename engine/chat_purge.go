@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/internal/lockfile"
 )
@@ -43,48 +44,48 @@ type Purged struct {
 // folder of the user's is never touched, and what they used stays counted. It
 // may be stopped anywhere, by a crash too: the next purge goes on. It is a part
 // of every garbage collection.
-func (e *Engine) PurgeChats(ctx context.Context, p Purge) (Purged, error) {
+func (s *Store) PurgeChats(ctx context.Context, p Purge) (Purged, error) {
 	var out Purged
-	if _, err := e.Fold(ctx, FoldAll); err != nil {
+	if _, err := s.Fold(ctx, FoldAll); err != nil {
 		return out, err
 	}
-	due, err := e.purgeable(ctx, p)
+	due, err := s.purgeable(ctx, p)
 	if err != nil || len(due) == 0 {
 		return out, err
 	}
-	release, err := e.lock(ctx, "purge", func(owner string) { e.o.Notice("waiting for another process that removes chats, " + owner) })
+	release, err := s.lock(ctx, "purge", func(owner string) { s.o.Notice("waiting for another process that removes chats, " + owner) })
 	if err != nil {
 		return out, err
 	}
 	defer release()
-	defer e.store.KeepOpen()()
+	defer s.store.KeepOpen()()
 	for _, d := range due {
 		if err := ctx.Err(); err != nil {
 			return out, err
 		}
-		err := e.purge(ctx, d, p, &out)
-		if err != nil && e.leavesOut(err) {
+		err := s.purge(ctx, d, p, &out)
+		if err != nil && s.leavesOut(err) {
 			continue // of this chat something stays; the others are removed
 		}
 		if err != nil {
 			if ctx.Err() == nil {
-				err = e.storeTrouble(err)
+				err = s.storeTrouble(err)
 			}
 			return out, err
 		}
 	}
-	return out, e.remirror(ctx)
+	return out, s.remirror(ctx)
 }
 
 // purgeable finds the deletions that a Purge means, the oldest first.
-func (e *Engine) purgeable(ctx context.Context, p Purge) ([]deletion, error) {
+func (s *Store) purgeable(ctx context.Context, p Purge) ([]deletion, error) {
 	var out []deletion
-	err := e.view(ctx, func(tx *kv.Tx) error {
-		for d, err := range legible(e, e.tables.deleted.Scan(tx, kv.Range{})) {
+	err := s.view(ctx, func(tx *kv.Tx) error {
+		for d, err := range legible(s, s.tables.deleted.Scan(tx, kv.Range{})) {
 			if err != nil {
 				return err
 			}
-			if p.means(*d, e.o.Now()) {
+			if p.means(*d, s.o.Now()) {
 				out = append(out, *d)
 			}
 		}
@@ -106,9 +107,9 @@ func (p Purge) means(d deletion, now time.Time) bool {
 
 // nextPurge is when a command should look for something to remove; nil where
 // nothing is deleted.
-func (e *Engine) nextPurge(tx *kv.Tx) (*time.Time, error) {
+func (s *Store) nextPurge(tx *kv.Tx) (*time.Time, error) {
 	var due *time.Time
-	for d, err := range legible(e, e.tables.deleted.Scan(tx, kv.Range{})) {
+	for d, err := range legible(s, s.tables.deleted.Scan(tx, kv.Range{})) {
 		if err != nil {
 			return nil, err
 		}
@@ -125,14 +126,14 @@ func (e *Engine) nextPurge(tx *kv.Tx) (*time.Time, error) {
 
 // inJournals are the chats that a waiting journal belongs to or begins from:
 // it is folded into the one, and brings messages of the other.
-func (e *Engine) inJournals() (map[string]bool, error) {
-	turns, err := e.journals.Turns()
+func (s *Store) inJournals() (map[string]bool, error) {
+	turns, err := s.journals.Turns()
 	if err != nil {
 		return nil, storeFault("list the journals", err)
 	}
 	needed := map[string]bool{}
 	for _, turn := range turns {
-		a, err := e.acceptanceIn(turn)
+		a, err := s.acceptanceIn(turn)
 		if err != nil {
 			continue // folded meanwhile, or for Fold to set aside
 		}
@@ -146,10 +147,10 @@ func (e *Engine) inJournals() (map[string]bool, error) {
 
 // purge removes one chat, in two steps that each read the store under their locks.
 // Between them a backup may be restored: the chat's data in that backup is kept.
-func (e *Engine) purge(ctx context.Context, d deletion, p Purge, out *Purged) error {
+func (s *Store) purge(ctx context.Context, d deletion, p Purge, out *Purged) error {
 	begun := false
-	err := e.alone(ctx, d.ChatID, out, func() (err error) {
-		needed, err := e.inJournals()
+	err := s.alone(ctx, d.ChatID, out, func() (err error) {
+		needed, err := s.inJournals()
 		if err != nil {
 			return err
 		}
@@ -157,30 +158,30 @@ func (e *Engine) purge(ctx context.Context, d deletion, p Purge, out *Purged) er
 			out.Busy++
 			return nil
 		}
-		begun, err = e.beginPurge(ctx, d.ChatID, p)
+		begun, err = s.beginPurge(ctx, d.ChatID, p)
 		return err
 	})
 	if err != nil || !begun {
 		return err
 	}
-	e.pause("purge:begun")
-	return e.alone(ctx, d.ChatID, out, func() error {
-		if purging, err := e.purging(ctx, d.ChatID); err != nil || !purging {
+	s.pause("purge:begun")
+	return s.alone(ctx, d.ChatID, out, func() error {
+		if purging, err := s.purging(ctx, d.ChatID); err != nil || !purging {
 			return err
 		}
-		return e.finishPurge(ctx, d, out)
+		return s.finishPurge(ctx, d, out)
 	})
 }
 
 // alone runs a step of a purge with the chat's lock, which prevents another process
 // from importing the chat again. A chat that is busy is counted and left.
-func (e *Engine) alone(ctx context.Context, chatID string, out *Purged, do func() error) error {
-	release, err := e.shareData(ctx, nil)
+func (s *Store) alone(ctx context.Context, chatID string, out *Purged, do func() error) error {
+	release, err := s.shareData(ctx, nil)
 	if err != nil {
 		return err
 	}
 	defer release()
-	unlock, ok, err := lockfile.Try(filepath.Join(e.o.DataDir, "locks", "chat-"+chatID))
+	unlock, ok, err := lockfile.Try(filepath.Join(s.o.DataDir, "locks", "chat-"+chatID))
 	if err != nil {
 		return err
 	}
@@ -193,9 +194,9 @@ func (e *Engine) alone(ctx context.Context, chatID string, out *Purged, do func(
 }
 
 // purging reports whether the store has noted that a chat is being removed for good.
-func (e *Engine) purging(ctx context.Context, chatID string) (begun bool, err error) {
-	err = e.store.View(ctx, func(tx *kv.Tx) error {
-		d, err := e.tables.deleted.Get(tx, kv.Str(chatID))
+func (s *Store) purging(ctx context.Context, chatID string) (begun bool, err error) {
+	err = s.store.View(ctx, func(tx *kv.Tx) error {
+		d, err := s.tables.deleted.Get(tx, kv.Str(chatID))
 		if errors.Is(err, kv.ErrNotFound) {
 			begun = false
 			return nil
@@ -207,38 +208,38 @@ func (e *Engine) purging(ctx context.Context, chatID string) (begun bool, err er
 }
 
 // finishPurge removes all that is left of a chat.
-func (e *Engine) finishPurge(ctx context.Context, d deletion, out *Purged) error {
-	if err := e.forgetWords(ctx, d.ChatID); err != nil {
+func (s *Store) finishPurge(ctx context.Context, d deletion, out *Purged) error {
+	if err := s.forgetWords(ctx, d.ChatID); err != nil {
 		return err
 	}
-	n, err := e.clearChat(ctx, d.ChatID)
+	n, err := s.clearChat(ctx, d.ChatID)
 	out.Messages += n
 	if err != nil {
 		return err
 	}
-	err = e.store.UpdateSync(ctx, func(tx *kv.Tx) error {
-		return errors.Join(e.tables.chats.Delete(tx, kv.Str(d.ChatID)), e.tables.deleted.Delete(tx, kv.Str(d.ChatID)),
-			e.tables.moves.Delete(tx, kv.Str(d.ChatID)), e.dropThreads(tx, d.ChatID),
-			e.noteDropped(tx))
+	err = s.store.UpdateSync(ctx, func(tx *kv.Tx) error {
+		return errors.Join(s.tables.chats.Delete(tx, kv.Str(d.ChatID)), s.tables.deleted.Delete(tx, kv.Str(d.ChatID)),
+			s.tables.moves.Delete(tx, kv.Str(d.ChatID)), s.dropThreads(tx, d.ChatID),
+			s.noteDropped(tx))
 	})
 	if err == nil && !d.Making {
 		out.Chats++
 	}
-	e.pause("purge:done")
+	s.pause("purge:done")
 	return err
 }
 
 // forgetWords takes a chat out of the search. What can't be read of a damaged
 // chat stays there, and leads to a number that no chat has any more; a store
 // that can't be used at all stops the purge in what comes next.
-func (e *Engine) forgetWords(ctx context.Context, chatID string) error {
-	var chat *Chat
-	err := e.store.View(ctx, func(tx *kv.Tx) (err error) {
-		chat, err = e.tables.chats.Get(tx, kv.Str(chatID))
+func (s *Store) forgetWords(ctx context.Context, chatID string) error {
+	var chat *chat.Chat
+	err := s.store.View(ctx, func(tx *kv.Tx) (err error) {
+		chat, err = s.tables.chats.Get(tx, kv.Str(chatID))
 		return err
 	})
 	if err == nil {
-		err = e.unindexChat(ctx, chat)
+		err = s.unindexChat(ctx, chat)
 	}
 	if err != nil && ctx.Err() != nil {
 		return err
@@ -248,26 +249,26 @@ func (e *Engine) forgetWords(ctx context.Context, chatID string) error {
 
 // beginPurge notes that there is no way back any more, unless the chat was
 // restored meanwhile.
-func (e *Engine) beginPurge(ctx context.Context, chatID string, p Purge) (begun bool, err error) {
-	err = e.store.UpdateSync(ctx, func(tx *kv.Tx) error {
-		d, err := e.tables.deleted.Get(tx, kv.Str(chatID))
-		if errors.Is(err, kv.ErrNotFound) || err == nil && !p.means(*d, e.o.Now()) {
+func (s *Store) beginPurge(ctx context.Context, chatID string, p Purge) (begun bool, err error) {
+	err = s.store.UpdateSync(ctx, func(tx *kv.Tx) error {
+		d, err := s.tables.deleted.Get(tx, kv.Str(chatID))
+		if errors.Is(err, kv.ErrNotFound) || err == nil && !p.means(*d, s.o.Now()) {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
 		d.Purging, begun = true, true
-		return e.tables.deleted.Put(tx, d)
+		return s.tables.deleted.Put(tx, d)
 	})
 	return begun, err
 }
 
 // clearChat removes all that belongs to a chat but its own record. What leads
 // to other records goes after them.
-func (e *Engine) clearChat(ctx context.Context, chatID string) (messages int, err error) {
+func (s *Store) clearChat(ctx context.Context, chatID string) (messages int, err error) {
 	for {
-		n, err := e.clearMessages(ctx, chatID)
+		n, err := s.clearMessages(ctx, chatID)
 		messages += n
 		if err != nil {
 			return messages, err
@@ -275,42 +276,42 @@ func (e *Engine) clearChat(ctx context.Context, chatID string) (messages int, er
 		if n == 0 {
 			break
 		}
-		e.pause("purge:messages")
+		s.pause("purge:messages")
 	}
 	prefix := kv.Range{Prefix: kv.Str(chatID), Limit: purgeGroup}
-	for _, table := range []keyed{e.tables.parts, e.tables.grants, e.tables.payloads, e.tables.workflows, e.tables.apps, e.tables.branches, e.tables.marks, e.tables.artifacts} {
-		if err := e.clearKeys(ctx, table, prefix); err != nil {
+	for _, table := range []keyed{s.tables.parts, s.tables.grants, s.tables.payloads, s.tables.workflows, s.tables.apps, s.tables.branches, s.tables.marks, s.tables.artifacts} {
+		if err := s.clearKeys(ctx, table, prefix); err != nil {
 			return messages, err
 		}
 	}
-	if err := e.clearCalls(ctx, chatID); err != nil {
+	if err := s.clearCalls(ctx, chatID); err != nil {
 		return messages, err
 	}
-	e.pause("purge:calls")
-	if err := e.dropStates(ctx, chatID); err != nil {
+	s.pause("purge:calls")
+	if err := s.dropStates(ctx, chatID); err != nil {
 		return messages, err
 	}
-	e.pause("purge:states")
-	if err := e.removeFolder(ctx, chatID); err != nil && ctx.Err() == nil {
+	s.pause("purge:states")
+	if err := s.removeFolder(ctx, chatID); err != nil && ctx.Err() == nil {
 		// It is said once, and the records go: a folder that can't be removed
 		// now would have every later command try again.
-		e.o.Notice("remove a deleted chat's folder by hand: " + err.Error())
+		s.o.Notice("remove a deleted chat's folder by hand: " + err.Error())
 	}
 	return messages, ctx.Err()
 }
 
 // clearMessages removes a group of messages, each after its turn and that
 // one's events, and tells how many it removed.
-func (e *Engine) clearMessages(ctx context.Context, chatID string) (int, error) {
+func (s *Store) clearMessages(ctx context.Context, chatID string) (int, error) {
 	var keys []kv.Key
 	var turns []string
-	err := e.store.View(ctx, func(tx *kv.Tx) error {
-		for key, err := range e.tables.messages.Keys(tx, kv.Range{Prefix: kv.Str(chatID), Limit: purgeGroup}) {
+	err := s.store.View(ctx, func(tx *kv.Tx) error {
+		for key, err := range s.tables.messages.Keys(tx, kv.Range{Prefix: kv.Str(chatID), Limit: purgeGroup}) {
 			if err != nil {
 				return err
 			}
 			keys = append(keys, key)
-			m, err := e.tables.messages.Get(tx, key)
+			m, err := s.tables.messages.Get(tx, key)
 			var damaged *kv.CorruptError
 			if errors.As(err, &damaged) {
 				continue // its key is enough to remove it
@@ -318,7 +319,7 @@ func (e *Engine) clearMessages(ctx context.Context, chatID string) (int, error) 
 			if err != nil {
 				return err
 			}
-			own, err := e.ownTurn(tx, chatID, m.TurnID)
+			own, err := s.ownTurn(tx, chatID, m.TurnID)
 			if err != nil {
 				return err
 			}
@@ -332,19 +333,19 @@ func (e *Engine) clearMessages(ctx context.Context, chatID string) (int, error) 
 		return 0, err
 	}
 	for _, turn := range slices.Compact(turns) {
-		if err := e.clearKeys(ctx, e.tables.events, kv.Range{Prefix: kv.Str(turn), Limit: purgeGroup}); err != nil {
+		if err := s.clearKeys(ctx, s.tables.events, kv.Range{Prefix: kv.Str(turn), Limit: purgeGroup}); err != nil {
 			return 0, err
 		}
 	}
-	e.pause("purge:events")
-	return len(keys), e.store.Batch(ctx, func(b *kv.Batch) error {
+	s.pause("purge:events")
+	return len(keys), s.store.Batch(ctx, func(b *kv.Batch) error {
 		for _, turn := range turns {
-			if err := e.tables.turns.Delete(b, kv.Str(turn)); err != nil {
+			if err := s.tables.turns.Delete(b, kv.Str(turn)); err != nil {
 				return err
 			}
 		}
 		for _, key := range keys {
-			if err := e.tables.messages.Delete(b, key); err != nil {
+			if err := s.tables.messages.Delete(b, key); err != nil {
 				return err
 			}
 		}
@@ -354,12 +355,12 @@ func (e *Engine) clearMessages(ctx context.Context, chatID string) (int, error) 
 
 // ownTurn tells whether a turn is the chat's: a fork's messages still name the
 // turns of the chat that they came from.
-func (e *Engine) ownTurn(tx *kv.Tx, chatID, turnID string) (bool, error) {
+func (s *Store) ownTurn(tx *kv.Tx, chatID, turnID string) (bool, error) {
 	if turnID == "" {
 		return false, nil
 	}
-	turn, err := e.tables.turns.Get(tx, kv.Str(turnID))
-	if errors.Is(err, kv.ErrNotFound) || err != nil && e.leavesOut(err) {
+	turn, err := s.tables.turns.Get(tx, kv.Str(turnID))
+	if errors.Is(err, kv.ErrNotFound) || err != nil && s.leavesOut(err) {
 		return false, nil
 	}
 	return err == nil && turn.ChatID == chatID, err
@@ -372,10 +373,10 @@ type keyed interface {
 }
 
 // clearKeys removes the records of a range, group by group.
-func (e *Engine) clearKeys(ctx context.Context, table keyed, r kv.Range) error {
+func (s *Store) clearKeys(ctx context.Context, table keyed, r kv.Range) error {
 	for {
 		var keys []kv.Key
-		err := e.store.View(ctx, func(tx *kv.Tx) error {
+		err := s.store.View(ctx, func(tx *kv.Tx) error {
 			for key, err := range table.Keys(tx, r) {
 				if err != nil {
 					return err
@@ -387,7 +388,7 @@ func (e *Engine) clearKeys(ctx context.Context, table keyed, r kv.Range) error {
 		if err != nil || len(keys) == 0 {
 			return err
 		}
-		err = e.store.Batch(ctx, func(b *kv.Batch) error {
+		err = s.store.Batch(ctx, func(b *kv.Batch) error {
 			for _, key := range keys {
 				if err := table.Delete(b, key); err != nil {
 					return err
@@ -403,18 +404,18 @@ func (e *Engine) clearKeys(ctx context.Context, table keyed, r kv.Range) error {
 
 // clearCalls removes the records of a chat's tool calls. One that is damaged
 // can't be told to be the chat's and stays.
-func (e *Engine) clearCalls(ctx context.Context, chatID string) error {
+func (s *Store) clearCalls(ctx context.Context, chatID string) error {
 	for {
 		var keys []kv.Key
 		var turns []string // of pages' calls, which no message names
-		err := e.store.View(ctx, func(tx *kv.Tx) error {
+		err := s.store.View(ctx, func(tx *kv.Tx) error {
 			keys, turns = nil, nil
-			for c, err := range legible(e, e.tables.calls.ByIndex(tx, "chat", kv.Str(chatID), kv.Range{Limit: purgeGroup})) {
+			for c, err := range legible(s, s.tables.calls.ByIndex(tx, "chat", kv.Str(chatID), kv.Range{Limit: purgeGroup})) {
 				if err != nil {
 					return err
 				}
-				keys = append(keys, e.tables.calls.KeyOf(c))
-				if own, err := e.ownTurn(tx, chatID, c.TurnID); err != nil {
+				keys = append(keys, s.tables.calls.KeyOf(c))
+				if own, err := s.ownTurn(tx, chatID, c.TurnID); err != nil {
 					return err
 				} else if own && c.AppOf != "" {
 					turns = append(turns, c.TurnID)
@@ -425,12 +426,12 @@ func (e *Engine) clearCalls(ctx context.Context, chatID string) error {
 		if err != nil || len(keys) == 0 {
 			return err
 		}
-		if err := e.clearTurns(ctx, turns); err != nil {
+		if err := s.clearTurns(ctx, turns); err != nil {
 			return err
 		}
-		err = e.store.Batch(ctx, func(b *kv.Batch) error {
+		err = s.store.Batch(ctx, func(b *kv.Batch) error {
 			for _, key := range keys {
-				if err := e.tables.calls.Delete(b, key); err != nil {
+				if err := s.tables.calls.Delete(b, key); err != nil {
 					return err
 				}
 			}
@@ -444,14 +445,14 @@ func (e *Engine) clearCalls(ctx context.Context, chatID string) error {
 
 // purgeDue is the part of a purge for which a command has time after it has
 // answered. It opens the store only where something is due.
-func (e *Engine) purgeDue(ctx context.Context, budget time.Duration) error {
-	c, err := e.readCatalog()
-	if err != nil || c.PurgeDue == nil || budget <= 0 || e.o.Now().Before(*c.PurgeDue) {
+func (s *Store) purgeDue(ctx context.Context, budget time.Duration) error {
+	c, err := s.readCatalog()
+	if err != nil || c.PurgeDue == nil || budget <= 0 || s.o.Now().Before(*c.PurgeDue) {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, budget)
 	defer cancel()
-	_, err = e.PurgeChats(ctx, Purge{OlderThan: DeletedKept}) // what only they had goes with a collection
+	_, err = s.PurgeChats(ctx, Purge{OlderThan: DeletedKept}) // what only they had goes with a collection
 	if ctx.Err() != nil {
 		return nil // the next command goes on
 	}

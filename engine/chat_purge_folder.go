@@ -12,11 +12,11 @@ import (
 
 // removeFolder removes a chat's own folder, entry by entry, so that it can be
 // stopped. A link is removed, and what it leads to is left.
-func (e *Engine) removeFolder(ctx context.Context, chatID string) error {
+func (s *Store) removeFolder(ctx context.Context, chatID string) error {
 	if _, err := ulid.ParseStrict(chatID); err != nil {
 		return nil // not a folder of ours: the name could lead anywhere
 	}
-	root, err := os.OpenRoot(filepath.Join(e.o.DataDir, "chats"))
+	root, err := os.OpenRoot(filepath.Join(s.o.DataDir, "chats"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"io"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf16"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -17,7 +19,7 @@ func TestDocumentsAreReadOneByOne(t *testing.T) {
 	t.Parallel()
 	r, w := io.Pipe()
 	defer r.Close()
-	read := NewDocumentReader(r)
+	read := chat.NewDocumentReader(r)
 	for i := range 3 {
 		go func() {
 			if i < 2 {
@@ -45,7 +47,7 @@ func TestTheLineOfALaterDocument(t *testing.T) {
 	text := first + "\n" + first + "\n" + strings.Replace(first, `"id":"b"`, `"id":b`, 1)
 	_, _, err := decodeChats([]byte(text))
 	bad := 1 + strings.Count(text[:strings.Index(text, `"id":b`)], "\n")
-	if want := "line " + itoa(bad) + " is no JSON"; err == nil || !strings.Contains(err.Error(), want) || bad <= 2*lines {
+	if want := "line " + strconv.Itoa(bad) + " is no JSON"; err == nil || !strings.Contains(err.Error(), want) || bad <= 2*lines {
 		t.Errorf("%v, want %s", err, want)
 	}
 }
@@ -62,23 +64,13 @@ func TestDocumentsInUTF16(t *testing.T) {
 	}
 }
 
-// A document that is too large is refused before it is all read.
-func TestADocumentThatIsTooLarge(t *testing.T) {
-	t.Parallel()
-	s := &documentSource{r: strings.NewReader(strings.Repeat(" ", 1000)), line: 1, limit: 100}
-	n, err := io.Copy(io.Discard, io.LimitReader(s, 2000))
-	if !errors.Is(err, errDocumentSize) || n > 1000 {
-		t.Errorf("read %d, %v", n, err)
-	}
-}
-
 // An import that was stopped between two groups keeps whole chats, and another
 // one that skips these brings in the rest.
 func TestAnImportGoesOnWhereItStopped(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, echoScript)
 	const n = insertGroup + 3
-	var docs []*ChatDocument
+	var docs []*chat.Document
 	for i := range n {
 		docs = append(docs, longDocument(i, 2))
 	}
@@ -108,7 +100,7 @@ func TestExportOfALongChat(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, echoScript)
 	doc := longDocument(0, 2*someCount+7)
-	if _, err := b.importChats(t.Context(), []*ChatDocument{doc}, RefuseExisting); err != nil {
+	if _, err := b.importChats(t.Context(), []*chat.Document{doc}, RefuseExisting); err != nil {
 		t.Fatal(err)
 	}
 	got, _, err := b.ExportChat(t.Context(), ChatRef{Number: 1})

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/kv"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 // maxNamesakes is how many chats a fault names that a title could mean.
@@ -15,70 +17,64 @@ const maxNamesakes = 5
 
 // RenameChat gives a chat another title, which is made one line and cut as a
 // first question is. A turn that is live meanwhile leaves it as it is.
-func (e *Engine) RenameChat(ctx context.Context, ref ChatRef, title string) (Chat, error) {
-	title = cleanTitle(title)
+func (s *Store) RenameChat(ctx context.Context, ref ChatRef, title string) (chat.Chat, error) {
+	title = chat.CleanTitle(title)
 	if title == "" {
-		return Chat{}, fault.New(fault.Usage, "a title can't be empty")
+		return chat.Chat{}, fault.New(fault.Usage, "a title can't be empty")
 	}
-	return e.changeChat(ctx, ref, func(tx *kv.Tx, chat *Chat) error { return e.setTitle(tx, chat, title) })
+	return s.changeChat(ctx, ref, func(tx *kv.Tx, chat *chat.Chat) error { return s.setTitle(tx, chat, title) })
 }
 
 // changeChat changes and stores the record of a chat that can be used, and returns it.
-func (e *Engine) changeChat(ctx context.Context, ref ChatRef, change func(*kv.Tx, *Chat) error) (Chat, error) {
-	release, err := e.shareData(ctx, nil)
+func (s *Store) changeChat(ctx context.Context, ref ChatRef, change func(*kv.Tx, *chat.Chat) error) (chat.Chat, error) {
+	release, err := s.shareData(ctx, nil)
 	if err != nil {
-		return Chat{}, err
+		return chat.Chat{}, err
 	}
 	defer release()
-	chat, err := e.find(ctx, ref, nil)
+	c, err := s.find(ctx, ref, nil)
 	if err != nil {
-		return Chat{}, err
+		return chat.Chat{}, err
 	}
-	err = e.store.UpdateSync(ctx, func(tx *kv.Tx) error {
-		now, err := e.tables.chats.Get(tx, kv.Str(chat.ID))
+	err = s.store.UpdateSync(ctx, func(tx *kv.Tx) error {
+		now, err := s.tables.chats.Get(tx, kv.Str(c.ID))
 		if err != nil {
 			return err
 		}
-		if err := now.usable(); err != nil {
+		if err := now.Usable(); err != nil {
 			return err
 		}
-		chat = *now
-		return change(tx, &chat)
+		c = *now
+		return change(tx, &c)
 	})
 	if errors.Is(err, kv.ErrNotFound) {
-		return Chat{}, fault.New(fault.NotFound, fmt.Sprintf("no chat %d", chat.Number), "fettle chats list")
+		return chat.Chat{}, fault.New(fault.NotFound, fmt.Sprintf("no chat %d", c.Number), "fettle chats list")
 	}
 	if err != nil {
-		return Chat{}, e.storeTrouble(err)
+		return chat.Chat{}, s.storeTrouble(err)
 	}
-	return chat, nil
+	return c, nil
 }
 
 // setTitle is the only place where the title of a chat that exists changes.
-func (e *Engine) setTitle(tx *kv.Tx, chat *Chat, title string) error {
-	if err := e.retitle(tx, chat, title); err != nil {
+func (s *Store) setTitle(tx *kv.Tx, chat *chat.Chat, title string) error {
+	if err := s.retitle(tx, chat, title); err != nil {
 		return err
 	}
 	chat.Title = title
-	return putBounded(e, tx, e.tables.chats, chat, chat.called())
-}
-
-// cleanTitle is a text as a title: one line of valid text that fits a list.
-func cleanTitle(s string) string {
-	s = strings.ToValidUTF8(s[:min(len(s), 8*titleLength)], "")
-	return cutRunes(cleanLine(s), titleLength)
+	return putBounded(s, tx, s.tables.chats, chat, chat.Called())
 }
 
 // ChatByTitle finds the one chat that a title means: the one that has it, else
 // the only one that has it as a part, upper and lower case being the same.
-func (e *Engine) ChatByTitle(ctx context.Context, title string) (Chat, error) {
-	if _, err := e.Fold(ctx, FoldAll); err != nil {
-		return Chat{}, err
+func (s *Store) ChatByTitle(ctx context.Context, title string) (chat.Chat, error) {
+	if _, err := s.Fold(ctx, FoldAll); err != nil {
+		return chat.Chat{}, err
 	}
 	want := strings.ToLower(strings.TrimSpace(title))
-	var whole, part []Chat
-	err := e.view(ctx, func(tx *kv.Tx) error {
-		for c, err := range legible(e, e.tables.chats.ByIndex(tx, "recent", nil, kv.Range{Reverse: true})) {
+	var whole, part []chat.Chat
+	err := s.view(ctx, func(tx *kv.Tx) error {
+		for c, err := range legible(s, s.tables.chats.ByIndex(tx, "recent", nil, kv.Range{Reverse: true})) {
 			if err != nil {
 				return err
 			}
@@ -92,7 +88,7 @@ func (e *Engine) ChatByTitle(ctx context.Context, title string) (Chat, error) {
 		return nil
 	})
 	if err != nil && !errors.Is(err, kv.ErrNotFound) {
-		return Chat{}, err
+		return chat.Chat{}, err
 	}
 	found := whole
 	if len(found) == 0 {
@@ -101,11 +97,11 @@ func (e *Engine) ChatByTitle(ctx context.Context, title string) (Chat, error) {
 	if len(found) == 1 && want != "" {
 		return found[0], nil
 	}
-	return Chat{}, titleFault(title, found)
+	return chat.Chat{}, titleFault(title, found)
 }
 
-func titleFault(title string, found []Chat) error {
-	title = cutRunes(cleanLine(title), titleLength)
+func titleFault(title string, found []chat.Chat) error {
+	title = sanitize.Shorten(sanitize.Line(title), chat.TitleLength)
 	if len(found) == 0 || title == "" {
 		return fault.New(fault.NotFound, fmt.Sprintf("no chat has the number, the id or the title %q", title), "fettle chats list")
 	}

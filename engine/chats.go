@@ -3,9 +3,11 @@ package engine
 import (
 	"context"
 	"errors"
+	"strconv"
 	"strings"
 	"time"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
@@ -27,7 +29,7 @@ type ListChats struct {
 	Since, Before time.Time
 }
 
-func (q *ListChats) matches(c *Chat) bool {
+func (q *ListChats) matches(c *chat.Chat) bool {
 	return strings.Contains(strings.ToLower(c.Model), strings.ToLower(q.Model)) &&
 		(q.Workspace == "" || q.Workspace == c.Workspace) && (!q.Bound || c.Workspace != "") &&
 		!c.UpdatedAt.Before(q.Since) && (q.Before.IsZero() || c.UpdatedAt.Before(q.Before))
@@ -35,18 +37,18 @@ func (q *ListChats) matches(c *Chat) bool {
 
 // ChatPage is one page of chats; Next is nil at the end.
 type ChatPage struct {
-	Chats []Chat
+	Chats []chat.Chat
 	Next  []byte
 }
 
 // Chats lists the chats that have a finished turn.
-func (e *Engine) Chats(ctx context.Context, q ListChats) (ChatPage, error) {
-	if _, err := e.Fold(ctx, FoldAll); err != nil {
+func (s *Store) Chats(ctx context.Context, q ListChats) (ChatPage, error) {
+	if _, err := s.Fold(ctx, FoldAll); err != nil {
 		return ChatPage{}, err
 	}
 	var out ChatPage
-	err := e.view(ctx, func(tx *kv.Tx) (err error) {
-		out, err = e.chatPage(tx, q)
+	err := s.view(ctx, func(tx *kv.Tx) (err error) {
+		out, err = s.chatPage(tx, q)
 		return err
 	})
 	if errors.Is(err, kv.ErrNotFound) {
@@ -59,12 +61,12 @@ func (e *Engine) Chats(ctx context.Context, q ListChats) (ChatPage, error) {
 // that it lets through.
 const listGroup = 200
 
-func (e *Engine) chatPage(tx *kv.Tx, q ListChats) (out ChatPage, err error) {
+func (s *Store) chatPage(tx *kv.Tx, q ListChats) (out ChatPage, err error) {
 	r := kv.Range{Reverse: true, Limit: listGroup, After: kv.Key(q.After)}
 	if r.After == nil && q.AfterChat > 0 {
-		at, err := e.tables.chats.Find(tx, "number", kv.Int(q.AfterChat))
+		at, err := s.tables.chats.Find(tx, "number", kv.Int(q.AfterChat))
 		if errors.Is(err, kv.ErrNotFound) {
-			return out, fault.New(fault.NotFound, "no chat "+itoa(int(q.AfterChat)), "fettle chats list")
+			return out, fault.New(fault.NotFound, "no chat "+strconv.Itoa(int(q.AfterChat)), "fettle chats list")
 		}
 		if err != nil {
 			return out, err
@@ -75,7 +77,7 @@ func (e *Engine) chatPage(tx *kv.Tx, q ListChats) (out ChatPage, err error) {
 		if q.Limit > 0 { // no more than can be wanted, so that Next leads on behind the last
 			r.Limit = min(listGroup, q.Limit-len(out.Chats))
 		}
-		page, err := e.recentPage(tx, r)
+		page, err := s.recentPage(tx, r)
 		if err != nil {
 			return ChatPage{}, err
 		}
@@ -88,7 +90,7 @@ func (e *Engine) chatPage(tx *kv.Tx, q ListChats) (out ChatPage, err error) {
 			return out, nil
 		}
 		if q.Limit > 0 && len(out.Chats) >= q.Limit {
-			more, err := e.moreChats(tx, q, r)
+			more, err := s.moreChats(tx, q, r)
 			if more {
 				out.Next = page.Next
 			}
@@ -99,12 +101,12 @@ func (e *Engine) chatPage(tx *kv.Tx, q ListChats) (out ChatPage, err error) {
 
 // recentPage returns a page of the chats, those that were used last first. Damaged
 // records are reported and left out.
-func (e *Engine) recentPage(tx *kv.Tx, r kv.Range) (page kv.Page[Chat], err error) {
+func (s *Store) recentPage(tx *kv.Tx, r kv.Range) (page kv.Page[chat.Chat], err error) {
 	limit := r.Limit
 	r.Limit = 0
-	for c, err := range legible(e, e.tables.chats.ByIndex(tx, "recent", nil, r)) {
+	for c, err := range legible(s, s.tables.chats.ByIndex(tx, "recent", nil, r)) {
 		if err != nil {
-			return kv.Page[Chat]{}, err
+			return kv.Page[chat.Chat]{}, err
 		}
 		if limit > 0 && len(page.Records) == limit {
 			return page, nil
@@ -117,14 +119,14 @@ func (e *Engine) recentPage(tx *kv.Tx, r kv.Range) (page kv.Page[Chat], err erro
 }
 
 // recentPlace is the place of a chat in the index "recent", for a Range's After.
-func recentPlace(c *Chat) kv.Key {
+func recentPlace(c *chat.Chat) kv.Key {
 	return append(recentKey(c), kv.FromPrimary(kv.Str(c.ID))...)
 }
 
 // moreChats tells whether a filter lets through one more in the rest of a range.
-func (e *Engine) moreChats(tx *kv.Tx, q ListChats, rest kv.Range) (bool, error) {
+func (s *Store) moreChats(tx *kv.Tx, q ListChats, rest kv.Range) (bool, error) {
 	rest.Limit = 0
-	for c, err := range legible(e, e.tables.chats.ByIndex(tx, "recent", nil, rest)) {
+	for c, err := range legible(s, s.tables.chats.ByIndex(tx, "recent", nil, rest)) {
 		if err != nil || q.matches(c) {
 			return err == nil, err
 		}
@@ -132,53 +134,50 @@ func (e *Engine) moreChats(tx *kv.Tx, q ListChats, rest kv.Range) (bool, error) 
 	return false, nil
 }
 
-// visible tells whether the chat is shown to people.
-func (c *Chat) visible() bool { return c.DeletedAt == nil }
-
 // Conversation is a chat with the messages on the way to its leaf.
 type Conversation struct {
-	Chat     Chat      `json:"chat"`
-	Messages []Message `json:"messages"`
+	Chat     chat.Chat      `json:"chat"`
+	Messages []chat.Message `json:"messages"`
 	// Decisions are what the person decided about payloads in the messages.
-	Decisions []PayloadDecision `json:"payload_decisions,omitempty"`
+	Decisions []chat.PayloadDecision `json:"payload_decisions,omitempty"`
 	// AppCalls are the last calls that pages of calls in the messages have made.
-	AppCalls []ToolCall `json:"app_calls,omitempty"`
+	AppCalls []chat.ToolCall `json:"app_calls,omitempty"`
 }
 
 // Chat returns a chat and the messages from its root to its active leaf. It
 // does not wait for a live turn: Busy is the error where the chat's first one
 // has not ended yet.
-func (e *Engine) Chat(ctx context.Context, ref ChatRef) (Conversation, error) {
-	return e.chatTo(ctx, ref, wholeWay)
+func (s *Store) Chat(ctx context.Context, ref ChatRef) (Conversation, error) {
+	return s.chatTo(ctx, ref, wholeWay)
 }
 
-// ChatEnd is [Engine.Chat] with the last n messages, and reads no others.
-func (e *Engine) ChatEnd(ctx context.Context, ref ChatRef, n int) (Conversation, error) {
-	return e.chatTo(ctx, ref, reach{least: n, most: n})
+// ChatEnd is [Store.Chat] with the last n messages, and reads no others.
+func (s *Store) ChatEnd(ctx context.Context, ref ChatRef, n int) (Conversation, error) {
+	return s.chatTo(ctx, ref, reach{least: n, most: n})
 }
 
-func (e *Engine) chatTo(ctx context.Context, ref ChatRef, r reach) (Conversation, error) {
-	chat, err := e.find(ctx, ref, nil)
+func (s *Store) chatTo(ctx context.Context, ref ChatRef, r reach) (Conversation, error) {
+	chat, err := s.find(ctx, ref, nil)
 	if err != nil {
 		return Conversation{}, err
 	}
-	conv, err := e.loadBy(ctx, chat.ID, ref.Parent, r)
+	conv, err := s.loadBy(ctx, chat.ID, ref.Parent, r)
 	if err != nil {
 		return Conversation{}, err
 	}
 	out := Conversation{Chat: conv.chat, Messages: conv.path}
-	decided, err := e.decisions(ctx, chat.ID)
+	decided, err := s.decisions(ctx, chat.ID)
 	if err != nil {
 		return Conversation{}, err
 	}
 	for _, m := range conv.path {
-		out.Decisions = append(out.Decisions, m.decidedIn(decided)...)
+		out.Decisions = append(out.Decisions, m.DecidedIn(decided)...)
 	}
-	if out.AppCalls, err = e.appCallsIn(ctx, conv); err != nil || len(out.Messages) == 0 {
+	if out.AppCalls, err = s.appCallsIn(ctx, conv); err != nil || len(out.Messages) == 0 {
 		return out, err
 	}
-	if err := e.markUndoneResults(ctx, chat.ID, out.Messages); err != nil {
+	if err := s.markUndoneResults(ctx, chat.ID, out.Messages); err != nil {
 		return Conversation{}, err
 	}
-	return out, e.markUndoneCalls(ctx, chat.ID, out.Messages[0].ID, out.AppCalls)
+	return out, s.markUndoneCalls(ctx, chat.ID, out.Messages[0].ID, out.AppCalls)
 }

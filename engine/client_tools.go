@@ -4,11 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strings"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/internal/record"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 	"github.com/fettle-cli/fettle/toolset"
 )
 
@@ -16,7 +18,7 @@ import (
 // turn; what it gives comes with the next one.
 type ClientTool struct {
 	// Name is what the client and the model know it by. Its tool id is
-	// [ClientToolset], a colon and the name.
+	// [chat.ClientToolset], a colon and the name.
 	Name        string
 	Description string
 	Schema      json.RawMessage // a JSON Schema of type object; nil takes nothing
@@ -26,10 +28,6 @@ type ClientTool struct {
 	// a JSON object in the client's terms.
 	Form json.RawMessage
 }
-
-// ClientToolset is the toolset of the tools that clients run. No other may have
-// that id.
-const ClientToolset = "client"
 
 const (
 	// maxClientTools is twice what providers commonly take.
@@ -46,7 +44,7 @@ func clientEntries(tools []ClientTool) ([]toolset.Entry, error) {
 	out := make([]toolset.Entry, 0, len(tools))
 	for _, c := range tools {
 		if len(c.Description)+len(c.Schema)+len(c.Form) > maxClientTool {
-			return nil, fault.New(fault.Usage, "the tool "+cutRunes(cleanLine(c.Name), titleLength)+" is described by more than 256 KB")
+			return nil, fault.New(fault.Usage, "the tool "+sanitize.Shorten(sanitize.Line(c.Name), chat.TitleLength)+" is described by more than 256 KB")
 		}
 		schema := c.Schema
 		if len(schema) == 0 {
@@ -54,7 +52,7 @@ func clientEntries(tools []ClientTool) ([]toolset.Entry, error) {
 		}
 		out = append(out, toolset.Entry{
 			Tool: toolset.Tool{
-				ID: ClientToolset + ":" + c.Name, ToolsetID: ClientToolset, Name: c.Name, Description: clean(c.Description),
+				ID: chat.ClientToolset + ":" + c.Name, ToolsetID: chat.ClientToolset, Name: c.Name, Description: clean(c.Description),
 				InputSchema: schema, Enabled: true, Annotations: toolset.UnknownAnnotations(),
 			},
 			Runner: toolset.RunnerFunc(func(context.Context, toolset.Call) (toolset.Result, error) {
@@ -77,7 +75,7 @@ func strictTools(tools []ClientTool) map[string]bool {
 			if out == nil {
 				out = map[string]bool{}
 			}
-			out[ClientToolset+":"+c.Name] = true
+			out[chat.ClientToolset+":"+c.Name] = true
 		}
 	}
 	return out
@@ -92,7 +90,7 @@ func clientForms(tools []ClientTool) map[string]json.RawMessage {
 			if out == nil {
 				out = map[string]json.RawMessage{}
 			}
-			out[ClientToolset+":"+c.Name] = c.Form
+			out[chat.ClientToolset+":"+c.Name] = c.Form
 		}
 	}
 	return out
@@ -110,8 +108,6 @@ func (t *turn) withClients(set *toolset.Set) *toolset.Set {
 	return all
 }
 
-func isClientTool(id string) bool { return strings.HasPrefix(id, ClientToolset+":") }
-
 // splitClients takes the calls that the client runs out of those of a response.
 // One whose arguments are no object stays: the model is told so. So do all in plan mode,
 // which refuses them.
@@ -120,7 +116,7 @@ func (t *turn) splitClients(calls []provider.ToolCall) (ours, clients []provider
 		return calls, nil
 	}
 	for _, c := range calls {
-		if entry, known := t.names.Lookup(c.Name); known && isClientTool(entry.Tool.ID) && isObject(c.Args) {
+		if entry, known := t.names.Lookup(c.Name); known && chat.IsClientTool(entry.Tool.ID) && record.IsObject(c.Args) {
 			clients = append(clients, c)
 		} else {
 			ours = append(ours, c)
@@ -144,7 +140,7 @@ func (t *turn) passOn(calls []provider.ToolCall, next *handover) error {
 
 // checkResults holds the results that a request brings to the calls that the
 // conversation's last answer left to the client, and names their tools.
-func (t *turn) checkResults(path []Message) error {
+func (t *turn) checkResults(path []chat.Message) error {
 	var pending map[string]string
 	if n := len(path); n > 0 {
 		pending = pendingCalls(path[n-1])
@@ -156,16 +152,16 @@ func (t *turn) checkResults(path []Message) error {
 		}
 		id, ok := pending[r.ID]
 		if !ok {
-			return fault.New(fault.Usage, "no call "+cutRunes(cleanLine(r.ID), titleLength)+" waits for a result")
+			return fault.New(fault.Usage, "no call "+sanitize.Shorten(sanitize.Line(r.ID), chat.TitleLength)+" waits for a result")
 		}
 		delete(pending, r.ID)
-		t.req.Parts[i].Result = &provider.ToolResult{ID: r.ID, Name: id, Text: clean(clip(r.Text, maxResult)), Error: r.Error, Outside: bareID(id), Media: ownMedia(r.Media)}
+		t.req.Parts[i].Result = &provider.ToolResult{ID: r.ID, Name: id, Text: clean(sanitize.Clip(r.Text, maxResult)), Error: r.Error, Outside: chat.BareID(id), Media: chat.OwnMedia(r.Media)}
 	}
 	return nil
 }
 
 // pendingCalls are the calls of an answer that have no result, with their tools.
-func pendingCalls(m Message) map[string]string {
+func pendingCalls(m chat.Message) map[string]string {
 	out := map[string]string{}
 	if m.Role != provider.Assistant {
 		return out
@@ -179,23 +175,10 @@ func pendingCalls(m Message) map[string]string {
 	return out
 }
 
-// AnswersCalls tells that the message brings results of tools that the client
-// ran, and nothing that a person said: it goes on with the answer before it.
-func (m Message) AnswersCalls() bool {
-	some := false
-	for _, p := range m.Parts {
-		if p.Kind != provider.ToolResultPart {
-			return false
-		}
-		some = true
-	}
-	return some && m.Role == provider.User
-}
-
 // dialogue is a conversation in which each question has one answer, whatever the
 // client ran in between.
 type dialogue struct {
-	history []Message
+	history []chat.Message
 	// from are the places that the messages of history have in the conversation.
 	from []int
 	// before is what was answered already to the last question, which is the last
@@ -205,10 +188,10 @@ type dialogue struct {
 
 // joinAnswers puts results that the client brought behind their calls, and
 // answers that were made in several turns together.
-func joinAnswers(conversation []Message) dialogue {
+func joinAnswers(conversation []chat.Message) dialogue {
 	var out dialogue
 	open := false // the last message is an answer that the next one goes on with
-	add := func(i int, m Message) {
+	add := func(i int, m chat.Message) {
 		out.history, out.from = append(out.history, m), append(out.from, i)
 	}
 	for i, m := range conversation {
@@ -265,7 +248,7 @@ func splitResults(parts []provider.Part) (results, rest []provider.Part) {
 
 // withResults puts results behind an answer, in the step of its last calls, and
 // gives those that answer none of them.
-func withResults(m Message, results []provider.Part) (parts, orphans []provider.Part) {
+func withResults(m chat.Message, results []provider.Part) (parts, orphans []provider.Part) {
 	pending := pendingCalls(m)
 	parts = append(make([]provider.Part, 0, len(m.Parts)+len(results)), m.Parts...)
 	for _, r := range results {
@@ -284,7 +267,7 @@ func withResults(m Message, results []provider.Part) (parts, orphans []provider.
 func gaveWords(results []provider.Part) []provider.Part {
 	var out []provider.Part
 	for _, r := range results {
-		out = append(out, provider.Part{Kind: provider.TextPart, Text: "[" + bareID(r.Result.Name) + " gave]\n" + r.Result.Text + "\n"})
+		out = append(out, provider.Part{Kind: provider.TextPart, Text: "[" + chat.BareID(r.Result.Name) + " gave]\n" + r.Result.Text + "\n"})
 	}
 	return out
 }
@@ -307,13 +290,13 @@ func shifted(parts []provider.Part, by int) []provider.Part {
 
 // join makes an assembly of a conversation in which the client ran tools, and of
 // what the turn has answered so far.
-func (a *assembly) join(conversation []Message, speaker string) {
+func (a *assembly) join(conversation []chat.Message, speaker string) {
 	j := joinAnswers(conversation)
 	a.history, a.from = j.history, j.from
 	if len(j.before) == 0 {
 		return
 	}
-	m := Message{Role: provider.Assistant}
+	m := chat.Message{Role: provider.Assistant}
 	if a.answer != nil {
 		m = *a.answer
 	}

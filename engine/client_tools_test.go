@@ -3,11 +3,13 @@ package engine
 import (
 	"context"
 	"encoding/json"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
@@ -337,7 +339,7 @@ func TestHistoryThatIsTooLong(t *testing.T) {
 	req := TurnRequest{Ephemeral: true, ClientTools: weatherTool(), Tools: []string{}}
 	req.History = []provider.Message{{Role: provider.User, Parts: []provider.Part{{Kind: provider.TextPart, Text: "the question"}}}}
 	for i := range 40 {
-		id := "c" + itoa(i)
+		id := "c" + strconv.Itoa(i)
 		call := provider.Part{Kind: provider.ToolCallPart, Call: &provider.ToolCall{ID: id, Name: "client:weather", Args: json.RawMessage(`{}`)}}
 		req.History = append(req.History, provider.Message{Role: provider.Assistant, Parts: []provider.Part{{Kind: provider.TextPart, Text: strings.Repeat("word ", 100)}, call}})
 		if i == 39 {
@@ -390,8 +392,8 @@ func FuzzHistory(f *testing.F) {
 				brought = append(brought, result(id, "r"))
 			}
 		}
-		a := assembly{name: bareID, fit: &fitting{}}
-		a.join(append(path, Message{Role: provider.User, Parts: append(brought, result("nobody's", "x"))}), "")
+		a := assembly{name: chat.BareID, fit: &fitting{}}
+		a.join(append(path, chat.Message{Role: provider.User, Parts: append(brought, result("nobody's", "x"))}), "")
 		open := map[string]bool{}
 		for _, m := range a.place() {
 			for _, p := range m.Parts {

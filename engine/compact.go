@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/engine/budget"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
@@ -235,10 +236,10 @@ func (c *conversation) cutSummed() {
 }
 
 // putSummaries keeps a turn's summaries with the messages that they stand for.
-func (e *Engine) putSummaries(tx *kv.Tx, f *folding) error {
-	for _, s := range f.summaries {
-		err := e.putSummary(tx, f.accept.Chat.ID, s.MessageID, &Summary{
-			Text: s.Text, Messages: s.Messages, Model: s.Model, CreatedAt: f.accept.Time, Outside: s.Outside,
+func (s *Store) putSummaries(tx *kv.Tx, f *folding) error {
+	for _, sum := range f.summaries {
+		err := s.putSummary(tx, f.accept.Chat.ID, sum.MessageID, &chat.Summary{
+			Text: sum.Text, Messages: sum.Messages, Model: sum.Model, CreatedAt: f.accept.Time, Outside: sum.Outside,
 		})
 		if err != nil {
 			return err
@@ -249,14 +250,14 @@ func (e *Engine) putSummaries(tx *kv.Tx, f *folding) error {
 
 // putSummary gives a message a summary; nil takes it away. A message that is no
 // longer there needs none.
-func (e *Engine) putSummary(tx *kv.Tx, chatID, id string, s *Summary) error {
-	m, err := e.tables.messages.Get(tx, messageKey(chatID, id))
-	if errors.Is(err, kv.ErrNotFound) || err != nil && e.leavesOut(err) {
+func (s *Store) putSummary(tx *kv.Tx, chatID, id string, sum *chat.Summary) error {
+	m, err := s.tables.messages.Get(tx, messageKey(chatID, id))
+	if errors.Is(err, kv.ErrNotFound) || err != nil && s.leavesOut(err) {
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("read message %s: %w", id, err)
 	}
-	m.Summary = s
-	return putBounded(e, tx, e.tables.messages, m, "message "+id)
+	m.Summary = sum
+	return putBounded(s, tx, s.tables.messages, m, "message "+id)
 }

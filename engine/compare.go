@@ -11,19 +11,19 @@ import (
 
 // Compared returns both versions of a path that differs, for a diff. What is neither a file
 // nor a link on a side counts as absent there.
-func (e *Engine) Compared(ctx context.Context, c cas.Change) (f patch.File, err error) {
+func (s *Store) Compared(ctx context.Context, c cas.Change) (f patch.File, err error) {
 	f.Path = c.Path
-	if f.Old, err = e.comparedSide(ctx, c.Old); err != nil {
+	if f.Old, err = s.comparedSide(ctx, c.Old); err != nil {
 		return f, err
 	}
-	if f.New, err = e.comparedSide(ctx, c.New); err != nil {
+	if f.New, err = s.comparedSide(ctx, c.New); err != nil {
 		return f, err
 	}
 	f.OldMode, f.NewMode = patchModes(c)
 	return f, nil
 }
 
-func (e *Engine) comparedSide(ctx context.Context, entry *cas.Entry) ([]byte, error) {
+func (s *Store) comparedSide(ctx context.Context, entry *cas.Entry) ([]byte, error) {
 	switch {
 	case entry == nil:
 		return nil, nil
@@ -37,7 +37,7 @@ func (e *Engine) comparedSide(ctx context.Context, entry *cas.Entry) ([]byte, er
 		return append([]byte{0}, entry.Digest[:]...), nil
 	}
 	var content bytes.Buffer
-	err := e.ReadFile(ctx, &content, *entry)
+	err := s.ReadFile(ctx, &content, *entry)
 	return content.Bytes(), err
 }
 

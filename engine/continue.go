@@ -43,7 +43,7 @@ func (t *turn) agentMode() bool {
 func (t *turn) responded(next *handover) continuation {
 	return continuation{
 		agentMode: t.agentMode(), completed: true,
-		toolUse: t.red.answer.StopReason == provider.StopToolUse || next != nil && next.forgotten,
+		toolUse: t.red.Answer.StopReason == provider.StopToolUse || next != nil && next.forgotten,
 	}
 }
 
@@ -58,7 +58,7 @@ func (t *turn) wouldGoOn(calls []provider.ToolCall, next *handover) bool {
 // tells whether it does. It doesn't where the client has to run some of them.
 func (t *turn) useCalls(calls []provider.ToolCall, next *handover) (bool, error) {
 	if !t.wouldGoOn(calls, next) {
-		t.refuseCalls(calls, t.responded(next).whyNot(t.red.answer.StopReason))
+		t.refuseCalls(calls, t.responded(next).whyNot(t.red.Answer.StopReason))
 		return false, t.broken
 	}
 	c := t.responded(next)

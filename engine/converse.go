@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/journal"
 	"github.com/fettle-cli/fettle/internal/kv"
@@ -16,17 +17,17 @@ import (
 // conversation is the chat that a turn goes on with, and the way to the
 // message it goes on from.
 type conversation struct {
-	chat   Chat
-	path   []Message // from the root to parent, or from after summed
+	chat   chat.Chat
+	path   []chat.Message // from the root to parent, or from after summed
 	parent string
 	state  string // the manifest of the workspace at parent
 	isNew  bool
 	// again is the question that is asked again, instead of is the one that a
 	// branch is begun beside; nil without such.
-	again, instead *Message
+	again, instead *chat.Message
 	// summed is the message whose summary stands for what is before path; nil
 	// where path begins at the root.
-	summed *Message
+	summed *chat.Message
 	unlock func()
 	// letOrigin releases the lock of the chat that a fork begins from. It is held until
 	// the fork's journal names that chat, so that its messages and states stay.
@@ -35,15 +36,15 @@ type conversation struct {
 
 // converse finds or begins the chat, waits for its live turn, and holds its
 // lock. Only a chat that exists already needs the store.
-func (e *Engine) converse(ctx context.Context, req TurnRequest) (*conversation, error) {
+func (s *Store) converse(ctx context.Context, req TurnRequest) (*conversation, error) {
 	onWait := req.OnWait
 	if onWait == nil {
 		onWait = func(string) {}
 	}
 	if req.Chat.isNew() {
-		return e.begin(ctx, req)
+		return s.begin(ctx, req)
 	}
-	chat, err := e.find(ctx, req.Chat, onWait)
+	chat, err := s.find(ctx, req.Chat, onWait)
 	if err != nil {
 		return nil, err
 	}
@@ -52,15 +53,15 @@ func (e *Engine) converse(ctx context.Context, req TurnRequest) (*conversation, 
 			"leave -w out, or begin a new chat with it")
 	}
 	// The lock is the old chat's for a fork too: it must not move meanwhile.
-	unlock, err := e.lockChat(ctx, chat.ID, func(owner string) {
+	unlock, err := s.lockChat(ctx, chat.ID, func(owner string) {
 		onWait(fmt.Sprintf("chat %d is busy, %s", chat.Number, owner))
 	})
 	if err != nil {
 		return nil, err
 	}
-	conv, err := e.loadFor(ctx, chat.ID, req)
+	conv, err := s.loadFor(ctx, chat.ID, req)
 	if err == nil && req.Chat.Fork {
-		conv, err = e.forkOf(ctx, conv, req)
+		conv, err = s.forkOf(ctx, conv, req)
 		if err == nil {
 			conv.letOrigin = unlock
 			return conv, nil
@@ -74,33 +75,33 @@ func (e *Engine) converse(ctx context.Context, req TurnRequest) (*conversation, 
 	return conv, nil
 }
 
-func workspaceName(c Chat) string {
+func workspaceName(c chat.Chat) string {
 	if c.Workspace == "" {
 		return "a folder of its own"
 	}
 	return c.Workspace
 }
 
-func (e *Engine) begin(ctx context.Context, req TurnRequest) (*conversation, error) {
-	id, err := e.chatID(req.Chat)
+func (s *Store) begin(ctx context.Context, req TurnRequest) (*conversation, error) {
+	id, err := s.chatID(req.Chat)
 	if err != nil {
 		return nil, err
 	}
-	conv := &conversation{chat: Chat{ID: id}, isNew: true, unlock: func() {}, letOrigin: func() {}}
+	conv := &conversation{chat: chat.Chat{ID: id}, isNew: true, unlock: func() {}, letOrigin: func() {}}
 	if req.Workspace != "" {
 		conv.chat.Workspace = filepath.Clean(req.Workspace)
 	}
 	if req.Ephemeral {
 		return conv, nil // nobody else can know the chat
 	}
-	conv.unlock, err = e.lockChat(ctx, conv.chat.ID, nil)
+	conv.unlock, err = s.lockChat(ctx, conv.chat.ID, nil)
 	return conv, err
 }
 
 // forkOf begins a chat that shares the way to a message with another, and the
 // folder if that is the user's own.
-func (e *Engine) forkOf(ctx context.Context, from *conversation, req TurnRequest) (*conversation, error) {
-	conv, err := e.begin(ctx, req)
+func (s *Store) forkOf(ctx context.Context, from *conversation, req TurnRequest) (*conversation, error) {
+	conv, err := s.begin(ctx, req)
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +112,7 @@ func (e *Engine) forkOf(ctx context.Context, from *conversation, req TurnRequest
 	if conv.chat.Workspace == "" {
 		conv.chat.Workspace = from.chat.Workspace
 	}
-	conv.chat.ForkedFrom = &Origin{ChatID: from.chat.ID, Number: from.chat.Number, MessageID: from.parent}
+	conv.chat.ForkedFrom = &chat.Origin{ChatID: from.chat.ID, Number: from.chat.Number, MessageID: from.parent}
 	return conv, nil
 }
 
@@ -119,31 +120,31 @@ func (e *Engine) forkOf(ctx context.Context, from *conversation, req TurnRequest
 // because the chat is in no store before or because that turn decides which
 // chat is the last, find waits for it and says so; with a nil onWait it
 // doesn't wait.
-func (e *Engine) find(ctx context.Context, ref ChatRef, onWait func(string)) (Chat, error) {
+func (s *Store) find(ctx context.Context, ref ChatRef, onWait func(string)) (chat.Chat, error) {
 	for {
-		chat, first, err := e.pick(ctx, ref)
+		c, first, err := s.pick(ctx, ref)
 		if first == nil || err != nil {
-			return chat, err
+			return c, err
 		}
 		if onWait == nil {
-			if ref.Last && chat.ID != "" {
-				return chat, nil
+			if ref.Last && c.ID != "" {
+				return c, nil
 			}
-			return Chat{}, fault.New(fault.Busy, fmt.Sprintf("chat %d has no answer yet", first.Chat.Number),
+			return chat.Chat{}, fault.New(fault.Busy, fmt.Sprintf("chat %d has no answer yet", first.Chat.Number),
 				"try again when its first turn has ended")
 		}
-		err = e.journals.Wait(ctx, first.TurnID, func(owner string) {
+		err = s.journals.Wait(ctx, first.TurnID, func(owner string) {
 			onWait(fmt.Sprintf("chat %d is busy, %s", first.Chat.Number, owner))
 		})
 		if err != nil {
-			return Chat{}, err
+			return chat.Chat{}, err
 		}
-		if _, err := e.Fold(ctx, FoldAll); err != nil {
-			return Chat{}, err
+		if _, err := s.Fold(ctx, FoldAll); err != nil {
+			return chat.Chat{}, err
 		}
-		chat, err = e.lookUp(ctx, ChatRef{ID: first.Chat.ID})
+		c, err = s.lookUp(ctx, ChatRef{ID: first.Chat.ID})
 		if fault.CodeOf(err) != fault.NotFound {
-			return chat, err
+			return c, err
 		}
 		// The turn left nothing behind: whatever is the answer without it.
 	}
@@ -155,21 +156,21 @@ func (e *Engine) find(ctx context.Context, ref ChatRef, onWait func(string)) (Ch
 // The live ones are looked at before the second fold: a turn that ends
 // meanwhile is in the store then, and none falls between the two. The first
 // fold is there so that few journals have to be looked at.
-func (e *Engine) pick(ctx context.Context, ref ChatRef) (Chat, *acceptance, error) {
-	if _, err := e.Fold(ctx, FoldAll); err != nil {
-		return Chat{}, nil, err
+func (s *Store) pick(ctx context.Context, ref ChatRef) (chat.Chat, *chat.Acceptance, error) {
+	if _, err := s.Fold(ctx, FoldAll); err != nil {
+		return chat.Chat{}, nil, err
 	}
-	live, err := e.liveTurns(ctx)
+	live, err := s.liveTurns(ctx)
 	if err != nil {
-		return Chat{}, nil, err
+		return chat.Chat{}, nil, err
 	}
-	if _, err := e.Fold(ctx, FoldAll); err != nil {
-		return Chat{}, nil, err
+	if _, err := s.Fold(ctx, FoldAll); err != nil {
+		return chat.Chat{}, nil, err
 	}
 	if ref.Last {
-		return e.pickLast(ctx, live)
+		return s.pickLast(ctx, live)
 	}
-	chat, err := e.lookUp(ctx, ref)
+	chat, err := s.lookUp(ctx, ref)
 	if fault.CodeOf(err) != fault.NotFound {
 		return chat, nil, err
 	}
@@ -184,10 +185,10 @@ func (e *Engine) pick(ctx context.Context, ref ChatRef) (Chat, *acceptance, erro
 // pickLast gives the chat of the turn that was accepted last of those in the
 // store, and a live turn that was accepted after it. A chat that was brought in
 // or forked counts as used then.
-func (e *Engine) pickLast(ctx context.Context, live []*acceptance) (Chat, *acceptance, error) {
-	var newest Chat
-	err := e.view(ctx, func(tx *kv.Tx) error {
-		for c, err := range e.tables.chats.ByIndex(tx, "recent", nil, kv.Range{Reverse: true, Limit: 1}) {
+func (s *Store) pickLast(ctx context.Context, live []*chat.Acceptance) (chat.Chat, *chat.Acceptance, error) {
+	var newest chat.Chat
+	err := s.view(ctx, func(tx *kv.Tx) error {
+		for c, err := range s.tables.chats.ByIndex(tx, "recent", nil, kv.Range{Reverse: true, Limit: 1}) {
 			if err != nil {
 				return err
 			}
@@ -196,27 +197,27 @@ func (e *Engine) pickLast(ctx context.Context, live []*acceptance) (Chat, *accep
 		return nil
 	})
 	if err != nil && !errors.Is(err, kv.ErrNotFound) {
-		return Chat{}, nil, err
+		return chat.Chat{}, nil, err
 	}
-	var first *acceptance
+	var first *chat.Acceptance
 	for _, a := range live {
 		if a.App == "" && a.Order > newest.LastTurn && (first == nil || a.Order > first.Order) {
 			first = a
 		}
 	}
 	if newest.ID == "" && first == nil {
-		return Chat{}, nil, fault.New(fault.NotFound, "there is no chat to continue", `fettle ask "why is the sky blue?"   begins one`)
+		return chat.Chat{}, nil, fault.New(fault.NotFound, "there is no chat to continue", `fettle ask "why is the sky blue?"   begins one`)
 	}
 	return newest, first, nil
 }
 
-func (e *Engine) lookUp(ctx context.Context, ref ChatRef) (Chat, error) {
-	var chat *Chat
-	err := e.view(ctx, func(tx *kv.Tx) (err error) {
+func (s *Store) lookUp(ctx context.Context, ref ChatRef) (chat.Chat, error) {
+	var c *chat.Chat
+	err := s.view(ctx, func(tx *kv.Tx) (err error) {
 		if ref.ID != "" {
-			chat, err = e.tables.chats.Get(tx, kv.Str(ref.ID))
+			c, err = s.tables.chats.Get(tx, kv.Str(ref.ID))
 		} else {
-			chat, err = e.tables.chats.Find(tx, "number", kv.Int(ref.Number))
+			c, err = s.tables.chats.Find(tx, "number", kv.Int(ref.Number))
 		}
 		return err
 	})
@@ -225,39 +226,39 @@ func (e *Engine) lookUp(ctx context.Context, ref ChatRef) (Chat, error) {
 		if name == "" {
 			name = fmt.Sprint(ref.Number)
 		}
-		return Chat{}, fault.New(fault.NotFound, "no chat "+name, "fettle chats list")
+		return chat.Chat{}, fault.New(fault.NotFound, "no chat "+name, "fettle chats list")
 	}
 	if err != nil {
-		return Chat{}, err
+		return chat.Chat{}, err
 	}
-	return *chat, chat.usable()
+	return *c, c.Usable()
 }
 
 // load reads the chat anew, now that its lock is held, and the whole way to the
 // message that the turn goes on from.
-func (e *Engine) load(ctx context.Context, chatID, parent string) (*conversation, error) {
-	return e.loadBy(ctx, chatID, parent, wholeWay)
+func (s *Store) load(ctx context.Context, chatID, parent string) (*conversation, error) {
+	return s.loadBy(ctx, chatID, parent, wholeWay)
 }
 
 // loadBy is load with a part of the way.
-func (e *Engine) loadBy(ctx context.Context, chatID, parent string, r reach) (*conversation, error) {
-	if _, err := e.Fold(ctx, FoldAll); err != nil {
+func (s *Store) loadBy(ctx context.Context, chatID, parent string, r reach) (*conversation, error) {
+	if _, err := s.Fold(ctx, FoldAll); err != nil {
 		return nil, err
 	}
 	conv := &conversation{}
-	err := e.view(ctx, func(tx *kv.Tx) error {
-		chat, err := e.tables.chats.Get(tx, kv.Str(chatID))
+	err := s.view(ctx, func(tx *kv.Tx) error {
+		chat, err := s.tables.chats.Get(tx, kv.Str(chatID))
 		if err != nil {
 			return err
 		}
 		conv.chat, conv.parent = *chat, parent
-		if err := chat.usable(); err != nil {
+		if err := chat.Usable(); err != nil {
 			return err
 		}
 		if parent == "" {
 			conv.parent = chat.ActiveLeaf
 		}
-		conv.path, conv.summed, err = e.wayTo(tx, chatID, conv.parent, r)
+		conv.path, conv.summed, err = s.wayTo(tx, chatID, conv.parent, r)
 		conv.state = conv.stateAt()
 		return err
 	})
@@ -296,7 +297,7 @@ func (c *conversation) stateAt() string {
 
 // leftAt is the state that a message's branch was left with, if the turn goes
 // on from that message.
-func (c *conversation) leftAt(m *Message) string {
+func (c *conversation) leftAt(m *chat.Message) string {
 	if c.parent == m.ID {
 		return m.LeftManifestID
 	}
@@ -305,21 +306,21 @@ func (c *conversation) leftAt(m *Message) string {
 
 // liveTurns gives the acceptances of the turns whose journal somebody holds:
 // their owners, or at the worst somebody who folds.
-func (e *Engine) liveTurns(ctx context.Context) ([]*acceptance, error) {
-	turns, err := e.journals.Turns()
+func (s *Store) liveTurns(ctx context.Context) ([]*chat.Acceptance, error) {
+	turns, err := s.journals.Turns()
 	if err != nil {
 		return nil, storeFault("list the journals", err)
 	}
-	var out []*acceptance
+	var out []*chat.Acceptance
 	for _, turn := range turns {
-		_, held, err := e.journals.Owner(ctx, turn)
+		_, held, err := s.journals.Owner(ctx, turn)
 		if err != nil {
 			return nil, storeFault("look at turn "+turn, err)
 		}
 		if !held {
 			continue
 		}
-		a, err := e.acceptanceIn(turn)
+		a, err := s.acceptanceIn(turn)
 		if errors.Is(err, journal.ErrNoJournal) || errors.Is(err, journal.ErrDamaged) {
 			continue // folded meanwhile, or for Fold to set aside
 		}
@@ -331,12 +332,12 @@ func (e *Engine) liveTurns(ctx context.Context) ([]*acceptance, error) {
 	return out, nil
 }
 
-func (e *Engine) acceptanceIn(turn string) (*acceptance, error) {
-	r, err := e.journals.Read(turn)
+func (s *Store) acceptanceIn(turn string) (*chat.Acceptance, error) {
+	r, err := s.journals.Read(turn)
 	if err != nil {
 		return nil, err
 	}
 	defer r.Close()
-	a := new(acceptance)
+	a := new(chat.Acceptance)
 	return a, r.Accept(a)
 }

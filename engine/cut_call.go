@@ -24,28 +24,28 @@ func (c *conversation) suspect() bool {
 // takeInCut takes in what such a call has left, with whatever was changed since, as a
 // state of its own: a step that can be taken back. It is recorded also where nothing
 // has changed, so that what comes later isn't taken for it.
-func (e *Engine) takeInCut(ctx context.Context, conv *conversation, ws *toolset.Workspace, w watch) error {
+func (s *Store) takeInCut(ctx context.Context, conv *conversation, ws *toolset.Workspace, w watch) error {
 	if !conv.suspect() || conv.chat.ActiveManifest == "" {
 		return nil
 	}
-	snap, err := e.takeState(ctx, ws, cas.SnapshotOptions{
+	snap, err := s.takeState(ctx, ws, cas.SnapshotOptions{
 		About:  cas.About{ChatID: conv.chat.ID, ParentID: conv.chat.ActiveManifest, Source: cas.Interrupted},
-		Limits: e.o.States, Begin: w.begin, Progress: w.progress,
+		Limits: s.o.States, Begin: w.begin, Progress: w.progress,
 	})
 	if err != nil {
 		return stateFault("look at "+ws.Path, err)
 	}
 	conv.chat.ActiveManifest, conv.chat.CutShort = snap.Manifest.ID, false
-	return e.setActive(ctx, conv.chat.ID, snap.Manifest.ID)
+	return s.setActive(ctx, conv.chat.ID, snap.Manifest.ID)
 }
 
 // takeInLeft is takeInCut of the branch that a turn leaves, whose end conv hasn't.
-func (e *Engine) takeInLeft(ctx context.Context, conv *conversation, ws *toolset.Workspace) error {
-	leaf, err := e.loadBy(ctx, conv.chat.ID, "", leafOnly)
+func (s *Store) takeInLeft(ctx context.Context, conv *conversation, ws *toolset.Workspace) error {
+	leaf, err := s.loadBy(ctx, conv.chat.ID, "", leafOnly)
 	if err != nil {
 		return err
 	}
-	if err := e.takeInCut(ctx, leaf, ws, watch{}); err != nil {
+	if err := s.takeInCut(ctx, leaf, ws, watch{}); err != nil {
 		return err
 	}
 	conv.chat.ActiveManifest, conv.chat.CutShort = leaf.chat.ActiveManifest, leaf.chat.CutShort

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/engine/chat"
+	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/internal/lockfile"
 	"github.com/fettle-cli/fettle/toolset"
@@ -58,12 +60,12 @@ func begunAt(at time.Time) string {
 // Pending returns the change that a killed process has left unfinished in a chat's
 // folder, or nil. It only reads the store. A change that is still running is not
 // pending.
-func (e *Engine) Pending(ctx context.Context, chat Chat) (*Pending, error) {
-	p, err := e.pendingIn(ctx, chat)
+func (s *Store) Pending(ctx context.Context, chat chat.Chat) (*Pending, error) {
+	p, err := s.pendingIn(ctx, chat)
 	if p == nil || err != nil {
 		return nil, err
 	}
-	path, err := e.lockPath("chat-" + chat.ID)
+	path, err := s.lockPath("chat-" + chat.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -76,12 +78,12 @@ func (e *Engine) Pending(ctx context.Context, chat Chat) (*Pending, error) {
 }
 
 // pendingIn is Pending for a caller that holds the chat's lock.
-func (e *Engine) pendingIn(ctx context.Context, chat Chat) (*Pending, error) {
-	cut, err := e.cutIn(ctx, chat)
+func (s *Store) pendingIn(ctx context.Context, chat chat.Chat) (*Pending, error) {
+	cut, err := s.cutIn(ctx, chat)
 	if err != nil {
 		return nil, err
 	}
-	active, err := e.manifest(ctx, chat.ActiveManifest)
+	active, err := s.manifest(ctx, chat.ActiveManifest)
 	if err != nil {
 		return nil, err
 	}
@@ -92,37 +94,37 @@ func (e *Engine) pendingIn(ctx context.Context, chat Chat) (*Pending, error) {
 		}
 		return p, nil
 	}
-	m, over, err := e.readMove(ctx, chat)
+	m, over, err := s.readMove(ctx, chat)
 	if err != nil || m == nil || over {
 		return nil, err
 	}
-	moved, err := e.manifest(ctx, m.Moved)
+	moved, err := s.manifest(ctx, m.Moved)
 	if err != nil || moved == nil { // it changed nothing
 		return nil, err
 	}
-	found, err := e.manifest(ctx, m.Found)
+	found, err := s.manifest(ctx, m.Found)
 	if err != nil {
 		return nil, err
 	}
 	if found == nil {
 		found = active
 	}
-	return &Pending{Doing: doingBranch, Since: moved.CreatedAt, Path: e.WorkspacePath(chat), found: found}, nil
+	return &Pending{Doing: doingBranch, Since: moved.CreatedAt, Path: s.WorkspacePath(chat), found: found}, nil
 }
 
 // cutIn is the restore of a chat, or in its folder, that was started and has not ended.
-func (e *Engine) cutIn(ctx context.Context, chat Chat) (*cas.Cut, error) {
-	if !e.hasStore() {
+func (s *Store) cutIn(ctx context.Context, chat chat.Chat) (*cas.Cut, error) {
+	if !s.hasStore() {
 		return nil, nil
 	}
-	cuts, err := e.states.Cuts(ctx)
+	cuts, err := s.states.Cuts(ctx)
 	if err != nil {
 		return nil, storeFault("look for restores that were cut short", err)
 	}
 	if len(cuts) == 0 {
 		return nil, nil
 	}
-	path := e.WorkspacePath(chat)
+	path := s.WorkspacePath(chat)
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
 	}
@@ -136,13 +138,13 @@ func (e *Engine) cutIn(ctx context.Context, chat Chat) (*cas.Cut, error) {
 
 // readMove reads the record of a folder that was on its way to another branch; nil if
 // there is none. over reports that the chat has arrived there, or has moved on.
-func (e *Engine) readMove(ctx context.Context, chat Chat) (m *branchMove, over bool, err error) {
+func (s *Store) readMove(ctx context.Context, chat chat.Chat) (m *branchMove, over bool, err error) {
 	arrived := false
-	err = e.view(ctx, func(tx *kv.Tx) (err error) {
-		if m, err = e.tables.moves.Get(tx, kv.Str(chat.ID)); err != nil || m.MessageID == "" {
+	err = s.view(ctx, func(tx *kv.Tx) (err error) {
+		if m, err = s.tables.moves.Get(tx, kv.Str(chat.ID)); err != nil || m.MessageID == "" {
 			return err
 		}
-		arrived, err = e.tables.messages.Has(tx, messageKey(chat.ID, m.MessageID))
+		arrived, err = s.tables.messages.Has(tx, messageKey(chat.ID, m.MessageID))
 		return err
 	})
 	if errors.Is(err, kv.ErrNotFound) {
@@ -157,8 +159,8 @@ func (e *Engine) readMove(ctx context.Context, chat Chat) (m *branchMove, over b
 // takeBackCut reverts, or finishes, an operation that a killed process has left
 // unfinished in the chat's folder. open is only called if there is one. The caller
 // holds the chat's lock.
-func (e *Engine) takeBackCut(ctx context.Context, chat Chat, open openFolder) error {
-	cut, err := e.cutIn(ctx, chat)
+func (s *Store) takeBackCut(ctx context.Context, chat chat.Chat, open openFolder) error {
+	cut, err := s.cutIn(ctx, chat)
 	if err != nil || cut == nil {
 		return err
 	}
@@ -167,23 +169,23 @@ func (e *Engine) takeBackCut(ctx context.Context, chat Chat, open openFolder) er
 		return err
 	}
 	defer release()
-	e.endServicesIn(ws, "an operation on its workspace that was cut short was taken back")
-	if err := e.states.Recover(ctx, casWorkspace(ws)); err != nil {
+	s.endServicesIn(ws, "an operation on its workspace that was cut short was taken back")
+	if err := s.states.Recover(ctx, casWorkspace(ws)); err != nil {
 		return stateFault("take back what was cut short in "+ws.Path, err)
 	}
 	return nil
 }
 
 // recovered emits a notice of what was done about a restore that was cut short.
-func (e *Engine) recovered(ctx context.Context, r cas.Recovery) {
-	e.o.Notice(e.chatName(ctx, r.ChatID) + recoveryText(r))
+func (s *Store) recovered(ctx context.Context, r cas.Recovery) {
+	s.o.Notice(s.chatName(ctx, r.ChatID) + recoveryText(r))
 }
 
 // chatName is the beginning of a notice about a chat.
-func (e *Engine) chatName(ctx context.Context, id string) string {
-	var chat *Chat
-	err := e.view(ctx, func(tx *kv.Tx) (err error) {
-		chat, err = e.tables.chats.Get(tx, kv.Str(id))
+func (s *Store) chatName(ctx context.Context, id string) string {
+	var chat *chat.Chat
+	err := s.view(ctx, func(tx *kv.Tx) (err error) {
+		chat, err = s.tables.chats.Get(tx, kv.Str(id))
 		return err
 	})
 	if err != nil {
@@ -207,7 +209,7 @@ func recoveryText(r cas.Recovery) string {
 	if len(names) == 0 {
 		text += "; it had changed no file, and was taken back"
 	} else {
-		text += "; it was taken back, and " + plural(len(names), "file") + " became what it was before: " + someOf(names)
+		text += "; it was taken back, and " + fault.Plural(len(names), "file") + " became what it was before: " + someOf(names)
 	}
 	if len(r.Left) == 0 {
 		return text
@@ -238,19 +240,19 @@ func (r *reading) found() *cas.Manifest {
 }
 
 // readOnly prepares a folder for an operation that leaves it as it is.
-func (e *Engine) readOnly(ctx context.Context, conv *conversation, r *reading) (err error) {
-	if r.pending, err = e.pendingIn(ctx, conv.chat); err != nil || r.pending == nil {
+func (s *Store) readOnly(ctx context.Context, conv *conversation, r *reading) (err error) {
+	if r.pending, err = s.pendingIn(ctx, conv.chat); err != nil || r.pending == nil {
 		return err
 	}
-	e.o.Notice(fmt.Sprintf("chat %d: %s", conv.chat.Number, r.pending))
+	s.o.Notice(fmt.Sprintf("chat %d: %s", conv.chat.Number, r.pending))
 	return nil
 }
 
 // lookAt is the state of a folder that something is pending in, as it is.
-func (e *Engine) lookAt(ctx context.Context, chat Chat, ws *toolset.Workspace, w watch) (*cas.Manifest, error) {
-	m, err := e.states.Look(ctx, casWorkspace(ws), cas.SnapshotOptions{
+func (s *Store) lookAt(ctx context.Context, chat chat.Chat, ws *toolset.Workspace, w watch) (*cas.Manifest, error) {
+	m, err := s.states.Look(ctx, casWorkspace(ws), cas.SnapshotOptions{
 		About:  cas.About{ChatID: chat.ID, ParentID: chat.ActiveManifest, Source: cas.External},
-		Limits: e.o.States, Begin: w.begin, Progress: w.progress,
+		Limits: s.o.States, Begin: w.begin, Progress: w.progress,
 	})
 	if err != nil {
 		return nil, stateFault("look at "+ws.Path, err)
@@ -261,24 +263,24 @@ func (e *Engine) lookAt(ctx context.Context, chat Chat, ws *toolset.Workspace, w
 // settle records a state that was restored for the chat by a process which was killed
 // before it could record that: the folder has it already. The caller holds the chat's
 // lock.
-func (e *Engine) settle(ctx context.Context, chat *Chat) error {
-	id, err := e.settled(ctx, *chat)
+func (s *Store) settle(ctx context.Context, chat *chat.Chat) error {
+	id, err := s.settled(ctx, *chat)
 	if err != nil || id == chat.ActiveManifest {
 		return err
 	}
 	chat.ActiveManifest = id
-	if err := e.setActive(ctx, chat.ID, id); err != nil {
+	if err := s.setActive(ctx, chat.ID, id); err != nil {
 		return err
 	}
-	e.o.Notice(fmt.Sprintf("chat %d: an operation that was cut short had brought its files back; it is noted now", chat.Number))
+	s.o.Notice(fmt.Sprintf("chat %d: an operation that was cut short had brought its files back; it is noted now", chat.Number))
 	return nil
 }
 
 // settled returns the chat's active state, including one that was restored for it but
 // not recorded.
-func (e *Engine) settled(ctx context.Context, chat Chat) (string, error) {
+func (s *Store) settled(ctx context.Context, chat chat.Chat) (string, error) {
 	was := chat.ActiveManifest
-	last, err := e.states.Latest(ctx, chat.ID)
+	last, err := s.states.Latest(ctx, chat.ID)
 	if err != nil {
 		return was, storeFault("read the states of the workspace", err)
 	}
@@ -294,7 +296,7 @@ func (e *Engine) settled(ctx context.Context, chat Chat) (string, error) {
 		if m.ParentID == was {
 			return last.ID, nil
 		}
-		if m, err = e.manifest(ctx, m.ParentID); err != nil {
+		if m, err = s.manifest(ctx, m.ParentID); err != nil {
 			return was, err
 		}
 		if m != nil && m.Source != cas.External && m.Source != cas.Interrupted {
@@ -305,11 +307,11 @@ func (e *Engine) settled(ctx context.Context, chat Chat) (string, error) {
 }
 
 // asSettled is a chat as [Engine.settle] would leave it, for what only reads.
-func (e *Engine) asSettled(ctx context.Context, chat Chat) (Chat, error) {
+func (s *Store) asSettled(ctx context.Context, chat chat.Chat) (chat.Chat, error) {
 	if chat.ActiveManifest == "" {
 		return chat, nil
 	}
-	id, err := e.settled(ctx, chat)
+	id, err := s.settled(ctx, chat)
 	chat.ActiveManifest = id
 	return chat, err
 }

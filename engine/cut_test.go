@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/models"
@@ -131,8 +132,10 @@ func cutBench(t *testing.T, format, url string) *bench {
 		t.Fatal(err)
 	}
 	b.Engine = New(Options{
-		DataDir: filepath.Join(b.dir, "data"), Models: &models.Catalog{Registry: reg}, Tools: tools,
-		Retry: provider.RetryOptions{Attempts: 1},
+		StoreOptions: StoreOptions{DataDir: filepath.Join(b.dir, "data")},
+		Models:       &models.Catalog{Registry: reg},
+		Tools:        tools,
+		Retry:        provider.RetryOptions{Attempts: 1},
 	})
 	t.Cleanup(func() {
 		if err := b.Close(); err != nil {
@@ -158,7 +161,7 @@ func (b *bench) cutTurn(format string, ephemeral bool) outcome {
 		b.t.Fatal(err)
 	}
 	kept := conv.Messages[len(conv.Messages)-1]
-	if kept.Text() != got.text || (kept.Status == Answered) != (got.end == "complete") {
+	if kept.Text() != got.text || (kept.Status == chat.Answered) != (got.end == "complete") {
 		b.t.Errorf("shown %+v, kept %q as %s", got, kept.Text(), kept.Status)
 	}
 	return got

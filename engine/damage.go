@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/fettle-cli/fettle/internal/kv"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 // errPieces means that a message lacks a piece of its parts.
@@ -46,33 +47,33 @@ func (d *damageTold) first(text string) bool {
 }
 
 // tellDamage reports a damaged record by name, once.
-func (e *Engine) tellDamage(err error) {
+func (s *Store) tellDamage(err error) {
 	text := err.Error()
 	if c := (*kv.CorruptError)(nil); errors.As(err, &c) {
 		text = fmt.Sprintf("%s is damaged: %v", c.File, c.Err)
 	}
-	if e.damage.first(text) {
-		e.o.Notice(cleanLine(text) + "; it is left out, and all else works. A backup may have it whole")
+	if s.damage.first(text) {
+		s.o.Notice(sanitize.Line(text) + "; it is left out, and all else works. A backup may have it whole")
 	}
 }
 
 // leavesOut reports whether an error is about a damaged record, and notifies the user
 // that it is left out.
-func (e *Engine) leavesOut(err error) bool {
+func (s *Store) leavesOut(err error) bool {
 	if !damaged(err) {
 		return false
 	}
-	e.tellDamage(err)
+	s.tellDamage(err)
 	return true
 }
 
 // legible yields the records of a walk that can be read. A damaged one is reported
 // by name and left out. Where a missing record would have others removed, as in the
 // collector, use the walk itself.
-func legible[T any](e *Engine, walk iter.Seq2[*T, error]) iter.Seq2[*T, error] {
+func legible[T any](s *Store, walk iter.Seq2[*T, error]) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) {
 		for rec, err := range walk {
-			if err != nil && e.leavesOut(err) {
+			if err != nil && s.leavesOut(err) {
 				continue
 			}
 			if !yield(rec, err) {

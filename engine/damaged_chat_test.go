@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/search"
 	"github.com/fettle-cli/fettle/internal/kv"
@@ -29,7 +30,7 @@ func oneDamagedChat(t *testing.T, table string) (b *bench, spoiled int) {
 		err := errors.Join(b.NameThread(ctx, fmt.Sprint("thread", n), c.ID), b.grant(ctx, event.AllowChat, c.ID, "report"),
 			b.saveWorkflow(ctx, &WorkflowInstance{ID: fmt.Sprint("w", n), ChatID: c.ID, State: WorkflowComplete, TurnID: "none"}),
 			b.store.UpdateSync(ctx, func(tx *kv.Tx) error {
-				return errors.Join(b.tables.payloads.Put(tx, &PayloadDecision{ChatID: c.ID, PayloadID: "p"}),
+				return errors.Join(b.tables.payloads.Put(tx, &chat.PayloadDecision{ChatID: c.ID, PayloadID: "p"}),
 					b.tables.apps.Put(tx, &appLink{ChatID: c.ID, Of: "none", CallID: fmt.Sprint(n)}),
 					b.tables.agents.Put(tx, &OwnAgent{Agent: Agent{ID: fmt.Sprint("agent", n), Purpose: "Helps", Prompt: "Help."}}))
 			}))
@@ -61,7 +62,7 @@ func oneDamagedChat(t *testing.T, table string) (b *bench, spoiled int) {
 	case "documents":
 		text = "doc1"
 	case "branches", "branch_marks":
-		branches := branchesOf(one, linksOf(b.chat(1).Messages))
+		branches := branchesOf(one, chat.LinksOf(b.chat(1).Messages))
 		mark := branchMark{ChatID: one.ID, ID: one.ActiveLeaf, Branch: 1, At: 1}
 		if err := b.store.UpdateSync(ctx, func(tx *kv.Tx) error {
 			for _, r := range branches.list {

@@ -23,11 +23,17 @@ func TestACollectionBesideAnImport(t *testing.T) {
 	}
 	b.o.Now = later(2 * unknownGrace)
 	waiting, collected := make(chan struct{}), make(chan error, 1)
-	other := New(Options{DataDir: b.o.DataDir, Now: later(2 * unknownGrace), Notice: func(s string) {
-		if strings.HasPrefix(s, "waiting for the store of files") {
-			close(waiting)
-		}
-	}})
+	other := New(Options{
+		StoreOptions: StoreOptions{
+			DataDir: b.o.DataDir,
+			Now:     later(2 * unknownGrace),
+			Notice: func(s string) {
+				if strings.HasPrefix(s, "waiting for the store of files") {
+					close(waiting)
+				}
+			},
+		},
+	})
 	t.Cleanup(func() { _ = other.Close() })
 	b.pause = func(step string) {
 		if step == "import:states" { // the states are in the store, the chat isn't
@@ -61,7 +67,7 @@ func TestAPurgeBesideARestore(t *testing.T) {
 	if err := b.DeleteChats(t.Context(), chat); err != nil {
 		t.Fatal(err)
 	}
-	other := New(Options{DataDir: b.o.DataDir})
+	other := New(Options{StoreOptions: StoreOptions{DataDir: b.o.DataDir}})
 	t.Cleanup(func() { _ = other.Close() })
 	other.pause = func(step string) {
 		if step != "purge:begun" {
@@ -92,7 +98,7 @@ func TestARestoreWaitsForWhatChangesSomething(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	other := New(Options{DataDir: b.o.DataDir})
+	other := New(Options{StoreOptions: StoreOptions{DataDir: b.o.DataDir}})
 	t.Cleanup(func() { _ = other.Close() })
 	told := ""
 	_, err = other.RestoreBackup(context.Background(), bytes.NewReader(raw), BackupOptions{Replace: true, OnWait: func(s string) {

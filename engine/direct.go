@@ -6,8 +6,11 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/internal/record"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 	"github.com/fettle-cli/fettle/internal/schema"
 )
 
@@ -44,7 +47,7 @@ func argumentLines(object json.RawMessage) string {
 		if dec.Decode(&value) != nil {
 			break
 		}
-		fmt.Fprintf(&out, "\n%s: %s", cleanLine(fmt.Sprint(name)), cutRunes(cleanLine(argumentText(value)), maxName))
+		fmt.Fprintf(&out, "\n%s: %s", sanitize.Line(fmt.Sprint(name)), sanitize.Shorten(sanitize.Line(argumentText(value)), chat.MaxName))
 	}
 	return out.String()
 }
@@ -85,7 +88,7 @@ func (t *turn) checkCall(c *DirectCall) error {
 	if len(c.Args) == 0 {
 		c.Args = json.RawMessage("{}")
 	}
-	if !isObject(c.Args) {
+	if !record.IsObject(c.Args) {
 		return fault.New(fault.Usage, c.Tool+": the arguments are no JSON object", fmt.Sprintf("fettle tool call %s '{…}'", c.Tool))
 	}
 	s, err := t.eng.schemas.compile(entry.Tool.InputSchema)

@@ -9,10 +9,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/registry"
 )
@@ -155,10 +157,10 @@ func TestTheArgumentsOfAUsersCallAreInWords(t *testing.T) {
 	many := strings.Repeat(`"a":1,`, maxArgumentLines)
 	for args, want := range map[string]string{
 		`{"category":"movers","tags":["a","b"],"deep":{"n": [1, 2]},"ok":true}`: "\ncategory: movers\ntags: a, b\ndeep: {\"n\":[1,2]}\nok: true",
-		`{"text":"two\nlines"}`:                             "\ntext: two lines",
-		`{"long":"` + strings.Repeat("x", 2*maxName) + `"}`: "\nlong: " + cutRunes(strings.Repeat("x", 2*maxName), maxName),
-		`{` + many + `"last":1}`:                            strings.Repeat("\na: 1", maxArgumentLines) + "\n…",
-		`{}`:                                                "", ``: "", `[1]`: "", `nonsense`: "",
+		`{"text":"two\nlines"}`:                                  "\ntext: two lines",
+		`{"long":"` + strings.Repeat("x", 2*chat.MaxName) + `"}`: "\nlong: " + sanitize.Shorten(strings.Repeat("x", 2*chat.MaxName), chat.MaxName),
+		`{` + many + `"last":1}`:                                 strings.Repeat("\na: 1", maxArgumentLines) + "\n…",
+		`{}`:                                                     "", ``: "", `[1]`: "", `nonsense`: "",
 	} {
 		if got := argumentLines(json.RawMessage(args)); got != want {
 			t.Errorf("%s:\n got %q\nwant %q", args, got, want)

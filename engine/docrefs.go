@@ -15,9 +15,11 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/internal/nearest"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 	"github.com/fettle-cli/fettle/internal/textenc"
 )
 
@@ -29,8 +31,6 @@ const (
 	maxRefText = 16 << 20
 	// maxRefNames bounds how many names are compared for a suggestion.
 	maxRefNames = 10_000
-	// trailing are the characters that end a sentence, and no reference.
-	trailing = ".,;:!?)]}>'\"*`"
 )
 
 // DocRefs gives what a text names as document 002's doc:<id>, each once, in
@@ -67,7 +67,7 @@ func docRef(text string) string {
 	if end := strings.IndexFunc(text, unicode.IsSpace); end >= 0 {
 		text = text[:end]
 	}
-	return strings.TrimRight(text, trailing)
+	return strings.TrimRight(text, chat.Trailing)
 }
 
 // attachDocs puts what the message names into it, so that the chat has it as it
@@ -155,7 +155,7 @@ func (t *turn) findDoc(ctx context.Context, ref string) (*provider.Part, error) 
 
 // attachedIn is the last part of messages that a reference names; nil where there
 // is none.
-func attachedIn(path []Message, ref string) *provider.Part {
+func attachedIn(path []chat.Message, ref string) *provider.Part {
 	for _, m := range slices.Backward(path) {
 		for _, p := range slices.Backward(m.Parts) {
 			if isAttachment(p, ref) {
@@ -168,7 +168,7 @@ func attachedIn(path []Message, ref string) *provider.Part {
 
 // noDoc says that a reference names nothing, and what may have been meant.
 func (t *turn) noDoc(ctx context.Context, ref string) error {
-	shown := cutRunes(cleanLine(ref), maxDocumentName)
+	shown := sanitize.Shorten(sanitize.Line(ref), chat.MaxDocumentName)
 	f := fault.New(fault.NotFound, "no document "+shown+": no file of the workspace, nothing that this chat was given, and no stored document is called so")
 	names := []string{}
 	if docs, err := t.eng.Documents(ctx, false); err == nil {
@@ -176,7 +176,7 @@ func (t *turn) noDoc(ctx context.Context, ref string) error {
 			names = append(names, d.Name)
 		}
 	}
-	for _, m := range append(t.path[:len(t.path):len(t.path)], t.accept.question()) {
+	for _, m := range append(t.path[:len(t.path):len(t.path)], t.accept.Question()) {
 		for _, p := range m.Parts {
 			if p.Kind == provider.FilePart || p.Kind == provider.ImagePart {
 				names = append(names, p.Name)
@@ -220,16 +220,16 @@ func (t *turn) workspaceDoc(ref string) (*provider.Part, error) {
 	case errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular():
 		return nil, nil
 	case err != nil: // a link out of the folder, say
-		return nil, fault.Wrap(fault.Usage, "read doc:"+cleanLine(ref), err)
+		return nil, fault.Wrap(fault.Usage, "read doc:"+sanitize.Line(ref), err)
 	}
 	f, err := ws.Root.Open(name)
 	if err != nil {
-		return nil, fault.Wrap(fault.Usage, "read doc:"+cleanLine(ref), err)
+		return nil, fault.Wrap(fault.Usage, "read doc:"+sanitize.Line(ref), err)
 	}
 	defer f.Close() // it was only read
 	data, err := io.ReadAll(io.LimitReader(f, MaxDocumentSize+1))
 	if err != nil {
-		return nil, fault.Wrap(fault.Usage, "read doc:"+cleanLine(ref), err)
+		return nil, fault.Wrap(fault.Usage, "read doc:"+sanitize.Line(ref), err)
 	}
 	return docPart(filepath.ToSlash(name), data)
 }
@@ -239,7 +239,7 @@ func docPart(name string, data []byte) (*provider.Part, error) {
 	mime := http.DetectContentType(data)
 	image := isImage(mime)
 	if limit := map[bool]int{true: MaxDocumentSize, false: maxRefText}[image]; len(data) > limit {
-		return nil, fault.New(fault.Usage, fmt.Sprintf("%s is larger than %d MB, the limit of what a message can have of one file", cleanLine(name), limit>>20))
+		return nil, fault.New(fault.Usage, fmt.Sprintf("%s is larger than %d MB, the limit of what a message can have of one file", sanitize.Line(name), limit>>20))
 	}
 	if image {
 		return &provider.Part{Kind: provider.ImagePart, Name: name, MIME: mime, Data: data}, nil
@@ -249,9 +249,9 @@ func docPart(name string, data []byte) (*provider.Part, error) {
 	case ok:
 		return &provider.Part{Kind: provider.FilePart, Name: name, Text: text}, nil
 	case mime == "application/pdf":
-		return nil, fault.New(fault.Usage, cleanLine(name)+" is a PDF, which is not read", "pdftotext makes a text of it")
+		return nil, fault.New(fault.Usage, sanitize.Line(name)+" is a PDF, which is not read", "pdftotext makes a text of it")
 	}
-	return nil, fault.New(fault.Usage, cleanLine(name)+" is binary, which is not read", "convert it to text")
+	return nil, fault.New(fault.Usage, sanitize.Line(name)+" is binary, which is not read", "convert it to text")
 }
 
 // isImage tells of the kinds of image that models take.

@@ -10,9 +10,11 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/internal/nearest"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 // Document is a file that was stored to be named in conversations as doc:ID or
@@ -56,8 +58,6 @@ const (
 	MaxDocumentSize = 20 << 20
 	// MaxDocuments bounds how many one call stores or removes.
 	MaxDocuments = 500
-	// maxDocumentName bounds a name, which stands within a question.
-	maxDocumentName = 200
 	// DocumentKept is how long a removed document can be brought back for
 	// certain, as chats can.
 	DocumentKept = DeletedKept
@@ -77,23 +77,23 @@ func documentsTable() *kv.Table[Document] {
 // AddDocuments stores documents: all of them or, with an error, none. One of
 // the same name and content is left as it is; another content under a name that
 // is taken is an error.
-func (e *Engine) AddDocuments(ctx context.Context, all ...NewDocument) ([]AddedDocument, error) {
+func (s *Store) AddDocuments(ctx context.Context, all ...NewDocument) ([]AddedDocument, error) {
 	if len(all) > MaxDocuments {
 		return nil, fault.New(fault.Usage, fmt.Sprintf("%d documents are too many at once; %d are allowed", len(all), MaxDocuments))
 	}
-	release, err := e.shareData(ctx, nil)
+	release, err := s.shareData(ctx, nil)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
-	have, err := e.namedDocuments(ctx, all)
+	have, err := s.namedDocuments(ctx, all)
 	if err != nil {
 		return nil, err
 	}
 	out := make([]AddedDocument, len(all))
 	seen := map[string]bool{}
 	for i, n := range all {
-		if out[i], err = e.planDocument(n, have); err != nil {
+		if out[i], err = s.planDocument(n, have); err != nil {
 			return nil, err
 		}
 		if seen[n.Name] {
@@ -108,19 +108,19 @@ func (e *Engine) AddDocuments(ctx context.Context, all ...NewDocument) ([]AddedD
 			fresh, contents = append(fresh, &out[i]), append(contents, all[i].Data)
 		}
 	}
-	kept, err := e.storeContents(ctx, contents)
+	kept, err := s.storeContents(ctx, contents)
 	if err != nil {
 		return nil, err
 	}
 	for i, d := range fresh {
 		d.ManifestID = kept[i]
 	}
-	err = e.store.UpdateSync(ctx, func(tx *kv.Tx) error {
+	err = s.store.UpdateSync(ctx, func(tx *kv.Tx) error {
 		for i := range out {
 			if !out[i].Same {
 				continue
 			}
-			if there, err := e.tables.documents.Get(tx, kv.Str(out[i].ID)); err == nil && there.DeletedAt == nil {
+			if there, err := s.tables.documents.Get(tx, kv.Str(out[i].ID)); err == nil && there.DeletedAt == nil {
 				continue
 			} else if err != nil && !errors.Is(err, kv.ErrNotFound) {
 				return err
@@ -128,32 +128,32 @@ func (e *Engine) AddDocuments(ctx context.Context, all ...NewDocument) ([]AddedD
 			return fault.New(fault.Busy, "the document "+out[i].Name+" was removed meanwhile; nothing was added")
 		}
 		for _, d := range fresh {
-			if _, err := e.tables.documents.Find(tx, "name", kv.Str(d.Name)); err == nil {
+			if _, err := s.tables.documents.Find(tx, "name", kv.Str(d.Name)); err == nil {
 				return takenName(d.Name) // another command was faster
 			} else if !errors.Is(err, kv.ErrNotFound) {
 				return err
 			}
-			if err := e.putDocument(tx, &d.Document); err != nil {
+			if err := s.putDocument(tx, &d.Document); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
 	if err != nil {
-		return nil, e.documentTrouble(err)
+		return nil, s.documentTrouble(err)
 	}
 	return out, nil
 }
 
 // putDocument stores the record of a document.
-func (e *Engine) putDocument(tx *kv.Tx, d *Document) error {
-	return putBounded(e, tx, e.tables.documents, d, "document "+d.Name)
+func (s *Store) putDocument(tx *kv.Tx, d *Document) error {
+	return putBounded(s, tx, s.tables.documents, d, "document "+d.Name)
 }
 
 // planDocument checks one document and gives its record, which lacks the state.
-func (e *Engine) planDocument(n NewDocument, have map[string]Document) (AddedDocument, error) {
-	if err := CheckDocumentName(n.Name); err != nil {
-		return AddedDocument{}, fault.Wrap(fault.Usage, "store "+cutRunes(cleanLine(n.Name), maxDocumentName), err, "fettle docs add --name NAME FILE")
+func (s *Store) planDocument(n NewDocument, have map[string]Document) (AddedDocument, error) {
+	if err := chat.CheckDocumentName(n.Name); err != nil {
+		return AddedDocument{}, fault.Wrap(fault.Usage, "store "+sanitize.Shorten(sanitize.Line(n.Name), chat.MaxDocumentName), err, "fettle docs add --name NAME FILE")
 	}
 	if len(n.Data) > MaxDocumentSize {
 		return AddedDocument{}, fault.New(fault.Usage, fmt.Sprintf("%s has %d MB; a document may have %d", n.Name, len(n.Data)>>20, MaxDocumentSize>>20))
@@ -169,7 +169,7 @@ func (e *Engine) planDocument(n NewDocument, have map[string]Document) (AddedDoc
 		return AddedDocument{Document: old, Same: true}, nil
 	}
 	return AddedDocument{Document: Document{
-		ID: e.newID(), Name: n.Name, MIME: n.MIME, Size: int64(len(n.Data)), SHA256: sum, CreatedAt: e.o.Now(),
+		ID: s.newID(), Name: n.Name, MIME: n.MIME, Size: int64(len(n.Data)), SHA256: sum, CreatedAt: s.o.Now(),
 	}}, nil
 }
 
@@ -178,27 +178,27 @@ func takenName(name string) error {
 		"fettle docs add --name OTHER FILE", "fettle docs rm "+name+"   first")
 }
 
-func (e *Engine) documentTrouble(err error) error {
+func (s *Store) documentTrouble(err error) error {
 	var f *fault.Fault
 	if errors.As(err, &f) {
 		return err
 	}
-	return e.storeTrouble(err)
+	return s.storeTrouble(err)
 }
 
 // storeContents stores contents, each as the one file of a separate state: so they are
 // checked, counted, collected and backed up as the files of chats are. It returns the
 // ids of the states.
-func (e *Engine) storeContents(ctx context.Context, contents [][]byte) ([]string, error) {
+func (s *Store) storeContents(ctx context.Context, contents [][]byte) ([]string, error) {
 	if len(contents) == 0 {
 		return nil, nil
 	}
 	for _, data := range contents {
-		if limit := e.o.States.MaxFile; limit > 0 && int64(len(data)) >= limit {
+		if limit := s.o.States.MaxFile; limit > 0 && int64(len(data)) >= limit {
 			return nil, fault.New(fault.Failed, "keep the document: it is larger than the limit for a file", "fettle config show limits")
 		}
 	}
-	kept, err := e.states.KeepFiles(ctx, cas.About{ChatID: DocumentsID, Source: cas.UserUpload}, documentFile, contents, e.o.States)
+	kept, err := s.states.KeepFiles(ctx, cas.About{ChatID: DocumentsID, Source: cas.UserUpload}, documentFile, contents, s.o.States)
 	if err != nil {
 		return nil, stateFault("keep the documents", err)
 	}
@@ -221,25 +221,25 @@ type DocumentFilter struct {
 
 // Documents lists the documents by name, or those that were removed and can be
 // brought back, the last one first.
-func (e *Engine) Documents(ctx context.Context, removed bool) ([]Document, error) {
-	return e.ListDocuments(ctx, DocumentFilter{Removed: removed})
+func (s *Store) Documents(ctx context.Context, removed bool) ([]Document, error) {
+	return s.ListDocuments(ctx, DocumentFilter{Removed: removed})
 }
 
 // ListDocuments is Documents for those that a filter chooses. It reads no others,
 // unless removed ones are listed.
-func (e *Engine) ListDocuments(ctx context.Context, f DocumentFilter) ([]Document, error) {
+func (s *Store) ListDocuments(ctx context.Context, f DocumentFilter) ([]Document, error) {
 	var out []Document
 	r := kv.Range{}
 	if f.Prefix != "" {
 		r.From = kv.Str(f.Prefix)
 	}
-	err := e.view(ctx, func(tx *kv.Tx) error {
+	err := s.view(ctx, func(tx *kv.Tx) error {
 		out = nil
-		all := e.tables.documents.ByIndex(tx, "name", nil, r)
+		all := s.tables.documents.ByIndex(tx, "name", nil, r)
 		if f.Removed {
-			all = e.tables.documents.Scan(tx, kv.Range{})
+			all = s.tables.documents.Scan(tx, kv.Range{})
 		}
-		for d, err := range legible(e, all) {
+		for d, err := range legible(s, all) {
 			if err != nil {
 				return err
 			}
@@ -265,15 +265,15 @@ func (e *Engine) ListDocuments(ctx context.Context, f DocumentFilter) ([]Documen
 }
 
 // namedDocuments returns the documents that have the names of new ones.
-func (e *Engine) namedDocuments(ctx context.Context, all []NewDocument) (map[string]Document, error) {
+func (s *Store) namedDocuments(ctx context.Context, all []NewDocument) (map[string]Document, error) {
 	out := map[string]Document{}
-	err := e.view(ctx, func(tx *kv.Tx) error {
+	err := s.view(ctx, func(tx *kv.Tx) error {
 		clear(out)
 		for i := range all {
-			if all[i].Name == "" || len(all[i].Name) > maxDocumentName {
+			if all[i].Name == "" || len(all[i].Name) > chat.MaxDocumentName {
 				continue // planDocument reports what is wrong with it
 			}
-			d, err := e.tables.documents.Find(tx, "name", kv.Str(all[i].Name))
+			d, err := s.tables.documents.Find(tx, "name", kv.Str(all[i].Name))
 			if errors.Is(err, kv.ErrNotFound) {
 				continue
 			}
@@ -291,12 +291,12 @@ func (e *Engine) namedDocuments(ctx context.Context, all []NewDocument) (map[str
 }
 
 // FindDocument gives a document by its id or name.
-func (e *Engine) FindDocument(ctx context.Context, ref string) (Document, error) {
-	d, err := e.lookUpDocument(ctx, ref)
+func (s *Store) FindDocument(ctx context.Context, ref string) (Document, error) {
+	d, err := s.lookUpDocument(ctx, ref)
 	if err != nil || d != nil {
 		return deref(d), err
 	}
-	all, err := e.Documents(ctx, false)
+	all, err := s.Documents(ctx, false)
 	if err != nil {
 		return Document{}, err
 	}
@@ -304,7 +304,7 @@ func (e *Engine) FindDocument(ctx context.Context, ref string) (Document, error)
 	for i, d := range all {
 		names[i] = d.Name
 	}
-	msg := "no document " + cutRunes(cleanLine(ref), maxDocumentName)
+	msg := "no document " + sanitize.Shorten(sanitize.Line(ref), chat.MaxDocumentName)
 	if near := nearest.Of(ref, names); near != "" {
 		msg += "; did you mean " + near + "?"
 	}
@@ -319,12 +319,12 @@ func deref(d *Document) Document {
 }
 
 // lookUpDocument is FindDocument that gives nil where there is none.
-func (e *Engine) lookUpDocument(ctx context.Context, ref string) (*Document, error) {
+func (s *Store) lookUpDocument(ctx context.Context, ref string) (*Document, error) {
 	var found *Document
-	err := e.view(ctx, func(tx *kv.Tx) error {
-		d, err := e.tables.documents.Get(tx, kv.Str(ref))
+	err := s.view(ctx, func(tx *kv.Tx) error {
+		d, err := s.tables.documents.Get(tx, kv.Str(ref))
 		if errors.Is(err, kv.ErrNotFound) {
-			d, err = e.tables.documents.Find(tx, "name", kv.Str(ref))
+			d, err = s.tables.documents.Find(tx, "name", kv.Str(ref))
 		}
 		if err == nil && d.DeletedAt == nil {
 			found = d
@@ -338,13 +338,13 @@ func (e *Engine) lookUpDocument(ctx context.Context, ref string) (*Document, err
 }
 
 // DocumentContent reads what a document holds.
-func (e *Engine) DocumentContent(ctx context.Context, d Document) ([]byte, error) {
-	m, err := e.states.Manifest(ctx, d.ManifestID)
+func (s *Store) DocumentContent(ctx context.Context, d Document) ([]byte, error) {
+	m, err := s.states.Manifest(ctx, d.ManifestID)
 	if err == nil {
 		var entry cas.Entry
-		if entry, err = e.states.Lookup(ctx, m.Root, documentFile); err == nil {
+		if entry, err = s.states.Lookup(ctx, m.Root, documentFile); err == nil {
 			var b bytes.Buffer
-			if err = e.states.Read(ctx, &b, entry); err == nil {
+			if err = s.states.Read(ctx, &b, entry); err == nil {
 				return b.Bytes(), nil
 			}
 		}
@@ -358,18 +358,18 @@ func (e *Engine) DocumentContent(ctx context.Context, d Document) ([]byte, error
 // DeleteDocuments removes documents by their ids or names: all of them or, with
 // an error, none. RestoreDocuments brings them back for DocumentKept. Messages
 // that named them keep what they held.
-func (e *Engine) DeleteDocuments(ctx context.Context, refs ...string) ([]Document, error) {
+func (s *Store) DeleteDocuments(ctx context.Context, refs ...string) ([]Document, error) {
 	if len(refs) > MaxDocuments {
 		return nil, fault.New(fault.Usage, fmt.Sprintf("%d documents are too many at once; %d are allowed", len(refs), MaxDocuments))
 	}
-	release, err := e.shareData(ctx, nil)
+	release, err := s.shareData(ctx, nil)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
 	var docs []Document
 	for _, ref := range refs {
-		d, err := e.FindDocument(ctx, ref)
+		d, err := s.FindDocument(ctx, ref)
 		if err != nil {
 			return nil, err
 		}
@@ -377,10 +377,10 @@ func (e *Engine) DeleteDocuments(ctx context.Context, refs ...string) ([]Documen
 			docs = append(docs, d)
 		}
 	}
-	now := e.o.Now()
-	err = e.store.UpdateSync(ctx, func(tx *kv.Tx) error {
+	now := s.o.Now()
+	err = s.store.UpdateSync(ctx, func(tx *kv.Tx) error {
 		for i := range docs {
-			there, err := e.tables.documents.Get(tx, kv.Str(docs[i].ID))
+			there, err := s.tables.documents.Get(tx, kv.Str(docs[i].ID))
 			if errors.Is(err, kv.ErrNotFound) || err == nil && there.DeletedAt != nil {
 				continue // another process has removed it
 			}
@@ -388,14 +388,14 @@ func (e *Engine) DeleteDocuments(ctx context.Context, refs ...string) ([]Documen
 				return err
 			}
 			docs[i].DeletedAt = &now
-			if err := e.putDocument(tx, &docs[i]); err != nil {
+			if err := s.putDocument(tx, &docs[i]); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
 	if err != nil {
-		return nil, e.storeTrouble(err)
+		return nil, s.storeTrouble(err)
 	}
 	return docs, nil
 }
@@ -403,13 +403,13 @@ func (e *Engine) DeleteDocuments(ctx context.Context, refs ...string) ([]Documen
 // RestoreDocuments brings back documents that were removed, by their ids or
 // names: all of them or, with an error, none. Of several that had a name it is
 // the one that was removed last.
-func (e *Engine) RestoreDocuments(ctx context.Context, refs ...string) ([]Document, error) {
-	release, err := e.shareData(ctx, nil)
+func (s *Store) RestoreDocuments(ctx context.Context, refs ...string) ([]Document, error) {
+	release, err := s.shareData(ctx, nil)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
-	removed, err := e.Documents(ctx, true)
+	removed, err := s.Documents(ctx, true)
 	if err != nil {
 		return nil, err
 	}
@@ -417,7 +417,7 @@ func (e *Engine) RestoreDocuments(ctx context.Context, refs ...string) ([]Docume
 	for _, ref := range refs {
 		i := slices.IndexFunc(removed, func(d Document) bool { return d.ID == ref || d.Name == ref })
 		if i < 0 {
-			return nil, fault.New(fault.NotFound, "there is no document "+cutRunes(cleanLine(ref), maxDocumentName)+" to restore",
+			return nil, fault.New(fault.NotFound, "there is no document "+sanitize.Shorten(sanitize.Line(ref), chat.MaxDocumentName)+" to restore",
 				"fettle docs list --deleted")
 		}
 		d := removed[i]
@@ -425,48 +425,48 @@ func (e *Engine) RestoreDocuments(ctx context.Context, refs ...string) ([]Docume
 			back = append(back, d)
 		}
 	}
-	err = e.store.UpdateSync(ctx, func(tx *kv.Tx) error {
+	err = s.store.UpdateSync(ctx, func(tx *kv.Tx) error {
 		for i := range back {
-			if there, err := e.tables.documents.Has(tx, kv.Str(back[i].ID)); err != nil {
+			if there, err := s.tables.documents.Has(tx, kv.Str(back[i].ID)); err != nil {
 				return err
 			} else if !there {
 				return fault.New(fault.NotFound, "the document "+back[i].Name+" has been removed for good meanwhile; nothing was restored")
 			}
-			if _, err := e.tables.documents.Find(tx, "name", kv.Str(back[i].Name)); err == nil {
+			if _, err := s.tables.documents.Find(tx, "name", kv.Str(back[i].Name)); err == nil {
 				return fault.New(fault.Usage, "another document is called "+back[i].Name+" by now", "fettle docs rm "+back[i].Name+"   first")
 			} else if !errors.Is(err, kv.ErrNotFound) {
 				return err
 			}
-			if err := e.putDocument(tx, &back[i]); err != nil {
+			if err := s.putDocument(tx, &back[i]); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
 	if err != nil {
-		return nil, e.documentTrouble(err)
+		return nil, s.documentTrouble(err)
 	}
 	return back, nil
 }
 
 // purgeDocuments forgets the documents whose time to be brought back is over;
 // the collection that follows takes their contents.
-func (e *Engine) purgeDocuments(ctx context.Context) error {
-	removed, err := e.Documents(ctx, true)
+func (s *Store) purgeDocuments(ctx context.Context) error {
+	removed, err := s.Documents(ctx, true)
 	if err != nil || len(removed) == 0 {
 		return err
 	}
-	before := e.o.Now().Add(-DocumentKept)
-	return e.store.Update(ctx, func(tx *kv.Tx) error {
+	before := s.o.Now().Add(-DocumentKept)
+	return s.store.Update(ctx, func(tx *kv.Tx) error {
 		for _, was := range removed {
-			d, err := e.tables.documents.Get(tx, kv.Str(was.ID))
+			d, err := s.tables.documents.Get(tx, kv.Str(was.ID))
 			if errors.Is(err, kv.ErrNotFound) || err == nil && (d.DeletedAt == nil || d.DeletedAt.After(before)) {
 				continue // it was removed for good or restored meanwhile, or is too young
 			}
 			if err != nil {
 				return err
 			}
-			if err := e.tables.documents.Delete(tx, kv.Str(d.ID)); err != nil {
+			if err := s.tables.documents.Delete(tx, kv.Str(d.ID)); err != nil {
 				return err
 			}
 		}
@@ -475,10 +475,10 @@ func (e *Engine) purgeDocuments(ctx context.Context) error {
 }
 
 // documentStates adds the states that documents need, also removed ones.
-func (e *Engine) documentStates(ctx context.Context, need map[string]bool) error {
-	err := e.view(ctx, func(tx *kv.Tx) error {
-		for d, err := range e.tables.documents.Scan(tx, kv.Range{}) {
-			if err != nil && e.leavesOut(err) {
+func (s *Store) documentStates(ctx context.Context, need map[string]bool) error {
+	err := s.view(ctx, func(tx *kv.Tx) error {
+		for d, err := range s.tables.documents.Scan(tx, kv.Range{}) {
+			if err != nil && s.leavesOut(err) {
 				need[allStates] = true
 				continue
 			}

@@ -12,22 +12,23 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/provider"
 )
 
 // longDocument is a chat of n messages, one after the other.
-func longDocument(number, n int) *ChatDocument {
+func longDocument(number, n int) *chat.Document {
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	r := rand.New(rand.NewPCG(5, uint64(number)))
 	often := rand.NewZipf(r, 1.1, 4, 50_000)
-	doc := &ChatDocument{SchemaVersion: DocumentVersion, Format: DocumentFormat, ToolCalls: []ToolCall{}}
+	doc := &chat.Document{SchemaVersion: chat.DocumentVersion, Format: chat.DocumentFormat, ToolCalls: []chat.ToolCall{}}
 	for i := range n {
 		words := make([]string, 30) // as often as in a language: few in most messages, most in few
 		for k := range words {
 			words[k] = "w" + strconv.FormatUint(often.Uint64(), 36)
 		}
-		m := Message{
-			ID: fmt.Sprintf("M%04d%08d", number, i), TurnID: fmt.Sprintf("T%04d%08d", number, i/2), Role: provider.User, Status: Answered,
+		m := chat.Message{
+			ID: fmt.Sprintf("M%04d%08d", number, i), TurnID: fmt.Sprintf("T%04d%08d", number, i/2), Role: provider.User, Status: chat.Answered,
 			Parts:     []provider.Part{{Kind: provider.TextPart, Text: strings.Join(words, " ")}},
 			CreatedAt: at.Add(time.Duration(i) * time.Second),
 		}
@@ -39,7 +40,7 @@ func longDocument(number, n int) *ChatDocument {
 		}
 		doc.Messages = append(doc.Messages, m)
 	}
-	doc.Chat = Chat{
+	doc.Chat = chat.Chat{
 		ID: fmt.Sprintf("01J%023d", number), Title: fmt.Sprintf("chat %d", number), Model: "script/m.yaml",
 		ActiveLeaf: doc.Messages[n-1].ID, CreatedAt: at, UpdatedAt: at.Add(time.Duration(n) * time.Second), Messages: n,
 	}
@@ -47,8 +48,8 @@ func longDocument(number, n int) *ChatDocument {
 }
 
 // decodeChats reads all documents of a file.
-func decodeChats(data []byte) (docs []*ChatDocument, notes []string, err error) {
-	r := NewDocumentReader(bytes.NewReader(data))
+func decodeChats(data []byte) (docs []*chat.Document, notes []string, err error) {
+	r := chat.NewDocumentReader(bytes.NewReader(data))
 	for {
 		doc, told, err := r.Next()
 		if errors.Is(err, io.EOF) {
@@ -62,8 +63,8 @@ func decodeChats(data []byte) (docs []*ChatDocument, notes []string, err error) 
 }
 
 // documentsOf yields documents that are all there.
-func documentsOf(docs []*ChatDocument) iter.Seq2[*ChatDocument, error] {
-	return func(yield func(*ChatDocument, error) bool) {
+func documentsOf(docs []*chat.Document) iter.Seq2[*chat.Document, error] {
+	return func(yield func(*chat.Document, error) bool) {
 		for _, d := range docs {
 			if !yield(d, nil) {
 				return
@@ -73,7 +74,7 @@ func documentsOf(docs []*ChatDocument) iter.Seq2[*ChatDocument, error] {
 }
 
 // importChats imports documents that are all there.
-func (b *bench) importChats(ctx context.Context, docs []*ChatDocument, there Existing) (out []Imported, err error) {
+func (b *bench) importChats(ctx context.Context, docs []*chat.Document, there Existing) (out []Imported, err error) {
 	err = b.ImportChats(ctx, ImportRequest{
 		There:     there,
 		Documents: documentsOf(docs),

@@ -127,8 +127,8 @@ func (e *Engine) SearchDocuments(ctx context.Context, q DocumentSearch) (*FoundD
 
 // textDocuments returns the documents that have text, and only the first by name of those
 // that have the same.
-func (e *Engine) textDocuments(ctx context.Context) ([]Document, error) {
-	all, err := e.Documents(ctx, false)
+func (s *Store) textDocuments(ctx context.Context) ([]Document, error) {
+	all, err := s.Documents(ctx, false)
 	if err != nil {
 		return nil, err
 	}

@@ -6,12 +6,14 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
@@ -68,8 +70,8 @@ func FuzzDocumentName(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, file string) {
-		name := DocumentName(file)
-		if err := CheckDocumentName(name); err != nil {
+		name := chat.DocumentName(file)
+		if err := chat.CheckDocumentName(name); err != nil {
 			t.Errorf("%q makes %q: %v", file, name, err)
 		}
 		if got := DocRefs("see doc:" + name + "."); !slices.Equal(got, []string{name}) {
@@ -336,7 +338,7 @@ func TestDocReferencesThatNameNothing(t *testing.T) {
 	})
 	many := ask(strings.Repeat("x ", 1))
 	for i := range maxDocRefs + 1 {
-		many.Docs = append(many.Docs, itoa(i))
+		many.Docs = append(many.Docs, strconv.Itoa(i))
 	}
 	if _, err := b.Start(t.Context(), many); fault.CodeOf(err) != fault.Usage {
 		t.Errorf("too many: %v", err)

@@ -272,10 +272,10 @@ func (x *passageIndex) compare(ctx context.Context, query []float32, stored []st
 
 // embeddingDocuments waits for other searches of this process that embed documents, so that
 // no document is embedded twice. Another process may; it writes the same.
-func (e *Engine) embeddingDocuments(ctx context.Context) (release func(), err error) {
+func (s *Store) embeddingDocuments(ctx context.Context) (release func(), err error) {
 	select {
-	case e.indexing <- struct{}{}:
-		return func() { <-e.indexing }, nil
+	case s.indexing <- struct{}{}:
+		return func() { <-s.indexing }, nil
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}

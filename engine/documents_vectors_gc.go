@@ -51,14 +51,14 @@ func (x *passageIndex) noteUse(ctx context.Context) error {
 }
 
 // dropVectors removes parts by their keys.
-func (e *Engine) dropVectors(ctx context.Context, keys []kv.Key) error {
-	release, err := e.shareData(ctx, nil)
+func (s *Store) dropVectors(ctx context.Context, keys []kv.Key) error {
+	release, err := s.shareData(ctx, nil)
 	if err != nil {
 		return err
 	}
 	defer release()
-	err = inParts(ctx, e.store, keys, wordsUpdate, func(tx *kv.Tx, key kv.Key) error {
-		return e.tables.passages.Delete(tx, key)
+	err = inParts(ctx, s.store, keys, wordsUpdate, func(tx *kv.Tx, key kv.Key) error {
+		return s.tables.passages.Delete(tx, key)
 	})
 	if err != nil {
 		return waitFault(ctx, "remove vectors of documents", err)
@@ -68,37 +68,37 @@ func (e *Engine) dropVectors(ctx context.Context, keys []kv.Key) error {
 
 // purgeVectors removes the vectors of documents that were removed for good, and of models
 // that no search has used for indexKept.
-func (e *Engine) purgeVectors(ctx context.Context) error {
+func (s *Store) purgeVectors(ctx context.Context) error {
 	var drop []kv.Key
-	err := e.view(ctx, func(tx *kv.Tx) (err error) {
-		drop, err = e.unneededVectors(tx)
+	err := s.view(ctx, func(tx *kv.Tx) (err error) {
+		drop, err = s.unneededVectors(tx)
 		return err
 	})
-	if err != nil && (errors.Is(err, kv.ErrNotFound) || e.leavesOut(err)) {
+	if err != nil && (errors.Is(err, kv.ErrNotFound) || s.leavesOut(err)) {
 		return nil // with a damaged record it is unknown what is needed
 	}
 	if err != nil || len(drop) == 0 {
 		return err
 	}
-	return e.dropVectors(ctx, drop)
+	return s.dropVectors(ctx, drop)
 }
 
-func (e *Engine) unneededVectors(tx *kv.Tx) (drop []kv.Key, err error) {
+func (s *Store) unneededVectors(tx *kv.Tx) (drop []kv.Key, err error) {
 	used := map[string]bool{}
-	for r, err := range legible(e, e.tables.indexes.Scan(tx, kv.Range{})) {
+	for r, err := range legible(s, s.tables.indexes.Scan(tx, kv.Range{})) {
 		if err != nil {
 			return nil, err
 		}
-		used[r.Name] = e.o.Now().Sub(r.UsedAt) < indexKept
+		used[r.Name] = s.o.Now().Sub(r.UsedAt) < indexKept
 	}
 	digests := map[string]bool{}
-	for d, err := range e.tables.documents.Scan(tx, kv.Range{}) {
+	for d, err := range s.tables.documents.Scan(tx, kv.Range{}) {
 		if err != nil {
 			return nil, err
 		}
 		digests[d.SHA256] = true
 	}
-	for key, err := range e.tables.passages.Keys(tx, kv.Range{}) {
+	for key, err := range s.tables.passages.Keys(tx, kv.Range{}) {
 		if err != nil {
 			return nil, err
 		}

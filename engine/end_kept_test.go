@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
@@ -97,7 +98,7 @@ func TestTheEndThatIsShownIsTheEndThatIsKept(t *testing.T) {
 				t.Errorf("a late follower got %v", late)
 			}
 			want(t, b.sameAsKept(id, shown), splitLines(c.kept)...)
-			if m := b.chat(1).Messages[1]; m.Text() != "Yes." || m.Status == Answered {
+			if m := b.chat(1).Messages[1]; m.Text() != "Yes." || m.Status == chat.Answered {
 				t.Errorf("kept %q as %s", m.Text(), m.Status)
 			}
 		})
@@ -118,11 +119,11 @@ func TestAQuestionThatWasStoppedBeforeItsFirstWordStays(t *testing.T) {
 	for name, c := range map[string]struct {
 		stop   func(*bench, TurnID)
 		end    string
-		status Status
+		status chat.Status
 	}{
-		"by a cancel":     {func(b *bench, id TurnID) { b.Cancel(b.t.Context(), id) }, "cancelled", Stopped},
-		"by fettle's end": {func(b *bench, _ TurnID) { b.Close() }, "error interrupted", CutShort},
-		"by its time":     {nil, "error timeout", Failed},
+		"by a cancel":     {func(b *bench, id TurnID) { b.Cancel(b.t.Context(), id) }, "cancelled", chat.Stopped},
+		"by fettle's end": {func(b *bench, _ TurnID) { b.Close() }, "error interrupted", chat.CutShort},
+		"by its time":     {nil, "error timeout", chat.Failed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -2,22 +2,14 @@ package engine
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
-	"path/filepath"
 	"sync"
 	"time"
 
-	"github.com/oklog/ulid/v2"
-
-	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/engine/fault"
-	"github.com/fettle-cli/fettle/engine/journal"
 	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/provider"
-	"github.com/fettle-cli/fettle/internal/atomicfile"
-	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/registry"
 )
@@ -38,12 +30,8 @@ var _ Models = (*models.Catalog)(nil)
 
 // Options make an Engine.
 type Options struct {
-	// DataDir is the absolute path of the data directory; it is made when
-	// something is first written.
-	DataDir string
-	// Own are the other files and folders of fettle's own state. No folder that contains
-	// one, or is inside of one, becomes a workspace.
-	Own    toolset.OwnState
+	// StoreOptions are those of the data directory.
+	StoreOptions
 	Models Models
 	// Tools are the tools that belong to the program; nil has none.
 	Tools *toolset.Set
@@ -82,56 +70,21 @@ type Options struct {
 	Retry provider.RetryOptions
 	// Compact is how requests are made to fit.
 	Compact Compaction
-	// States bound what is kept of workspaces.
-	States cas.Limits
-	// Collect is called after a collection that nobody asked for, to remove
-	// what lies beside the store and isn't needed; nil is nothing. It ends with
-	// its context, and what it left is for the next time.
-	Collect func(context.Context) error
 	// Tracer is told what turns spend their time with; nil tells nobody.
 	Tracer Tracer
-	// Hold keeps the store open for the Engine's whole life, as serve wants.
-	Hold bool
-	// StoreTaken is called where another process has the store, before that is
-	// waited for and now and then while it is: it may have that process share it. An error, a fault, is why
-	// that one doesn't. Nil waits.
-	StoreTaken func(context.Context) error
-	// Notice is told one line about what was mended or set aside on the way,
-	// such as a journal with a torn last line; nil says nothing. It may be
-	// called from several goroutines at once.
-	Notice func(string)
 	// CutAdvice returns a clause that says how to apply or discard what a call wrote that was
 	// cut off; warnings about it end with the clause. nil leaves it out.
 	CutAdvice func(call string) string
-	// Now is the clock; nil is time.Now.
-	Now func() time.Time
 }
 
 // Engine runs turns on one data directory. Make it with New.
 type Engine struct {
-	o        Options
-	store    *kv.Store
-	states   *cas.Store // the states of workspaces
-	tables   *tables
-	journals *journal.Dir
-	counter  *journal.Counter
-	// temporaries records temporary files that are outside of the data
-	// directory, or that have random names.
-	temporaries *atomicfile.Ledger
-	minted      minted
-	folding     chan struct{} // holds one token: the fold of this process
-	indexing    chan struct{} // holds one token: the embedding of documents in this process
-	held        holding       // the lock of the data directory
-	schemas     schemas
-	grace       time.Duration // toolGrace, but in tests
-	damage      damageTold
-
-	recordLimit int // largestRecord, but in tests
+	*Store
+	o       Options
+	schemas schemas
+	grace   time.Duration // toolGrace, but in tests
 
 	upkeepEvery time.Duration // the constant, but in tests
-	// pause is called at each step of a fold and of a start that a crash or
-	// another process could come between; tests set it.
-	pause func(step string)
 
 	mu     sync.Mutex
 	turns  map[TurnID]*turn // live ones, and the last few that ended
@@ -166,12 +119,6 @@ var errClosed = errors.New("the engine was closed")
 
 // New makes an Engine. It touches no file and starts nothing.
 func New(o Options) *Engine {
-	if o.Now == nil {
-		o.Now = time.Now
-	}
-	if o.Notice == nil {
-		o.Notice = func(string) {}
-	}
 	if o.Tracer == nil {
 		o.Tracer = noTracer{}
 	}
@@ -183,37 +130,30 @@ func New(o Options) *Engine {
 	}
 	e := &Engine{
 		o:           o,
-		tables:      newTables(),
-		journals:    journal.Open(filepath.Join(o.DataDir, "journal")),
-		temporaries: atomicfile.OpenLedger(o.DataDir),
 		turns:       map[TurnID]*turn{},
 		guards:      map[string]*guard{},
-		folding:     make(chan struct{}, 1),
-		indexing:    make(chan struct{}, 1),
-		held:        holding{taking: make(chan struct{}, 1)},
 		grace:       toolGrace,
-
-		recordLimit: largestRecord,
-
 		upkeepEvery: upkeepEvery,
-		pause:       func(string) {},
 	}
-	e.store = kv.Open(e.storeDir(), kv.Options{Hold: o.Hold, Taken: o.StoreTaken, Writing: e.holdWrite, OnWait: e.noticeWait})
-	e.states = cas.Open(cas.Options{
-		Dir: o.DataDir, KV: e.store, Now: o.Now,
-		OnWait:    func(owner string) { o.Notice("waiting for the store of files, " + owner) },
-		OnRecover: e.recovered,
-	})
-	e.counter = journal.NewCounter(o.DataDir, e.highest)
-	e.journals.OnWait, e.counter.OnWait = e.noticeWait, e.noticeWait
+	e.Store = newStore(&e.o.StoreOptions)
+	e.running = e.writesJournal
+	e.services, e.builtins = o.Services, e.builtinIDs
 	e.base, e.stop = context.WithCancelCause(context.Background())
 	return e
 }
 
+// builtinIDs returns the ids of the tools that belong to no toolset.
+func (e *Engine) builtinIDs() (ids []string) {
+	for entry := range e.o.Tools.All() {
+		if entry.Tool.ToolsetID == "" {
+			ids = append(ids, entry.Tool.ID)
+		}
+	}
+	return ids
+}
+
 // Tools are the tools that belong to the program, as they were given.
 func (e *Engine) Tools() *toolset.Set { return e.o.Tools }
-
-func (e *Engine) storeDir() string { return filepath.Join(e.o.DataDir, "store") }
 
 // Close cancels live turns and starts, waits for them and lets go of the store.
 // A tool that was left behind (see the package's documentation) is not waited
@@ -224,7 +164,7 @@ func (e *Engine) Close() error {
 	e.mu.Unlock()
 	e.stop(errClosed)
 	e.wg.Wait()
-	return e.store.Close()
+	return e.Store.Close()
 }
 
 // enter counts a start, which Close cancels and waits for.
@@ -239,11 +179,6 @@ func (e *Engine) enter(ctx context.Context) (_ context.Context, leave func(), er
 	ctx, cancel := context.WithCancelCause(ctx)
 	stop := context.AfterFunc(e.base, func() { cancel(errClosed) })
 	return ctx, func() { stop(); cancel(nil); e.wg.Done() }, nil
-}
-
-// newID makes an id that sorts by time.
-func (e *Engine) newID() string {
-	return ulid.MustNew(ulid.Timestamp(e.o.Now()), rand.Reader).String()
 }
 
 // remember takes a turn in that is about to run. Its start is still counted,

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/fettle-cli/fettle/engine/budget"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
@@ -29,7 +30,7 @@ type fitting struct {
 	// for a line in its place.
 	trims map[string]int
 	// summary stands for what is before the turn's path from the place begin on.
-	summary *Summary
+	summary *chat.Summary
 	begin   int
 	// since stands for the first steps of the answer, as one agent gave it.
 	since *sinceSummary
@@ -70,7 +71,7 @@ func (f *fitting) summaryMessage() []provider.Message {
 // sinceMessage is what stands for the first steps of an answer, and the parts
 // that are left of it. What another agent's steps were summed up to is of no use
 // to the one that speaks now.
-func (f *fitting) sinceMessage(own Message) ([]provider.Message, []provider.Part) {
+func (f *fitting) sinceMessage(own chat.Message) ([]provider.Message, []provider.Part) {
 	if f == nil || f.since == nil || len(own.Parts) == 0 || own.Parts[0].Step != f.since.first {
 		return nil, own.Parts
 	}
@@ -238,7 +239,7 @@ func (t *turn) trimWork(p budget.Policy) bool {
 		return false
 	}
 	done := false
-	for _, part := range t.red.parts[:lastStart(t.red.parts)] {
+	for _, part := range t.red.Parts[:lastStart(t.red.Parts)] {
 		if part.Result == nil {
 			continue
 		}

@@ -73,7 +73,7 @@ const longRequest = 1000
 // once a turn: some servers refuse a request that is too long so.
 func (t *turn) shortenBlindly(err error) bool {
 	if t.eng.o.Compact.Off || !t.refusedBlindly(err) || t.fit.blindAt > 0 || t.asked < longRequest ||
-		len(t.path) == t.fit.begin && t.red.step == 0 {
+		len(t.path) == t.fit.begin && t.red.Step == 0 {
 		return false
 	}
 	t.fit.blind, t.fit.blindAt, t.fit.most = err, t.asked, t.asked/2
@@ -111,6 +111,6 @@ func (t *turn) refusedTwice(err error) error {
 	}
 	f := fault.New(fault.Context, t.model.ref+" refused the conversation without a reason, also after older messages were summed up",
 		"fettle ask -c -m MODEL …   with another model", "fettle ask …   begins a new chat")
-	f.Err, f.Detail = err, []string{firstLine(err)}
+	f.Err, f.Detail = err, []string{fault.FirstLine(err)}
 	return f
 }

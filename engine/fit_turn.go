@@ -5,7 +5,9 @@ import (
 	"fmt"
 
 	"github.com/fettle-cli/fettle/engine/budget"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/engine/provider"
 )
@@ -25,10 +27,10 @@ func (t *turn) sumUp(r budget.Range, w way) error {
 	if err != nil {
 		return err
 	}
-	t.fit.summary = &Summary{Text: text, Messages: covered + t.fit.summedUp()}
+	t.fit.summary = &chat.Summary{Text: text, Messages: covered + t.fit.summedUp()}
 	t.fit.begin += covered
 	return t.emit(event.Footnote{Text: fmt.Sprintf("%s were summed up to fit the context of %s; the chat has them all",
-		plural(covered, "older message"), t.model.ref)})
+		fault.Plural(covered, "older message"), t.model.ref)})
 }
 
 // summedUp is how many messages the summary stands for.
@@ -67,7 +69,7 @@ func (t *turn) sumUpSince(r budget.Range, w way) error {
 	}
 	t.fit.since = &sinceSummary{text: text, n: n, first: w.a.own().Parts[0].Step, last: w.all[r.To-1].step}
 	return t.emit(event.Footnote{Text: fmt.Sprintf("%s of this answer were summed up to fit the context of %s",
-		plural(steps, "earlier step"), t.model.ref)})
+		fault.Plural(steps, "earlier step"), t.model.ref)})
 }
 
 // summary gets one and emits it: about is what it is of.

@@ -9,10 +9,12 @@ import (
 	"slices"
 	"time"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/journal"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/internal/record"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 const (
@@ -36,78 +38,77 @@ const (
 // With FoldAll everything that had ended when Fold was called is in the store
 // when it returns, whoever put it there. A budget bounds the time, by taking no
 // further journal after it, and does nothing where somebody else folds.
-func (e *Engine) Fold(ctx context.Context, budget time.Duration) (int, error) {
-	turns, err := e.foldable()
+func (s *Store) Fold(ctx context.Context, budget time.Duration) (int, error) {
+	turns, err := s.foldable()
 	if err != nil || len(turns) == 0 {
 		return 0, err
 	}
-	letData, err := e.shareData(ctx, nil)
+	letData, err := s.shareData(ctx, nil)
 	if err != nil {
 		return 0, err
 	}
 	defer letData()
-	release, ok, err := e.beginFold(ctx, budget)
+	release, ok, err := s.beginFold(ctx, budget)
 	if err != nil || !ok {
 		return 0, err
 	}
 	defer release()
 	// Files that killed tools have left are removed before the state of a folder is
 	// read.
-	if _, err := e.temporaries.Sweep(); err != nil {
-		e.o.Notice("some files of killed commands could not be removed: " + err.Error())
+	if _, err := s.temporaries.Sweep(); err != nil {
+		s.o.Notice("some files of killed commands could not be removed: " + err.Error())
 	}
-	if turns, err = e.foldable(); err != nil { // anew: another may have folded meanwhile
+	if turns, err = s.foldable(); err != nil { // anew: another may have folded meanwhile
 		return 0, err
 	}
 	begun := time.Now()
-	n, err := e.foldTurns(ctx, turns, func() bool { return budget == FoldAll || time.Since(begun) < budget })
+	n, err := s.foldTurns(ctx, turns, func() bool { return budget == FoldAll || time.Since(begun) < budget })
 	if err != nil && ctx.Err() == nil {
-		err = e.storeTrouble(err)
+		err = s.storeTrouble(err)
 	}
 	return n, err
 }
 
 // foldable lists the journals that may be folded: all but those of turns that
 // live in this process.
-func (e *Engine) foldable() ([]string, error) {
-	turns, err := e.journals.Turns()
+func (s *Store) foldable() ([]string, error) {
+	turns, err := s.journals.Turns()
 	if err != nil {
 		return nil, storeFault("list the journals", err)
 	}
 	return slices.DeleteFunc(turns, func(id string) bool {
-		t := e.turn(TurnID(id))
-		return t != nil && !t.gone.Load()
+		return s.running(TurnID(id))
 	}), nil
 }
 
 // beginFold lets the caller be the only one who folds, in this process and
 // among all. ok is false where somebody else does and the caller has no time.
-func (e *Engine) beginFold(ctx context.Context, budget time.Duration) (release func(), ok bool, err error) {
+func (s *Store) beginFold(ctx context.Context, budget time.Duration) (release func(), ok bool, err error) {
 	var unlock func()
 	if budget != FoldAll {
 		select {
-		case e.folding <- struct{}{}:
+		case s.folding <- struct{}{}:
 		default:
 			return nil, false, nil
 		}
-		unlock, ok, err = e.journals.TryFold()
+		unlock, ok, err = s.journals.TryFold()
 	} else {
 		select {
-		case e.folding <- struct{}{}:
+		case s.folding <- struct{}{}:
 		case <-ctx.Done():
 			return nil, false, context.Cause(ctx)
 		}
-		unlock, err = e.journals.AcquireFold(ctx)
+		unlock, err = s.journals.AcquireFold(ctx)
 		ok = err == nil
 	}
 	if !ok {
-		<-e.folding
+		<-s.folding
 		if err != nil && ctx.Err() == nil {
-			err = e.storeTrouble(err)
+			err = s.storeTrouble(err)
 		}
 		return nil, false, err
 	}
-	return func() { unlock(); <-e.folding }, true, nil
+	return func() { unlock(); <-s.folding }, true, nil
 }
 
 // Tidy is what a command does after it has answered: it folds for a little
@@ -134,7 +135,7 @@ func (e *Engine) Tidy(ctx context.Context, budget time.Duration) error {
 }
 
 // foldTurns folds in groups: claim, write, sync, and only then unlink.
-func (e *Engine) foldTurns(ctx context.Context, turns []string, more func() bool) (folded int, err error) {
+func (s *Store) foldTurns(ctx context.Context, turns []string, more func() bool) (folded int, err error) {
 	var group []*folding // whose locks are held
 	size := 0
 	defer func() {
@@ -143,9 +144,9 @@ func (e *Engine) foldTurns(ctx context.Context, turns []string, more func() bool
 		}
 	}()
 	store := func() error {
-		stored, err := e.storeFoldings(ctx, group)
+		stored, err := s.storeFoldings(ctx, group)
 		for _, f := range stored {
-			e.finish(f)
+			s.finish(f)
 		}
 		folded += len(stored)
 		for _, f := range group {
@@ -160,12 +161,12 @@ func (e *Engine) foldTurns(ctx context.Context, turns []string, more func() bool
 		if !more() {
 			break
 		}
-		f, err := e.claim(ctx, turn)
+		f, err := s.claim(ctx, turn)
 		if err != nil && (ctx.Err() != nil || errors.Is(err, context.DeadlineExceeded)) {
 			return folded, err // the folder as a whole can't be read
 		}
 		if err != nil {
-			e.o.Notice("turn " + turn + " is not in the store yet: " + cleanLine(err.Error()))
+			s.o.Notice("turn " + turn + " is not in the store yet: " + sanitize.Line(err.Error()))
 			continue
 		}
 		if f == nil {
@@ -185,27 +186,27 @@ func (e *Engine) foldTurns(ctx context.Context, turns []string, more func() bool
 // other, so that one that can't be stored holds up no other: that one is set aside or,
 // where the cause may pass, left. It returns those that are done with. An error is
 // about the store as a whole.
-func (e *Engine) storeFoldings(ctx context.Context, group []*folding) (done []*folding, err error) {
-	if err = e.storeGroup(ctx, group); err == nil {
+func (s *Store) storeFoldings(ctx context.Context, group []*folding) (done []*folding, err error) {
+	if err = s.storeGroup(ctx, group); err == nil {
 		return group, nil
 	}
 	for _, f := range group {
-		if e.wholeStore(ctx, err) {
+		if s.wholeStore(ctx, err) {
 			return done, err
 		}
-		switch err = e.storeGroup(ctx, []*folding{f}); {
+		switch err = s.storeGroup(ctx, []*folding{f}); {
 		case err == nil:
 			done = append(done, f)
 		case ownTrouble(err):
 			f.refused = err
 			done = append(done, f)
-		case !e.wholeStore(ctx, err):
-			e.o.Notice(fmt.Sprintf("a turn of %s is not in the store yet: %s; the next command tries again",
-				f.accept.Chat.called(), cleanLine(err.Error())))
+		case !s.wholeStore(ctx, err):
+			s.o.Notice(fmt.Sprintf("a turn of %s is not in the store yet: %s; the next command tries again",
+				f.accept.Chat.Called(), sanitize.Line(err.Error())))
 			err = nil
 		}
 	}
-	if e.wholeStore(ctx, err) {
+	if s.wholeStore(ctx, err) {
 		return done, err
 	}
 	return done, nil
@@ -224,76 +225,76 @@ func ownTrouble(err error) bool {
 
 // wholeStore reports whether the store accepts no write at all, and not only the
 // journal whose storing returned err.
-func (e *Engine) wholeStore(ctx context.Context, err error) bool {
-	return err != nil && (ctx.Err() != nil || e.store.UpdateSync(ctx, func(*kv.Tx) error { return nil }) != nil)
+func (s *Store) wholeStore(ctx context.Context, err error) bool {
+	return err != nil && (ctx.Err() != nil || s.store.UpdateSync(ctx, func(*kv.Tx) error { return nil }) != nil)
 }
 
 // finish removes a journal that is in the store. One that can't be removed now
 // is met again by the next fold, which finds its turn recorded.
-func (e *Engine) finish(f *folding) {
-	e.pause("fold:synced")
+func (s *Store) finish(f *folding) {
+	s.pause("fold:synced")
 	if f.refused != nil {
-		e.setAsideRefused(f)
+		s.setAsideRefused(f)
 		return
 	}
 	if f.damage != nil {
-		e.setAside(f.claim, f.damage)
+		s.setAside(f.claim, f.damage)
 		return
 	}
 	if err := f.claim.Remove(); err != nil {
-		e.o.Notice(err.Error())
+		s.o.Notice(err.Error())
 	}
 }
 
 // claim takes and reads one journal; nil where there is nothing to fold now.
-func (e *Engine) claim(ctx context.Context, turn string) (*folding, error) {
-	claim, ok, err := e.journals.Claim(ctx, turn)
+func (s *Store) claim(ctx context.Context, turn string) (*folding, error) {
+	claim, ok, err := s.journals.Claim(ctx, turn)
 	if err != nil || !ok {
 		return nil, err
 	}
-	e.pause("fold:claimed")
-	f, err := e.readFolding(claim)
+	s.pause("fold:claimed")
+	f, err := s.readFolding(claim)
 	switch {
 	case err == nil:
 		return f, nil
 	case errors.Is(err, journal.ErrDamaged):
-		e.setAside(claim, err)
+		s.setAside(claim, err)
 	default: // one that can't be read now must not hold up the others
 		claim.Release()
-		e.o.Notice(err.Error())
+		s.o.Notice(err.Error())
 	}
 	return nil, nil
 }
 
-func (e *Engine) setAside(claim *journal.Claimed, why error) {
+func (s *Store) setAside(claim *journal.Claimed, why error) {
 	name, err := claim.SetAside()
 	if err != nil {
-		e.o.Notice(err.Error())
+		s.o.Notice(err.Error())
 		return
 	}
-	e.o.Notice("set a damaged journal aside as " + name + ": " + why.Error())
+	s.o.Notice("set a damaged journal aside as " + name + ": " + why.Error())
 }
 
 // setAsideRefused keeps the file of a turn that can't be stored, out of the way of all
 // others.
-func (e *Engine) setAsideRefused(f *folding) {
-	called := f.accept.Chat.called()
+func (s *Store) setAsideRefused(f *folding) {
+	called := f.accept.Chat.Called()
 	name, err := f.claim.SetAside()
 	if err != nil {
-		e.o.Notice(fmt.Sprintf("a turn of %s can't be stored: %s; %s", called, cleanLine(f.refused.Error()), cleanLine(err.Error())))
+		s.o.Notice(fmt.Sprintf("a turn of %s can't be stored: %s; %s", called, sanitize.Line(f.refused.Error()), sanitize.Line(err.Error())))
 		return
 	}
-	e.o.Notice(fmt.Sprintf("a turn of %s can't be stored: %s; it is kept as %s, and all else works. "+
+	s.o.Notice(fmt.Sprintf("a turn of %s can't be stored: %s; it is kept as %s, and all else works. "+
 		"When the cause is mended, rename the file to %s.jsonl to have it stored",
-		called, cleanLine(f.refused.Error()), name, f.accept.TurnID))
+		called, sanitize.Line(f.refused.Error()), name, f.accept.TurnID))
 }
 
 // folding is one journal on its way into the store.
 type folding struct {
 	claim    *journal.Claimed
-	accept   *acceptance
-	answer   Message
-	calls    []ToolCall
+	accept   *chat.Acceptance
+	answer   chat.Message
+	calls    []chat.ToolCall
 	tokens   tokensOf
 	finished time.Time
 	lastSeq  event.Seq
@@ -303,34 +304,34 @@ type folding struct {
 	refused  error // why it can't be stored, if so
 	recorded bool  // its turn is in the store already
 	// brought are the messages that a fork brings along.
-	brought      []Message
-	broughtCalls []ToolCall // of these, as records of the fork
+	brought      []chat.Message
+	broughtCalls []chat.ToolCall // of these, as records of the fork
 	// decided are the decisions about their payloads.
-	decided []PayloadDecision
+	decided []chat.PayloadDecision
 	// artifacts keep the pages that their calls are shown by.
 	artifacts []keptArtifact
 	// summaries are those that the turn has made of older messages.
 	summaries []event.Summary
 }
 
-func (e *Engine) readFolding(claim *journal.Claimed) (*folding, error) {
+func (s *Store) readFolding(claim *journal.Claimed) (*folding, error) {
 	r, err := claim.Read()
 	if err != nil {
 		return nil, err
 	}
 	defer r.Close()
-	f := &folding{claim: claim, accept: new(acceptance), tokens: tokensOf{}}
+	f := &folding{claim: claim, accept: new(chat.Acceptance), tokens: tokensOf{}}
 	if err := r.Accept(f.accept); err != nil {
 		return nil, fmt.Errorf("%w: %w", journal.ErrDamaged, err)
 	}
 	if f.accept.Version == 0 || f.accept.TurnID != claim.Turn {
 		return nil, fmt.Errorf("%w: its first line is no acceptance of the turn", journal.ErrDamaged)
 	}
-	if f.accept.Version > appVersion {
+	if f.accept.Version > chat.AppVersion {
 		return nil, fmt.Errorf("journal %s has version %d, and this fettle reads %d: use the newer fettle",
-			claim.Turn, f.accept.Version, appVersion)
+			claim.Turn, f.accept.Version, chat.AppVersion)
 	}
-	red := newReducer(f.accept)
+	red := chat.NewReducer(f.accept)
 	for line, err := range r.Events() {
 		if errors.Is(err, journal.ErrDamaged) {
 			f.damage = err // what came before was acknowledged and is kept
@@ -339,24 +340,24 @@ func (e *Engine) readFolding(claim *journal.Claimed) (*folding, error) {
 		if err != nil {
 			return nil, err
 		}
-		red.add(line.Event)
+		red.Add(line.Event)
 		f.tokens.add(line.Event)
 		f.keep(line.Raw)
 	}
 	if r.Torn {
-		e.o.Notice("turn " + claim.Turn + ": its last event was torn by a crash and is dropped")
+		s.o.Notice("turn " + claim.Turn + ": its last event was torn by a crash and is dropped")
 	}
-	for _, ev := range red.interrupt(e.o.Now()) {
+	for _, ev := range red.Interrupt(s.o.Now()) {
 		raw, err := ev.Append(nil)
 		if err != nil {
 			return nil, err
 		}
-		red.add(ev)
+		red.Add(ev)
 		f.keep(raw)
 	}
-	f.answer, f.calls = red.message(), red.calls
-	f.finished, f.lastSeq = red.last.Time, red.last.Seq
-	f.summaries = red.summaries
+	f.answer, f.calls = red.Message(), red.Calls
+	f.finished, f.lastSeq = red.Last.Time, red.Last.Seq
+	f.summaries = red.Summaries
 	return f, nil
 }
 
@@ -365,7 +366,7 @@ func (e *Engine) readFolding(claim *journal.Claimed) (*folding, error) {
 func (f *folding) keep(raw []byte) {
 	f.size += len(raw) + 1
 	line := slices.Concat(raw, []byte{'\n'})
-	for piece := range slices.Chunk(line, largestPiece) {
+	for piece := range slices.Chunk(line, chat.LargestPiece) {
 		n := len(f.segments)
 		if n == 0 || len(f.segments[n-1])+len(piece) > segmentSize {
 			f.segments = append(f.segments, nil)
@@ -377,3 +378,15 @@ func (f *folding) keep(raw []byte) {
 
 // byOrder sorts by acceptance.
 func byOrder(a, b *folding) int { return cmp.Compare(a.accept.Order, b.accept.Order) }
+
+// added are the messages that the turn adds to its chat.
+func (f *folding) added() []chat.Message {
+	if f.accept.App != "" {
+		return nil
+	}
+	out := slices.Clone(f.brought)
+	if !f.accept.Again {
+		out = append(out, f.accept.Question())
+	}
+	return append(out, f.answer)
+}

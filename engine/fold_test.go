@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/kv"
@@ -119,7 +120,7 @@ func TestJournalsThatWereCutShort(t *testing.T) {
 		if e := last[event.Error](t, events); e.Code != string(fault.Interrupted) || !e.Retryable {
 			t.Errorf("cut at %d it ends with %+v", cut, e)
 		}
-		if m := b.chat(1).Messages[1]; m.Status != CutShort {
+		if m := b.chat(1).Messages[1]; m.Status != chat.CutShort {
 			t.Errorf("cut at %d it is kept as %s", cut, m.Status)
 		}
 		b.Close()
@@ -283,7 +284,7 @@ func TestCloseEndsLiveTurns(t *testing.T) {
 	if _, err := b.Start(t.Context(), ask("more")); fault.CodeOf(err) != fault.Interrupted {
 		t.Errorf("a closed engine: %v", err)
 	}
-	if m := b.reopen().chat(1).Messages[1]; m.Status != CutShort || m.Text() != "Half" {
+	if m := b.reopen().chat(1).Messages[1]; m.Status != chat.CutShort || m.Text() != "Half" {
 		t.Errorf("kept %+v", m)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/engine/event"
-	"github.com/fettle-cli/fettle/internal/harmless"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 	"github.com/fettle-cli/fettle/toolset"
 )
 
@@ -26,10 +26,10 @@ const (
 // formOf makes a form of a server's question. What it can't be shown as it is meant
 // is refused: a person would answer something else.
 func formOf(q toolset.Question) (*event.Form, error) {
-	f := &event.Form{Kind: event.FieldsForm, Server: q.Server, Message: harmless.Cut(strings.TrimSpace(harmless.Text(q.Message)), maxFormText)}
+	f := &event.Form{Kind: event.FieldsForm, Server: q.Server, Message: sanitize.Cut(strings.TrimSpace(sanitize.Text(q.Message)), maxFormText)}
 	if q.URL != "" {
 		f.Kind, f.URL = event.URLForm, q.URL
-		if harmless.Line(q.URL) != q.URL {
+		if sanitize.Line(q.URL) != q.URL {
 			return nil, errors.New("the address holds what can't be shown")
 		}
 		return f, nil
@@ -52,7 +52,7 @@ func formOf(q toolset.Question) (*event.Form, error) {
 		return nil, fmt.Errorf("the form has %d fields; %d are allowed", len(s.Properties), maxFields)
 	}
 	for _, name := range fieldOrder(s.Properties, s.Required) {
-		if name == "" || harmless.Line(name) != name || len(name) > maxFormLine {
+		if name == "" || sanitize.Line(name) != name || len(name) > maxFormLine {
 			return nil, errors.New("a field has a name that can't be shown")
 		}
 		field, err := fieldOf(name, s.Properties[name])
@@ -116,7 +116,7 @@ func fieldOf(name string, raw json.RawMessage) (event.FormField, error) {
 		return event.FormField{}, err
 	}
 	f := event.FormField{
-		Name: name, Title: harmless.Cut(harmless.Line(p.Title), maxFormLine), Description: harmless.Cut(harmless.Line(p.Description), maxFormText),
+		Name: name, Title: sanitize.Cut(sanitize.Line(p.Title), maxFormLine), Description: sanitize.Cut(sanitize.Line(p.Description), maxFormText),
 		Minimum: p.Minimum, Maximum: p.Maximum, MinLength: p.MinLength, MaxLength: p.MaxLength,
 	}
 	var err error
@@ -124,7 +124,7 @@ func fieldOf(name string, raw json.RawMessage) (event.FormField, error) {
 	case event.BooleanField, event.NumberField, event.IntegerField:
 		f.Type = p.Type
 	case "string":
-		f.Type, f.Format = event.StringField, harmless.Cut(harmless.Line(p.Format), maxFormLine)
+		f.Type, f.Format = event.StringField, sanitize.Cut(sanitize.Line(p.Format), maxFormLine)
 		if len(p.Enum)+len(p.OneOf) > 0 {
 			f.Type, f.Format = event.ChoiceField, ""
 			f.Options, err = optionsOf(p.Enum, p.EnumNames, p.OneOf)
@@ -136,7 +136,7 @@ func fieldOf(name string, raw json.RawMessage) (event.FormField, error) {
 		f.Type, f.MinItems, f.MaxItems = event.ChoicesField, p.MinItems, p.MaxItems
 		f.Options, err = optionsOf(p.Items.Enum, nil, p.Items.AnyOf)
 	default:
-		return f, fmt.Errorf("the type %q can't be filled in", harmless.Cut(harmless.Line(p.Type), maxFormLine))
+		return f, fmt.Errorf("the type %q can't be filled in", sanitize.Cut(sanitize.Line(p.Type), maxFormLine))
 	}
 	if err != nil {
 		return f, err
@@ -160,12 +160,12 @@ func optionsOf(values, names []string, titled []option) ([]event.FormOption, err
 	}
 	out := make([]event.FormOption, len(values))
 	for i, v := range values {
-		if harmless.Line(v) != v || len(v) > maxFormText {
+		if sanitize.Line(v) != v || len(v) > maxFormText {
 			return nil, errors.New("an option can't be shown")
 		}
 		out[i].Value = v
 		if i < len(names) {
-			out[i].Title = harmless.Cut(harmless.Line(names[i]), maxFormLine)
+			out[i].Title = sanitize.Cut(sanitize.Line(names[i]), maxFormLine)
 		}
 		if cmp.Or(out[i].Title, v) == v {
 			out[i].Title = ""

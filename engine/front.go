@@ -6,8 +6,10 @@ import (
 	"sync"
 
 	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/kv"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 	"github.com/fettle-cli/fettle/toolset"
 )
 
@@ -41,52 +43,52 @@ func (m *minted) drop(id string) {
 // NewChatID gives the id of a chat that isn't there yet, for a client that has to
 // name a conversation before anything is asked in it. [ChatRef.New] begins the
 // chat; until then it is nowhere.
-func (e *Engine) NewChatID() string {
-	id := e.newID()
-	e.minted.add(id)
+func (s *Store) NewChatID() string {
+	id := s.newID()
+	s.minted.add(id)
 	return id
 }
 
 // DropChatID forgets an id of NewChatID that no chat is to have.
-func (e *Engine) DropChatID(id string) { e.minted.drop(id) }
+func (s *Store) DropChatID(id string) { s.minted.drop(id) }
 
 // chatID is the id that a new chat has.
-func (e *Engine) chatID(r ChatRef) (string, error) {
+func (s *Store) chatID(r ChatRef) (string, error) {
 	switch {
 	case r.New == "":
-		return e.newID(), nil
-	case !e.minted.has(r.New):
-		return "", fault.New(fault.Usage, "no new chat can have the id "+cutRunes(cleanLine(r.New), maxName))
+		return s.newID(), nil
+	case !s.minted.has(r.New):
+		return "", fault.New(fault.Usage, "no new chat can have the id "+sanitize.Shorten(sanitize.Line(r.New), chat.MaxName))
 	}
 	return r.New, nil
 }
 
 // CheckWorkspace says why a folder can't be a chat's workspace, if that is so.
-func (e *Engine) CheckWorkspace(dir string) error {
-	return toolset.CheckBound(dir, e.places())
+func (s *Store) CheckWorkspace(dir string) error {
+	return toolset.CheckBound(dir, s.places())
 }
 
 // places are what a folder of the user's must keep away from.
-func (e *Engine) places() toolset.Places {
-	return toolset.Places{DataDir: e.o.DataDir, Own: e.o.Own}
+func (s *Store) places() toolset.Places {
+	return toolset.Places{DataDir: s.o.DataDir, Own: s.o.Own}
 }
 
 // StateByID gives a state by its id, as events name it; nil where the store has
 // it no longer.
-func (e *Engine) StateByID(ctx context.Context, id string) (*cas.Manifest, error) {
-	return e.manifest(ctx, id)
+func (s *Store) StateByID(ctx context.Context, id string) (*cas.Manifest, error) {
+	return s.manifest(ctx, id)
 }
 
 // ToolCalls gives the records of a chat's calls, of all branches and in no
 // particular order, as far as turns have ended.
-func (e *Engine) ToolCalls(ctx context.Context, chatID string) ([]ToolCall, error) {
-	if _, err := e.Fold(ctx, FoldAll); err != nil {
+func (s *Store) ToolCalls(ctx context.Context, chatID string) ([]chat.ToolCall, error) {
+	if _, err := s.Fold(ctx, FoldAll); err != nil {
 		return nil, err
 	}
-	var out []ToolCall
-	err := e.view(ctx, func(tx *kv.Tx) error {
+	var out []chat.ToolCall
+	err := s.view(ctx, func(tx *kv.Tx) error {
 		out = nil
-		for c, err := range legible(e, e.tables.calls.ByIndex(tx, "chat", kv.Str(chatID), kv.Range{})) {
+		for c, err := range legible(s, s.tables.calls.ByIndex(tx, "chat", kv.Str(chatID), kv.Range{})) {
 			if err != nil {
 				return err
 			}

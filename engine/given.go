@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/internal/record"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 // The bounds of a conversation that a request tells.
@@ -30,11 +33,11 @@ func (t *turn) checkHistory() error {
 
 // given makes messages of a conversation that a request tells: those of its
 // answers that belong to one question are one.
-func given(history []provider.Message) ([]Message, error) {
+func given(history []provider.Message) ([]chat.Message, error) {
 	if len(history) > maxGiven {
 		return nil, fault.New(fault.Usage, fmt.Sprintf("the conversation has %d messages; %d are allowed", len(history), maxGiven))
 	}
-	var out []Message
+	var out []chat.Message
 	size := 0
 	for i, m := range history {
 		size += givenSize(m.Parts)
@@ -64,7 +67,7 @@ func givenSize(parts []provider.Part) int {
 }
 
 // addGiven adds a message behind those that are there.
-func addGiven(out []Message, m provider.Message) ([]Message, error) {
+func addGiven(out []chat.Message, m provider.Message) ([]chat.Message, error) {
 	parts, err := givenParts(m)
 	if err != nil {
 		return nil, err
@@ -76,7 +79,7 @@ func addGiven(out []Message, m provider.Message) ([]Message, error) {
 	goesOn := last >= 0 && out[last].Role == provider.Assistant
 	switch m.Role {
 	case provider.User:
-		return append(out, Message{ID: fmt.Sprintf("given-%d", last+2), Role: provider.User, Parts: parts, Status: userMessage}), nil
+		return append(out, chat.Message{ID: fmt.Sprintf("given-%d", last+2), Role: provider.User, Parts: parts, Status: chat.UserMessage}), nil
 	case provider.Assistant:
 		if goesOn {
 			step := nextStep(out[last].Parts)
@@ -86,7 +89,7 @@ func addGiven(out []Message, m provider.Message) ([]Message, error) {
 			out[last].Parts = append(out[last].Parts, shifted(parts, step)...)
 			return out, nil
 		}
-		return append(out, Message{ID: fmt.Sprintf("given-%d", last+2), Role: provider.Assistant, Parts: parts, Status: Answered}), nil
+		return append(out, chat.Message{ID: fmt.Sprintf("given-%d", last+2), Role: provider.Assistant, Parts: parts, Status: chat.Answered}), nil
 	}
 	if !goesOn {
 		return nil, fmt.Errorf("the result of %s has no call before it", parts[0].Result.ID)
@@ -99,7 +102,7 @@ func addGiven(out []Message, m provider.Message) ([]Message, error) {
 			return nil, fmt.Errorf("the result of %s has no call before it", r.ID)
 		}
 		delete(pending, r.ID)
-		r.Name, r.Outside = id, bareID(id)
+		r.Name, r.Outside = id, chat.BareID(id)
 	}
 	for i := range parts {
 		parts[i].Step = max(0, nextStep(out[last].Parts)-1)
@@ -111,11 +114,11 @@ func addGiven(out []Message, m provider.Message) ([]Message, error) {
 // givenParts are the parts of a message, checked and made our own.
 func givenParts(m provider.Message) ([]provider.Part, error) {
 	if m.Role != provider.User && m.Role != provider.Assistant && m.Role != provider.Tool {
-		return nil, fmt.Errorf("there is no role %q", short(string(m.Role)))
+		return nil, fmt.Errorf("there is no role %q", chat.Short(string(m.Role)))
 	}
 	var out []provider.Part
 	for _, p := range m.Parts {
-		q := provider.Part{Kind: p.Kind, Text: clean(p.Text), Name: cleanLine(p.Name), MIME: cleanLine(p.MIME), Data: p.Data}
+		q := provider.Part{Kind: p.Kind, Text: clean(p.Text), Name: sanitize.Line(p.Name), MIME: sanitize.Line(p.MIME), Data: p.Data}
 		fits := false
 		switch p.Kind {
 		case provider.TextPart:
@@ -131,11 +134,11 @@ func givenParts(m provider.Message) ([]provider.Part, error) {
 		case provider.ToolCallPart:
 			if fits = m.Role == provider.Assistant && p.Call != nil; fits {
 				call := *p.Call
-				call.ID, call.Name = cleanLine(call.ID), cleanLine(call.Name)
-				if err := checkCall(call.ID, call.Name, call.Args); err != nil {
+				call.ID, call.Name = sanitize.Line(call.ID), sanitize.Line(call.Name)
+				if err := chat.CheckCall(call.ID, call.Name, call.Args); err != nil {
 					return nil, err
 				}
-				if !isObject(call.Extra) {
+				if !record.IsObject(call.Extra) {
 					call.Extra = nil
 				}
 				q.Call = &call
@@ -143,15 +146,15 @@ func givenParts(m provider.Message) ([]provider.Part, error) {
 		case provider.ToolResultPart:
 			if fits = m.Role == provider.Tool && p.Result != nil; fits {
 				r := *p.Result
-				if err := checkMedia(r.Media); err != nil {
+				if err := chat.CheckMedia(r.Media); err != nil {
 					return nil, err
 				}
-				r.ID, r.Text, r.Media = cleanLine(r.ID), clean(clip(r.Text, maxResult)), ownMedia(r.Media)
+				r.ID, r.Text, r.Media = sanitize.Line(r.ID), clean(sanitize.Clip(r.Text, maxResult)), chat.OwnMedia(r.Media)
 				q.Result = &r
 			}
 		}
 		if !fits {
-			return nil, fmt.Errorf("a message of %s can't have a part of type %q there", m.Role, short(string(p.Kind)))
+			return nil, fmt.Errorf("a message of %s can't have a part of type %q there", m.Role, chat.Short(string(p.Kind)))
 		}
 		out = append(out, q)
 	}
@@ -161,7 +164,7 @@ func givenParts(m provider.Message) ([]provider.Part, error) {
 // ownParts makes the model that is asked the author of the calls and the reasoning details
 // of a history that a client sent, where they name no model: the client passes back what
 // that model's provider sent.
-func (t *turn) ownParts(path []Message) {
+func (t *turn) ownParts(path []chat.Message) {
 	for _, m := range path {
 		for i := range m.Parts {
 			p := &m.Parts[i]

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
 
@@ -17,12 +18,12 @@ const glanceJournals = 2 * FoldBacklog
 // Glance lists chats as far as that can be told without writing anything, the
 // last used first and at most limit of them: what the store has, and the turns
 // that still wait in journals, live ones too. It folds nothing, so it is quick,
-// and what can't be read is left out. It is for suggestions; [Engine.Chats] is
+// and what can't be read is left out. It is for suggestions; [Store.Chats] is
 // the list that holds.
-func (e *Engine) Glance(ctx context.Context, limit int) ([]Chat, error) {
-	chats := map[string]Chat{}
-	err := e.view(ctx, func(tx *kv.Tx) error {
-		page, err := e.recentPage(tx, kv.Range{Reverse: true, Limit: limit})
+func (s *Store) Glance(ctx context.Context, limit int) ([]chat.Chat, error) {
+	chats := map[string]chat.Chat{}
+	err := s.view(ctx, func(tx *kv.Tx) error {
+		page, err := s.recentPage(tx, kv.Range{Reverse: true, Limit: limit})
 		for _, c := range page.Records {
 			chats[c.ID] = *c
 		}
@@ -31,7 +32,7 @@ func (e *Engine) Glance(ctx context.Context, limit int) ([]Chat, error) {
 	if err != nil && !errors.Is(err, kv.ErrNotFound) {
 		return nil, err
 	}
-	turns, err := e.journals.Turns()
+	turns, err := s.journals.Turns()
 	if err != nil {
 		return nil, storeFault("list the journals", err)
 	}
@@ -39,36 +40,36 @@ func (e *Engine) Glance(ctx context.Context, limit int) ([]Chat, error) {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		if c, ok := e.accepted(turn); ok && c.LastTurn > chats[c.ID].LastTurn {
+		if c, ok := s.accepted(turn); ok && c.LastTurn > chats[c.ID].LastTurn {
 			if known, ok := chats[c.ID]; ok {
 				c.Title = known.Title // it may have been renamed since the turn began
 			}
 			chats[c.ID] = c
 		}
 	}
-	out := make([]Chat, 0, len(chats))
+	out := make([]chat.Chat, 0, len(chats))
 	for _, c := range chats {
 		out = append(out, c)
 	}
-	slices.SortFunc(out, func(a, b Chat) int { return cmp.Compare(b.LastTurn, a.LastTurn) })
+	slices.SortFunc(out, func(a, b chat.Chat) int { return cmp.Compare(b.LastTurn, a.LastTurn) })
 	return out[:min(len(out), limit)], nil
 }
 
 // accepted gives the chat of a turn that has a journal, as it was accepted.
-func (e *Engine) accepted(turn string) (Chat, bool) {
-	r, err := e.journals.Read(turn)
+func (s *Store) accepted(turn string) (chat.Chat, bool) {
+	r, err := s.journals.Read(turn)
 	if err != nil {
-		return Chat{}, false
+		return chat.Chat{}, false
 	}
 	defer r.Close()
 	var a struct {
 		Version int       `json:"journal"`
 		Order   int64     `json:"order"`
-		Chat    Chat      `json:"chat"`
+		Chat    chat.Chat `json:"chat"`
 		Time    time.Time `json:"time"`
 	}
-	if r.Accept(&a) != nil || a.Version != journalVersion || a.Chat.ID == "" {
-		return Chat{}, false
+	if r.Accept(&a) != nil || a.Version != chat.JournalVersion || a.Chat.ID == "" {
+		return chat.Chat{}, false
 	}
 	a.Chat.LastTurn, a.Chat.UpdatedAt = a.Order, a.Time
 	return a.Chat, true

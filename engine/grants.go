@@ -7,11 +7,13 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/internal/atomicfile"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/internal/record"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 // Grant is a remembered approval: a rule that a person made by answering.
@@ -22,23 +24,23 @@ type Grant struct {
 }
 
 // grant remembers an approval.
-func (e *Engine) grant(ctx context.Context, d event.Decision, chatID, rule string) error {
-	g := Grant{Pattern: rule, MadeAt: e.o.Now()}
+func (s *Store) grant(ctx context.Context, d event.Decision, chatID, rule string) error {
+	g := Grant{Pattern: rule, MadeAt: s.o.Now()}
 	if d == event.AllowChat {
 		g.Scope = chatID
 	}
-	release, err := e.shareData(ctx, nil)
+	release, err := s.shareData(ctx, nil)
 	if err != nil {
 		return err
 	}
 	defer release()
-	err = e.store.UpdateSync(ctx, func(tx *kv.Tx) error {
-		return putBounded(e, tx, e.tables.grants, &g, "the approval of "+cutRunes(cleanLine(g.Pattern), maxName))
+	err = s.store.UpdateSync(ctx, func(tx *kv.Tx) error {
+		return putBounded(s, tx, s.tables.grants, &g, "the approval of "+sanitize.Shorten(sanitize.Line(g.Pattern), chat.MaxName))
 	})
 	if err != nil {
-		return e.storeTrouble(err)
+		return s.storeTrouble(err)
 	}
-	return e.mirror(ctx)
+	return s.mirror(ctx)
 }
 
 // catalog mirrors what turns need of the store without opening it (DESIGN §8).
@@ -55,42 +57,42 @@ type catalog struct {
 
 const catalogVersion = 1
 
-func (e *Engine) catalogFile() string { return filepath.Join(e.o.DataDir, "catalog.json") }
+func (s *Store) catalogFile() string { return filepath.Join(s.o.DataDir, "catalog.json") }
 
 // mirrorTime bounds the writing of the catalogue, for which the store may have
 // to be waited for.
 const mirrorTime = 15 * time.Second
 
 // mirror writes the catalogue anew from the store, whose word it repeats.
-func (e *Engine) mirror(ctx context.Context) error {
+func (s *Store) mirror(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, mirrorTime)
 	defer cancel()
-	letData, err := e.shareData(ctx, nil)
+	letData, err := s.shareData(ctx, nil)
 	if err != nil {
 		return err
 	}
 	defer letData()
-	release, err := e.lock(ctx, "catalog", nil)
+	release, err := s.lock(ctx, "catalog", nil)
 	if err != nil {
 		return err
 	}
 	defer release()
 	c := catalog{Version: catalogVersion}
-	if old, err := e.readCatalog(); err == nil {
+	if old, err := s.readCatalog(); err == nil {
 		c.Models = old.Models
 	}
-	err = e.view(ctx, func(tx *kv.Tx) error {
+	err = s.view(ctx, func(tx *kv.Tx) error {
 		c.Grants = nil
-		for g, err := range legible(e, e.tables.grants.Scan(tx, kv.Range{})) {
+		for g, err := range legible(s, s.tables.grants.Scan(tx, kv.Range{})) {
 			if err != nil {
 				return err
 			}
 			c.Grants = append(c.Grants, *g)
 		}
-		if c.PurgeDue, err = e.nextPurge(tx); err != nil {
+		if c.PurgeDue, err = s.nextPurge(tx); err != nil {
 			return err
 		}
-		u, err := e.upkeepIn(tx)
+		u, err := s.upkeepIn(tx)
 		if due := u.dueInTidy(); !u.Since.IsZero() {
 			c.CollectDue = &due
 		}
@@ -103,7 +105,7 @@ func (e *Engine) mirror(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return replaceFile(e.catalogFile(), data)
+	return replaceFile(s.catalogFile(), data)
 }
 
 // replaceFile replaces a file of the data directory, and makes it durable.
@@ -115,10 +117,10 @@ func replaceFile(path string, data []byte) error {
 }
 
 // granted gives the rules that people have made for a chat and for all.
-func (e *Engine) granted(chatID string) permission.Policy {
-	c, err := e.readCatalog()
+func (s *Store) granted(chatID string) permission.Policy {
+	c, err := s.readCatalog()
 	if err != nil {
-		e.o.Notice("remembered approvals are not used: " + e.catalogFile() + " can't be read")
+		s.o.Notice("remembered approvals are not used: " + s.catalogFile() + " can't be read")
 	}
 	var p permission.Policy
 	for _, g := range c.Grants {
@@ -130,9 +132,9 @@ func (e *Engine) granted(chatID string) permission.Policy {
 }
 
 // readCatalog reads the catalogue; where there is none it is empty.
-func (e *Engine) readCatalog() (catalog, error) {
+func (s *Store) readCatalog() (catalog, error) {
 	var c catalog
-	data, err := atomicfile.ReadFile(e.catalogFile())
+	data, err := atomicfile.ReadFile(s.catalogFile())
 	if err != nil {
 		return c, nil // nobody has granted or deleted anything
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
 
@@ -27,7 +28,7 @@ func heldBench(t *testing.T) *bench {
 // fill imports chats of so many messages each. The first has the word quokka.
 func (b *bench) fill(chats, messages int) {
 	b.t.Helper()
-	var docs []*ChatDocument
+	var docs []*chat.Document
 	for i := range chats {
 		d := longDocument(i, messages)
 		if i == 0 {
@@ -165,8 +166,8 @@ func TestReadsInALongChat(t *testing.T) {
 	small, large := heldBench(t), heldBench(t)
 	for b, n := range map[*bench]int{small: 40, large: 1600} {
 		doc := longDocument(0, n)
-		doc.Messages[n-5].Summary = &Summary{Text: "so far", Messages: n - 4, Model: "script/m.yaml"}
-		if _, err := b.importChats(t.Context(), []*ChatDocument{doc}, RefuseExisting); err != nil {
+		doc.Messages[n-5].Summary = &chat.Summary{Text: "so far", Messages: n - 4, Model: "script/m.yaml"}
+		if _, err := b.importChats(t.Context(), []*chat.Document{doc}, RefuseExisting); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -218,7 +219,7 @@ func TestWorkFollowsTheText(t *testing.T) {
 		{"import of many chats", func(b *bench) error { b.fill(size(b, chats), 6); return nil }},
 		{"import of a long chat", func(b *bench) error {
 			doc := longDocument(9999, size(b, messages))
-			_, err := b.importChats(ctx, []*ChatDocument{doc}, RefuseExisting)
+			_, err := b.importChats(ctx, []*chat.Document{doc}, RefuseExisting)
 			return err
 		}},
 		{"branches", func(b *bench) error {
@@ -254,7 +255,7 @@ func TestAnImportWritesAWordOnce(t *testing.T) {
 	t.Parallel()
 	const groups, messages = 4, 2
 	one, many := heldBench(t), heldBench(t)
-	docs := func(first, n int) (out []*ChatDocument) {
+	docs := func(first, n int) (out []*chat.Document) {
 		for i := range n {
 			out = append(out, longDocument(first+i, messages))
 		}
@@ -300,7 +301,7 @@ func TestASlowImportOpensTheStoreOnce(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, echoScript)
 	const idle = 300 * time.Millisecond // longer than the store stays open by itself
-	docs := func(yield func(*ChatDocument, error) bool) {
+	docs := func(yield func(*chat.Document, error) bool) {
 		for i := range 2*insertGroup + 1 {
 			if i%insertGroup == 0 {
 				time.Sleep(idle)
@@ -319,7 +320,7 @@ func TestASlowImportOpensTheStoreOnce(t *testing.T) {
 }
 
 // lastUsed is the chat that was used last.
-func (b *bench) lastUsed() Chat {
+func (b *bench) lastUsed() chat.Chat {
 	b.t.Helper()
 	page, err := b.Chats(b.t.Context(), ListChats{Limit: 1})
 	if err != nil || len(page.Chats) != 1 {

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/gitguard"
 )
@@ -179,7 +180,7 @@ func (g *guard) leaveNow(users *int) {
 	}
 	if g.calls+g.processes > 0 {
 		if err := g.note(context.Background()); err != nil { // the one from before serves, too
-			g.e.o.Notice(cleanLine(err.Error()))
+			g.e.o.Notice(sanitize.Line(err.Error()))
 		}
 		return
 	}

@@ -79,8 +79,8 @@ func (g *guard) note(ctx context.Context) error {
 }
 
 // lockRecord locks a record for the process that wrote it.
-func (e *Engine) lockRecord(name string) (release func(), err error) {
-	path, err := e.lockPath("guard-" + name)
+func (s *Store) lockRecord(name string) (release func(), err error) {
+	path, err := s.lockPath("guard-" + name)
 	if err != nil {
 		return nil, err
 	}

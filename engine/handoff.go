@@ -11,6 +11,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 const (
@@ -147,7 +148,7 @@ func handoffReason(args json.RawMessage) string {
 		Reason string `json:"reason"`
 	}
 	_ = json.Unmarshal(args, &given) // a handoff without a reason is one all the same
-	return clip(clean(strings.TrimSpace(given.Reason)), maxReason)
+	return sanitize.Clip(clean(strings.TrimSpace(given.Reason)), maxReason)
 }
 
 // forgotten is the handoff of an agent that neither answers nor handed over,
@@ -197,7 +198,7 @@ func (t *turn) agentModel() error {
 	if err != nil {
 		return models.Explain(ref, err)
 	}
-	c.since = t.red.step
+	c.since = t.red.Step
 	t.useModel(c)
 	return t.noteLeftOut()
 }

@@ -59,8 +59,8 @@ type HeldLock struct{ Name, Owner string }
 
 // Health looks at the data directory. It makes and mends nothing, and waits for
 // nobody; the store's lock is held while it is looked at, if it is free.
-func (e *Engine) Health(ctx context.Context) Health {
-	h := Health{Dir: e.o.DataDir}
+func (s *Store) Health(ctx context.Context) Health {
+	h := Health{Dir: s.o.DataDir}
 	h.Free, h.Need = freeAt(h.Dir)
 	entries, err := os.ReadDir(h.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -75,8 +75,8 @@ func (e *Engine) Health(ctx context.Context) Health {
 	if inner, err := os.ReadDir(filepath.Join(h.Dir, "locks")); err == nil {
 		h.Locks = append(h.Locks, heldLocks(filepath.Join(h.Dir, "locks"), inner, "")...)
 	}
-	h.Err = h.lookAtJournals(e.journals)
-	h.Store = e.storeHealth(ctx)
+	h.Err = h.lookAtJournals(s.journals)
+	h.Store = s.storeHealth(ctx)
 	return h
 }
 
@@ -135,12 +135,12 @@ func heldLocks(dir string, entries []fs.DirEntry, suffix string) []HeldLock {
 	return out
 }
 
-func (e *Engine) storeHealth(ctx context.Context) StoreHealth {
-	found, err := kv.Probe(ctx, e.storeDir())
+func (s *Store) storeHealth(ctx context.Context) StoreHealth {
+	found, err := kv.Probe(ctx, s.storeDir())
 	h := StoreHealth{Exists: found.Exists, Clean: found.Clean, Opened: found.Opened, Schema: found.Schema}
 	switch {
 	case err != nil:
-		h.Err = e.storeTrouble(err)
+		h.Err = s.storeTrouble(err)
 	case found.Busy:
 		h.Owner = ownerName(found.PID)
 	}

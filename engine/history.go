@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/engine/chat"
 )
 
 // step is one change of a workspace that can be undone: a tool call, files that
@@ -30,7 +31,7 @@ type step struct {
 // The steps lie in a stack. A new step cuts off what is undone and goes on top;
 // undo and redo only move the mark between what is done and what is undone.
 type history struct {
-	e      *Engine
+	e      *Store
 	chat   string
 	active *cas.Manifest
 	read   int // manifests so far
@@ -41,9 +42,9 @@ const maxHistory = 100_000
 
 // history begins at a chat's active state; the state is nil where it isn't
 // there any more.
-func (e *Engine) history(ctx context.Context, chat Chat) (*history, error) {
-	m, err := e.manifest(ctx, chat.ActiveManifest)
-	return &history{e: e, chat: chat.ID, active: m}, err
+func (s *Store) history(ctx context.Context, chat chat.Chat) (*history, error) {
+	m, err := s.manifest(ctx, chat.ActiveManifest)
+	return &history{e: s, chat: chat.ID, active: m}, err
 }
 
 // before is the state that one came after; nil where the history begins, as an
@@ -229,11 +230,11 @@ func (h *history) mark(ctx context.Context) (next, top *step, err error) {
 }
 
 // eachChange calls a function for each path that differs between two states.
-func (e *Engine) eachChange(ctx context.Context, from, to *cas.Manifest, each func(path string)) error {
+func (s *Store) eachChange(ctx context.Context, from, to *cas.Manifest, each func(path string)) error {
 	if from.Root == to.Root {
 		return nil
 	}
-	for c, err := range e.edits(ctx, from.Root, to.Root) {
+	for c, err := range s.edits(ctx, from.Root, to.Root) {
 		if err != nil {
 			return stateFault(fmt.Sprintf("compare the states %s and %s", from.ID, to.ID), err)
 		}
@@ -244,10 +245,10 @@ func (e *Engine) eachChange(ctx context.Context, from, to *cas.Manifest, each fu
 
 // edits yields what differs between two states, apart from what a rule leaves out of one of
 // them: there nothing is known to have changed. Such a path comes before all that is below.
-func (e *Engine) edits(ctx context.Context, from, to cas.Digest) iter.Seq2[cas.Change, error] {
+func (s *Store) edits(ctx context.Context, from, to cas.Digest) iter.Seq2[cas.Change, error] {
 	return func(yield func(cas.Change, error) bool) {
 		ruled := ""
-		for c, err := range e.states.Diff(ctx, from, to) {
+		for c, err := range s.states.Diff(ctx, from, to) {
 			if err == nil && isOmitted(c.Old) != isOmitted(c.New) && c.Old != nil && c.New != nil {
 				ruled = c.Path + "/"
 				continue

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/engine/budget"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/provider/anthropic"
@@ -202,19 +203,19 @@ func randomTurn(r *rand.Rand, w *wireRules) []event.Event {
 // cutHistories are the requests that may follow a turn of which these events
 // were kept.
 func cutHistories(w *wireRules, events []event.Event) []assembly {
-	question := func(text string) Message {
-		return Message{Role: provider.User, Parts: []provider.Part{
+	question := func(text string) chat.Message {
+		return chat.Message{Role: provider.User, Parts: []provider.Part{
 			{Kind: provider.FilePart, Name: "a.txt", Text: "file"}, {Kind: provider.TextPart, Text: text}}}
 	}
-	red := newReducer(&acceptance{TurnID: "t", Model: w.ref()})
+	red := chat.NewReducer(&chat.Acceptance{TurnID: "t", Model: w.ref()})
 	for _, e := range events {
-		red.add(e)
+		red.Add(e)
 	}
-	for _, e := range red.interrupt(time.Unix(9, 0)) {
-		red.add(e)
+	for _, e := range red.Interrupt(time.Unix(9, 0)) {
+		red.Add(e)
 	}
-	history := []Message{question("first"), red.message(), question("second"),
-		{Role: provider.Assistant, Status: CutShort}, question("third")}
+	history := []chat.Message{question("first"), red.Message(), question("second"),
+		{Role: provider.Assistant, Status: chat.CutShort}, question("third")}
 	spec := []provider.ToolSpec{{Name: "look", Description: "Looks.", InputSchema: []byte(`{"type":"object"}`)}}
 	base := assembly{
 		model: w.model, ref: w.ref(), system: "Be brief.", history: history, tools: spec,
@@ -248,7 +249,7 @@ func madeToFit(a assembly, limit int) (assembly, bool) {
 	}
 	for _, r := range plan.Replace {
 		n := coveredBy(all[r.To:])
-		a.fit.summary = &Summary{Text: "NOTES", Messages: n}
+		a.fit.summary = &chat.Summary{Text: "NOTES", Messages: n}
 		a.history = a.history[n:]
 	}
 	return a, true

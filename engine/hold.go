@@ -14,7 +14,7 @@ import (
 
 // dataLock is the name of the lock of the data directory as a whole. Every process
 // holds it shared while it changes something there, for all steps of that change;
-// [Engine.RestoreBackup] holds it alone while it replaces the directory's contents.
+// [Store.RestoreBackup] holds it alone while it replaces the directory's contents.
 const dataLock = "data"
 
 // holding counts the operations of one Engine that change the data directory. The
@@ -60,8 +60,8 @@ func (h *holding) leave() {
 // that changes the store or a file of the data directory calls it, for the whole of the
 // change; a test fails if one does not, see unheldWrite. onWait, which may be nil, is
 // called with the owner of the lock if that is another process.
-func (e *Engine) shareData(ctx context.Context, onWait func(string)) (release func(), err error) {
-	h := &e.held
+func (s *Store) shareData(ctx context.Context, onWait func(string)) (release func(), err error) {
+	h := &s.held
 	if h.join() {
 		return sync.OnceFunc(h.leave), nil
 	}
@@ -74,7 +74,7 @@ func (e *Engine) shareData(ctx context.Context, onWait func(string)) (release fu
 	if h.join() {
 		return sync.OnceFunc(h.leave), nil
 	}
-	shared, err := e.takeShared(ctx, onWait)
+	shared, err := s.takeShared(ctx, onWait)
 	if err != nil {
 		return nil, err
 	}
@@ -83,26 +83,26 @@ func (e *Engine) shareData(ctx context.Context, onWait func(string)) (release fu
 }
 
 // takeShared takes the lock of the data directory, shared with other processes.
-func (e *Engine) takeShared(ctx context.Context, onWait func(string)) (release func(), err error) {
+func (s *Store) takeShared(ctx context.Context, onWait func(string)) (release func(), err error) {
 	if onWait == nil {
-		onWait = func(owner string) { e.o.Notice("waiting for a backup that is being restored, " + owner) }
+		onWait = func(owner string) { s.o.Notice("waiting for a backup that is being restored, " + owner) }
 	}
 	for {
-		shared, err := e.lockShared(ctx, dataLock, onWait)
+		shared, err := s.lockShared(ctx, dataLock, onWait)
 		if err != nil {
 			return nil, err
 		}
-		if _, err := os.Lstat(filepath.Join(e.o.DataDir, markName)); errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Lstat(filepath.Join(s.o.DataDir, markName)); errors.Is(err, fs.ErrNotExist) {
 			return func() {
 				shared()
 				// A shared holder leaves the lock's file; the last one removes it.
-				if last, ok, err := lockfile.Try(filepath.Join(e.o.DataDir, "locks", dataLock)); ok && err == nil {
+				if last, ok, err := lockfile.Try(filepath.Join(s.o.DataDir, "locks", dataLock)); ok && err == nil {
 					last()
 				}
 			}, nil
 		}
 		shared()
-		if err := FinishRestore(ctx, e.o.DataDir, e.o.Notice); err != nil {
+		if err := FinishRestore(ctx, s.o.DataDir, s.o.Notice); err != nil {
 			return nil, err
 		}
 	}
@@ -115,17 +115,17 @@ var unheldWrite = func() {}
 
 // holdWrite keeps the data directory from being replaced during one write of the store.
 // The operation that the write belongs to should hold it already.
-func (e *Engine) holdWrite(ctx context.Context) (release func(), err error) {
-	if e.held.join() {
-		return e.held.leave, nil
+func (s *Store) holdWrite(ctx context.Context) (release func(), err error) {
+	if s.held.join() {
+		return s.held.leave, nil
 	}
 	unheldWrite()
-	return e.shareData(ctx, nil)
+	return s.shareData(ctx, nil)
 }
 
 // lockShared is lock for what many may hold.
-func (e *Engine) lockShared(ctx context.Context, name string, onWait func(string)) (func(), error) {
-	path, err := e.lockPath(name)
+func (s *Store) lockShared(ctx context.Context, name string, onWait func(string)) (func(), error) {
+	path, err := s.lockPath(name)
 	if err != nil {
 		return nil, err
 	}
@@ -139,14 +139,14 @@ func (e *Engine) lockShared(ctx context.Context, name string, onWait func(string
 // lock takes a lock of the data directory. A wait is reported to onWait at once; if
 // that is nil, it becomes a notice after a while, since such locks are mostly held for
 // milliseconds.
-func (e *Engine) lock(ctx context.Context, name string, onWait func(string)) (func(), error) {
-	path, err := e.lockPath(name)
+func (s *Store) lock(ctx context.Context, name string, onWait func(string)) (func(), error) {
+	path, err := s.lockPath(name)
 	if err != nil {
 		return nil, err
 	}
 	p := lockfile.Patience{OnWait: onWait}
 	if onWait == nil {
-		p = lockfile.Patience{Quiet: lockfile.Soon, OnWait: e.noticeWait}
+		p = lockfile.Patience{Quiet: lockfile.Soon, OnWait: s.noticeWait}
 	}
 	release, err := lockfile.Wait(ctx, path, p)
 	if err != nil {
@@ -156,12 +156,12 @@ func (e *Engine) lock(ctx context.Context, name string, onWait func(string)) (fu
 }
 
 // noticeWait emits a notice that names the process that is waited for.
-func (e *Engine) noticeWait(owner string) {
-	e.o.Notice("waiting for " + cmp.Or(owner, "another process"))
+func (s *Store) noticeWait(owner string) {
+	s.o.Notice("waiting for " + cmp.Or(owner, "another process"))
 }
 
-func (e *Engine) lockPath(name string) (string, error) {
-	dir := filepath.Join(e.o.DataDir, "locks")
+func (s *Store) lockPath(name string) (string, error) {
+	dir := filepath.Join(s.o.DataDir, "locks")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", storeFault("make the folder of locks", err)
 	}

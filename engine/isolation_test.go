@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/search"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/internal/record/recordtest"
@@ -143,7 +144,7 @@ func (b *bench) othersWork(t *testing.T) {
 	}
 	page, err := b.Chats(ctx, ListChats{})
 	check("list", err)
-	if !slices.ContainsFunc(page.Chats, func(c Chat) bool { return c.Number == 2 }) {
+	if !slices.ContainsFunc(page.Chats, func(c chat.Chat) bool { return c.Number == 2 }) {
 		t.Errorf("chat 2 is not listed: %d chats", len(page.Chats))
 	}
 	one, err := b.Chats(ctx, ListChats{Limit: 1})
@@ -221,16 +222,16 @@ func TestOneJournalThatCannotBeStoredHoldsUpNoOther(t *testing.T) {
 	for name, c := range map[string]struct {
 		// spoil makes the next turn of chat 1 one that can't be stored, after it was
 		// accepted.
-		spoil func(*bench, Chat)
+		spoil func(*bench, chat.Chat)
 		aside bool
 	}{
-		"its chat's record is damaged":    {func(b *bench, c Chat) { b.spoil("chats", c.ID) }, true},
-		"its chat's messages are damaged": {func(b *bench, c Chat) { b.spoil("messages", c.ID) }, false},
-		"the sums of its tokens are damaged": {func(b *bench, c Chat) {
+		"its chat's record is damaged":    {func(b *bench, c chat.Chat) { b.spoil("chats", c.ID) }, true},
+		"its chat's messages are damaged": {func(b *bench, c chat.Chat) { b.spoil("messages", c.ID) }, false},
+		"the sums of its tokens are damaged": {func(b *bench, c chat.Chat) {
 			b.spoil("usage_chats", c.ID)
 			b.spoil("usage_days", "rogue")
 		}, false},
-		"a key is too long": {func(b *bench, c Chat) {
+		"a key is too long": {func(b *bench, c chat.Chat) {
 			b.rewriteJournals(func(line []byte) []byte {
 				return bytes.ReplaceAll(line, []byte(`"tool_call_id":"`), []byte(`"tool_call_id":"`+strings.Repeat("x", 20<<10)))
 			}, c.ID)
@@ -307,7 +308,7 @@ func holds[T any](t *testing.T, b *bench, table *kv.Table[T]) string {
 				continue
 			}
 			set(text)
-			err := b.store.Update(t.Context(), func(tx *kv.Tx) error { return putBounded(b.Engine, tx, table, &rec, "the record") })
+			err := b.store.Update(t.Context(), func(tx *kv.Tx) error { return putBounded(b.Store, tx, table, &rec, "the record") })
 			var big *kv.TooBigError
 			switch {
 			case err == nil:

@@ -10,13 +10,14 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/toolset"
 )
 
 // knowKept refuses paths to be kept that nothing ever had, since what was meant would
 // not be kept. to is what is going to be brought back.
-func (e *Engine) knowKept(ctx context.Context, chat Chat, ws *toolset.Workspace, to *cas.Manifest, keep []string) error {
+func (s *Store) knowKept(ctx context.Context, chat chat.Chat, ws *toolset.Workspace, to *cas.Manifest, keep []string) error {
 	for _, named := range keep {
 		name := strings.Trim(named, "/")
 		if name == "" {
@@ -25,9 +26,9 @@ func (e *Engine) knowKept(ctx context.Context, chat Chat, ws *toolset.Workspace,
 		if _, err := ws.Root.Lstat(filepath.FromSlash(name)); err == nil {
 			continue
 		}
-		known, err := e.inState(ctx, to, name)
+		known, err := s.inState(ctx, to, name)
 		if err == nil && !known {
-			known, err = e.everHad(ctx, chat, name)
+			known, err = s.everHad(ctx, chat, name)
 		}
 		switch {
 		case err != nil:
@@ -42,36 +43,36 @@ func (e *Engine) knowKept(ctx context.Context, chat Chat, ws *toolset.Workspace,
 }
 
 // HasPath reports whether a chat's folder, or any state of it, has a path.
-func (e *Engine) HasPath(ctx context.Context, ref ChatRef, name string) (bool, error) {
-	chat, err := e.FindChat(ctx, ref)
+func (s *Store) HasPath(ctx context.Context, ref ChatRef, name string) (bool, error) {
+	chat, err := s.FindChat(ctx, ref)
 	if err != nil {
 		return false, err
 	}
 	name = path.Clean(name)
 	if local := filepath.FromSlash(name); filepath.IsLocal(local) {
-		if _, err := os.Lstat(filepath.Join(e.WorkspacePath(chat), local)); err == nil {
+		if _, err := os.Lstat(filepath.Join(s.WorkspacePath(chat), local)); err == nil {
 			return true, nil
 		}
 	}
-	return e.everHad(ctx, chat, name)
+	return s.everHad(ctx, chat, name)
 }
 
 // everHad tells whether any state of a chat has a path.
-func (e *Engine) everHad(ctx context.Context, chat Chat, name string) (bool, error) {
-	all, err := e.states.Manifests(ctx, chat.ID)
+func (s *Store) everHad(ctx context.Context, chat chat.Chat, name string) (bool, error) {
+	all, err := s.states.Manifests(ctx, chat.ID)
 	if err != nil {
 		return false, stateFault("list the states", err)
 	}
 	for _, m := range all {
-		if has, err := e.inState(ctx, m, name); has || err != nil {
+		if has, err := s.inState(ctx, m, name); has || err != nil {
 			return has, err
 		}
 	}
 	return false, nil
 }
 
-func (e *Engine) inState(ctx context.Context, m *cas.Manifest, name string) (bool, error) {
-	_, err := e.states.Lookup(ctx, m.Root, name)
+func (s *Store) inState(ctx context.Context, m *cas.Manifest, name string) (bool, error) {
+	_, err := s.states.Lookup(ctx, m.Root, name)
 	if errors.Is(err, cas.ErrNotFound) {
 		return false, nil
 	}

@@ -17,14 +17,14 @@ const unknownGrace = time.Hour
 
 // CollectStates removes what no chat's state reaches, after the chats whose time
 // is over. It folds first, and keeps the states of live turns.
-func (e *Engine) CollectStates(ctx context.Context, compact bool) (*cas.GCReport, error) {
-	return e.collect(ctx, cas.GCOptions{Compact: compact}, always)
+func (s *Store) CollectStates(ctx context.Context, compact bool) (*cas.GCReport, error) {
+	return s.collect(ctx, cas.GCOptions{Compact: compact}, always)
 }
 
 // ShrinkStates is CollectStates that gives the room back to the file system, and
 // calls compacting before it does.
-func (e *Engine) ShrinkStates(ctx context.Context, compacting func()) (*cas.GCReport, error) {
-	return e.collect(ctx, cas.GCOptions{Compact: true, Compacting: compacting}, always)
+func (s *Store) ShrinkStates(ctx context.Context, compacting func()) (*cas.GCReport, error) {
+	return s.collect(ctx, cas.GCOptions{Compact: true, Compacting: compacting}, always)
 }
 
 // errNotWanted ends a collection that is no longer needed.
@@ -35,50 +35,50 @@ func always(Upkeep) bool { return true }
 // collect removes what no chat's state reaches. It calls wanted when it is the only one
 // that collects, since another process may have collected by then. It determines itself
 // which states are needed, also only then.
-func (e *Engine) collect(ctx context.Context, o cas.GCOptions, wanted func(Upkeep) bool) (*cas.GCReport, error) {
-	if !e.hasStore() {
+func (s *Store) collect(ctx context.Context, o cas.GCOptions, wanted func(Upkeep) bool) (*cas.GCReport, error) {
+	if !s.hasStore() {
 		return new(cas.GCReport), nil
 	}
-	release, err := e.shareData(ctx, nil)
+	release, err := s.shareData(ctx, nil)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
-	if _, err := e.PurgeChats(ctx, Purge{OlderThan: DeletedKept}); err != nil {
+	if _, err := s.PurgeChats(ctx, Purge{OlderThan: DeletedKept}); err != nil {
 		return nil, err
 	}
-	if err := e.purgeDocuments(ctx); err != nil {
+	if err := s.purgeDocuments(ctx); err != nil {
 		return nil, err
 	}
-	if err := e.purgeVectors(ctx); err != nil {
+	if err := s.purgeVectors(ctx); err != nil {
 		return nil, err
 	}
-	if _, err := e.RemoveLeftovers(ctx); err != nil {
-		e.o.Notice("some files of killed commands could not be removed: " + err.Error())
+	if _, err := s.RemoveLeftovers(ctx); err != nil {
+		s.o.Notice("some files of killed commands could not be removed: " + err.Error())
 	}
 	var before Upkeep
 	o.Live = func(ctx context.Context) (live func(*cas.Manifest) bool, err error) {
-		if before, err = e.Upkeep(ctx); err != nil {
+		if before, err = s.Upkeep(ctx); err != nil {
 			return nil, err
 		}
 		if !wanted(before) {
 			return nil, errNotWanted
 		}
-		return e.neededStates(ctx)
+		return s.neededStates(ctx)
 	}
-	report, err := e.states.GC(ctx, o)
+	report, err := s.states.GC(ctx, o)
 	if errors.Is(err, errNotWanted) {
 		return new(cas.GCReport), nil
 	}
-	if err != nil && e.leavesOut(err) { // the states that it names are unknown, so all are kept
-		e.o.Notice("no states were removed: a damaged record may need any of them")
+	if err != nil && s.leavesOut(err) { // the states that it names are unknown, so all are kept
+		s.o.Notice("no states were removed: a damaged record may need any of them")
 		report, err = new(cas.GCReport), nil
 	}
 	if err != nil {
 		return nil, stateFault("remove what nothing needs", err)
 	}
-	return report, e.noteUpkeep(ctx, func(u *Upkeep) {
-		u.CollectedAt, u.Bytes, u.TriedAt = e.o.Now(), report.Bytes, time.Time{}
+	return report, s.noteUpkeep(ctx, func(u *Upkeep) {
+		u.CollectedAt, u.Bytes, u.TriedAt = s.o.Now(), report.Bytes, time.Time{}
 		if u.Dropped = max(u.Dropped-before.Dropped, 0); u.Dropped == 0 {
 			u.DroppedAt = time.Time{}
 		}
@@ -93,19 +93,19 @@ const allStates = "all"
 // that has a record or a journal, by a fork or document that has it from elsewhere,
 // or because its chat may still appear. The caller keeps all others from recording
 // states.
-func (e *Engine) neededStates(ctx context.Context) (func(*cas.Manifest) bool, error) {
-	known, err := e.knownChats(ctx)
+func (s *Store) neededStates(ctx context.Context) (func(*cas.Manifest) bool, error) {
+	known, err := s.knownChats(ctx)
 	if err != nil {
 		return nil, err
 	}
-	borrowed, err := e.borrowed(ctx)
+	borrowed, err := s.borrowed(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if err := e.artifactStates(ctx, known, borrowed); err != nil {
+	if err := s.artifactStates(ctx, known, borrowed); err != nil {
 		return nil, err
 	}
-	young := e.o.Now().Add(-unknownGrace)
+	young := s.o.Now().Add(-unknownGrace)
 	return func(m *cas.Manifest) bool {
 		return known[m.ChatID] || borrowed[m.ID] || borrowed[allStates] || m.RecordedAt().After(young)
 	}, nil
@@ -113,12 +113,12 @@ func (e *Engine) neededStates(ctx context.Context) (func(*cas.Manifest) bool, er
 
 // borrowed are the states that forks have from the chats which they began from,
 // for they need them for as long as they live themselves, and those of documents.
-func (e *Engine) borrowed(ctx context.Context) (map[string]bool, error) {
+func (s *Store) borrowed(ctx context.Context) (map[string]bool, error) {
 	out := map[string]bool{}
 	var forks []string
-	err := e.view(ctx, func(tx *kv.Tx) error {
-		for c, err := range e.tables.chats.Scan(tx, kv.Range{}) {
-			if err != nil && e.leavesOut(err) {
+	err := s.view(ctx, func(tx *kv.Tx) error {
+		for c, err := range s.tables.chats.Scan(tx, kv.Range{}) {
+			if err != nil && s.leavesOut(err) {
 				out[allStates] = true // it may be a fork of any chat
 				continue
 			}
@@ -137,8 +137,8 @@ func (e *Engine) borrowed(ctx context.Context) (map[string]bool, error) {
 	}
 	for _, id := range forks {
 		for after := kv.Key(nil); ; {
-			messages, next, err := e.someMessages(ctx, kv.Range{Prefix: kv.Str(id), After: after}, func(err error) bool {
-				left := e.leavesOut(err)
+			messages, next, err := s.someMessages(ctx, kv.Range{Prefix: kv.Str(id), After: after}, func(err error) bool {
+				left := s.leavesOut(err)
 				out[allStates] = out[allStates] || left
 				return left
 			})
@@ -153,7 +153,7 @@ func (e *Engine) borrowed(ctx context.Context) (map[string]bool, error) {
 			}
 		}
 	}
-	if err := e.documentStates(ctx, out); err != nil {
+	if err := s.documentStates(ctx, out); err != nil {
 		return nil, err
 	}
 	delete(out, "")
@@ -162,38 +162,38 @@ func (e *Engine) borrowed(ctx context.Context) (map[string]bool, error) {
 
 // dropStates removes the states of a chat that is removed for good. Where a fork
 // has some of them, the collector sorts them out.
-func (e *Engine) dropStates(ctx context.Context, chatID string) error {
-	list, err := e.states.Manifests(ctx, chatID)
+func (s *Store) dropStates(ctx context.Context, chatID string) error {
+	list, err := s.states.Manifests(ctx, chatID)
 	if err != nil || len(list) == 0 {
 		return err
 	}
-	borrowed, err := e.borrowed(ctx)
+	borrowed, err := s.borrowed(ctx)
 	if err != nil {
 		return err
 	}
 	if slices.ContainsFunc(list, func(m *cas.Manifest) bool { return borrowed[m.ID] || borrowed[allStates] }) {
 		return nil
 	}
-	return e.states.DropChat(ctx, chatID)
+	return s.states.DropChat(ctx, chatID)
 }
 
 // hasStore tells whether anything was ever stored: to look makes no store.
-func (e *Engine) hasStore() bool {
-	_, err := os.Stat(e.storeDir())
+func (s *Store) hasStore() bool {
+	_, err := os.Stat(s.storeDir())
 	return err == nil
 }
 
 // knownChats are the chats that have a record or a journal. The journals are
 // looked at first, live or not: a turn that is folded meanwhile has a record
 // then.
-func (e *Engine) knownChats(ctx context.Context) (map[string]bool, error) {
-	known, err := e.inJournals()
+func (s *Store) knownChats(ctx context.Context) (map[string]bool, error) {
+	known, err := s.inJournals()
 	if err != nil {
 		return nil, err
 	}
-	e.pause("collect:journals")
-	err = e.view(ctx, func(tx *kv.Tx) error {
-		for key, err := range e.tables.chats.Keys(tx, kv.Range{}) { // a damaged chat keeps its states
+	s.pause("collect:journals")
+	err = s.view(ctx, func(tx *kv.Tx) error {
+		for key, err := range s.tables.chats.Keys(tx, kv.Range{}) { // a damaged chat keeps its states
 			if err != nil {
 				return err
 			}
@@ -215,11 +215,11 @@ func (e *Engine) knownChats(ctx context.Context) (map[string]bool, error) {
 
 // VerifyStates reads all that is kept of workspaces and compares it with its
 // digests. read is told of the bytes of each piece; it may be nil.
-func (e *Engine) VerifyStates(ctx context.Context, read func(int64)) (*cas.VerifyReport, error) {
-	if !e.hasStore() {
+func (s *Store) VerifyStates(ctx context.Context, read func(int64)) (*cas.VerifyReport, error) {
+	if !s.hasStore() {
 		return new(cas.VerifyReport), nil
 	}
-	report, err := e.states.Verify(ctx, read)
+	report, err := s.states.Verify(ctx, read)
 	if err != nil {
 		return nil, storeFault("verify the store", err)
 	}
@@ -228,27 +228,27 @@ func (e *Engine) VerifyStates(ctx context.Context, read func(int64)) (*cas.Verif
 
 // StateStats measures what uses the store's room, by reading the folders of all
 // states.
-func (e *Engine) StateStats(ctx context.Context) (*cas.Stats, error) {
-	if !e.hasStore() {
+func (s *Store) StateStats(ctx context.Context) (*cas.Stats, error) {
+	if !s.hasStore() {
 		return new(cas.Stats), nil
 	}
-	stats, err := e.states.Stats(ctx)
+	stats, err := s.states.Stats(ctx)
 	if err != nil {
 		return nil, stateFault("look what uses the store", err)
 	}
 	for _, err := range stats.Damaged {
-		e.tellDamage(err)
+		s.tellDamage(err)
 	}
 	return stats, nil
 }
 
 // StateSummary says what uses the store's room by what was counted as it was
 // kept, which takes no longer the more states there are.
-func (e *Engine) StateSummary(ctx context.Context) (*cas.Summary, error) {
-	if !e.hasStore() {
+func (s *Store) StateSummary(ctx context.Context) (*cas.Summary, error) {
+	if !s.hasStore() {
 		return new(cas.Summary), nil
 	}
-	sum, err := e.states.Summary(ctx)
+	sum, err := s.states.Summary(ctx)
 	if err != nil {
 		return nil, stateFault("look what uses the store", err)
 	}

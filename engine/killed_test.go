@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/toolset"
@@ -138,7 +139,7 @@ func newChurned(t *testing.T) *churned {
 func (c *churned) edit() {
 	c.t.Helper()
 	c.edits++
-	e := New(Options{DataDir: filepath.Join(c.dir, "data")})
+	e := New(Options{StoreOptions: StoreOptions{DataDir: filepath.Join(c.dir, "data")}})
 	at := rand.IntN(3)
 	folder := []string{c.folders[0], c.folders[1], c.project}[at]
 	lock := func() (func(), error) { return e.lock(c.t.Context(), "chat-"+filepath.Base(filepath.Dir(folder)), nil) }
@@ -151,8 +152,8 @@ func (c *churned) edit() {
 		c.t.Fatal(err)
 	}
 	defer release()
-	name := filepath.Join(folder, "mine-"+itoa(rand.IntN(4)))
-	c.mine[name] = "by hand, edit " + itoa(c.edits)
+	name := filepath.Join(folder, "mine-"+strconv.Itoa(rand.IntN(4)))
+	c.mine[name] = "by hand, edit " + strconv.Itoa(c.edits)
 	put(c.t, name, []byte(c.mine[name]))
 }
 
@@ -215,7 +216,7 @@ func (c *churned) elsewhere(b *bench, m *cas.Manifest) map[string]string {
 }
 
 // whole reads everything that the chat's active state has.
-func (c *churned) whole(b *bench, chat Chat) {
+func (c *churned) whole(b *bench, chat chat.Chat) {
 	c.t.Helper()
 	m, err := b.State(c.t.Context(), chat, "@")
 	if err != nil {
@@ -243,7 +244,7 @@ func TestKilledAmidEverything(t *testing.T) {
 	c := newChurned(t)
 	for killed := 0; killed < kills && !t.Failed(); {
 		var all []*process
-		for _, task := range []string{"turn 1", "undo 2", "turn " + itoa(3+rand.IntN(2)), "undo " + itoa(3+rand.IntN(2)), "gc 0"} {
+		for _, task := range []string{"turn 1", "undo 2", "turn " + strconv.Itoa(3+rand.IntN(2)), "undo " + strconv.Itoa(3+rand.IntN(2)), "gc 0"} {
 			what, n, _ := strings.Cut(task, " ")
 			if what == "undo" && rand.IntN(3) == 0 {
 				what = "turn" // there must be something to undo
@@ -282,7 +283,7 @@ func TestManyCallsInALargeFolder(t *testing.T) {
 	b := changer(t, t.TempDir())
 	project := filepath.Join(b.dir, "project")
 	for i := range count {
-		put(t, filepath.Join(project, fmt.Sprintf("d%02d/%03d.txt", i/100, i%100)), []byte(strings.Repeat(itoa(i)+" ", 200)))
+		put(t, filepath.Join(project, fmt.Sprintf("d%02d/%03d.txt", i/100, i%100)), []byte(strings.Repeat(strconv.Itoa(i)+" ", 200)))
 	}
 	req := ask(`{"put":{"d00/000.txt":"first"}}`)
 	req.Workspace, req.Policy.AllowAll = project, true

@@ -19,6 +19,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/engine/provider"
@@ -173,9 +174,10 @@ func testOptions(t testing.TB, dir string, tools []toolset.Entry) Options {
 		t.Fatal(err)
 	}
 	return Options{
-		DataDir: filepath.Join(dir, "data"), Tools: set,
-		Models: &models.Catalog{Registry: reg, Configured: "script/m.yaml"},
-		Retry:  provider.RetryOptions{Attempts: 2, FirstWait: time.Millisecond},
+		StoreOptions: StoreOptions{DataDir: filepath.Join(dir, "data")},
+		Tools:        set,
+		Models:       &models.Catalog{Registry: reg, Configured: "script/m.yaml"},
+		Retry:        provider.RetryOptions{Attempts: 2, FirstWait: time.Millisecond},
 	}
 }
 
@@ -221,7 +223,7 @@ func checkStream(t testing.TB, id TurnID, events []event.Event) {
 		}
 		switch b := e.Body.(type) {
 		case event.ToolStart:
-			open[b.ToolUseID] = !isClientTool(b.ToolID) // those have none where the turn is whole
+			open[b.ToolUseID] = !chat.IsClientTool(b.ToolID) // those have none where the turn is whole
 		case event.ToolComplete:
 			if _, began := open[b.ToolUseID]; !began {
 				t.Errorf("call %s ended before it began", b.ToolUseID)

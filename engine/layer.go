@@ -14,6 +14,8 @@ import (
 
 	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/gitguard"
 )
@@ -50,7 +52,7 @@ func (l *callLayer) drop() (err error) {
 // leave keeps the layer for the user to decide about.
 func (l *callLayer) leave() { l.once.Do(l.unlock) }
 
-func (e *Engine) layersDir() string { return filepath.Join(e.o.DataDir, layersDir) }
+func (s *Store) layersDir() string { return filepath.Join(s.o.DataDir, layersDir) }
 
 // layerLock is the name of the lock of a layer, which its process holds.
 func layerLock(call string) string { return "layer-" + call }
@@ -80,7 +82,7 @@ func (e *Engine) noLayers(ctx context.Context, ws *toolset.Workspace) string {
 	}
 	why, err := e.o.Layers(ctx, ws.Path, e.layersDir())
 	if err != nil {
-		return firstLine(err)
+		return fault.FirstLine(err)
 	}
 	return why
 }
@@ -91,12 +93,12 @@ func (e *Engine) noLanding(ctx context.Context, ws *toolset.Workspace) string {
 		return "layers need Linux"
 	}
 	if err := os.MkdirAll(e.layersDir(), 0o700); err != nil {
-		return firstLine(err)
+		return fault.FirstLine(err)
 	}
 	other, err := e.states.Foreign(ctx, casWorkspace(ws))
 	switch {
 	case err != nil:
-		return firstLine(err)
+		return fault.FirstLine(err)
 	case other != "":
 		return cas.EscapePath(other) + " belongs to another user or group"
 	}
@@ -108,7 +110,7 @@ func (e *Engine) noLanding(ctx context.Context, ws *toolset.Workspace) string {
 func (t *turn) giveLayer(c *call, ws *toolset.Workspace) error {
 	l, err := t.eng.newLayer(t.ctx, c.id, t.accept.Chat.ID, ws)
 	if err != nil {
-		t.eng.o.Notice(cleanLine(err.Error()))
+		t.eng.o.Notice(sanitize.Line(err.Error()))
 		return t.beforeDirect(ws)
 	}
 	c.layer = l
@@ -343,7 +345,7 @@ func (r *running) drainLeft(e *Engine, left int) {
 	for range left {
 		if l := (<-r.ends).call.layer; l != nil {
 			if err := l.drop(); err != nil {
-				e.o.Notice(cleanLine(err.Error()))
+				e.o.Notice(sanitize.Line(err.Error()))
 			}
 		}
 	}

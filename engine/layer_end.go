@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 	"github.com/fettle-cli/fettle/toolset"
 )
 
@@ -34,14 +37,14 @@ func (t *turn) endLayered(end ended, ws *toolset.Workspace) event.ToolComplete {
 // endCancelled is the end of a call whose changes are dropped with its turn.
 func (t *turn) endCancelled(end ended) event.ToolComplete {
 	if err := end.call.layer.drop(); err != nil {
-		t.eng.o.Notice(cleanLine(err.Error()))
+		t.eng.o.Notice(sanitize.Line(err.Error()))
 	}
 	if end.err == nil {
 		end.err = toolset.Errorf("%s", t.unfinished())
 	}
 	e, before := t.endOf(end), manifestID(t.states.at)
 	e.Error += "; nothing that it wrote to the folder was applied"
-	e.Result, e.RenderPlan = "error: "+e.Error, failedPlan(e.Error, "")
+	e.Result, e.RenderPlan = "error: "+e.Error, chat.FailedPlan(e.Error, "")
 	e.PreManifestID, e.PostManifestID = before, before
 	return e
 }
@@ -50,7 +53,7 @@ func (t *turn) endCancelled(end ended) event.ToolComplete {
 func (t *turn) endUnlanded(end ended, err error) event.ToolComplete {
 	end.call.layer.leave()
 	end.err = errors.Join(toolset.Errorf(
-		"it ran, but what it wrote could not be applied to the folder, and is kept: %s", firstLine(err)), end.err)
+		"it ran, but what it wrote could not be applied to the folder, and is kept: %s", fault.FirstLine(err)), end.err)
 	e, before := t.endOf(end), manifestID(t.states.at)
 	e.PreManifestID, e.PostManifestID = before, before
 	return e
@@ -71,7 +74,7 @@ func (t *turn) endLanded(end ended, ws *toolset.Workspace, choice reviewed, asid
 	t.warn(done.notes())
 	if done.After != done.Before {
 		if end, err = t.checkLanded(end, ws, done); err != nil {
-			end.err = errors.Join(toolset.Errorf("it ran, but the state of the workspace after it could not be kept: %s", firstLine(err)), end.err)
+			end.err = errors.Join(toolset.Errorf("it ran, but the state of the workspace after it could not be kept: %s", fault.FirstLine(err)), end.err)
 		}
 	}
 	if why := c.crossed(end); why != "" {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/lockfile"
@@ -90,8 +91,8 @@ func wroteNothing(layer string) bool {
 }
 
 // tryLayer takes the lock of a layer if no process uses it.
-func (e *Engine) tryLayer(call string) (release func(), free bool, err error) {
-	path, err := e.lockPath(layerLock(call))
+func (s *Store) tryLayer(call string) (release func(), free bool, err error) {
+	path, err := s.lockPath(layerLock(call))
 	if err != nil {
 		return nil, false, err
 	}
@@ -106,12 +107,12 @@ func (e *Engine) cutsAt(ctx context.Context, chat, folder string) ([]CutWrites, 
 
 // CutWritesOf lists what cut calls wrote in a chat, or in the user's folder that it works in,
 // with their tools and arguments.
-func (e *Engine) CutWritesOf(ctx context.Context, chat Chat) ([]CutWrites, error) {
-	folder := chat.Workspace
+func (e *Engine) CutWritesOf(ctx context.Context, c chat.Chat) ([]CutWrites, error) {
+	folder := c.Workspace
 	if real, err := filepath.EvalSymlinks(folder); err == nil && folder != "" {
 		folder = real
 	}
-	all, err := e.cutsAt(ctx, chat.ID, folder)
+	all, err := e.cutsAt(ctx, c.ID, folder)
 	for i := range all {
 		if err == nil {
 			err = e.nameCut(ctx, &all[i])
@@ -160,13 +161,13 @@ func (e *Engine) ReviewCut(ctx context.Context, call string, onWait func(string)
 		return nil, err
 	}
 	out := &CutReview{CutWrites: w}
-	_, err = e.withFolder(ctx, RestoreRequest{Chat: ChatRef{ID: w.ChatID}, OnWait: onWait}, func(chat Chat, ws *toolset.Workspace) (*Restored, error) {
+	_, err = e.withFolder(ctx, RestoreRequest{Chat: ChatRef{ID: w.ChatID}, OnWait: onWait}, func(c chat.Chat, ws *toolset.Workspace) (*Restored, error) {
 		release, err := e.holdCut(w)
 		if err != nil {
 			return nil, err
 		}
 		defer release()
-		at, err := e.manifest(ctx, chat.ActiveManifest)
+		at, err := e.manifest(ctx, c.ActiveManifest)
 		if err != nil {
 			return nil, err
 		}
@@ -174,7 +175,7 @@ func (e *Engine) ReviewCut(ctx context.Context, call string, onWait func(string)
 		if out.Notes, err = e.asideInCut(ctx, dir, ws); err != nil {
 			return nil, err
 		}
-		plan, err := e.states.ReadLayer(ctx, casWorkspace(ws), dir, cas.LayerOptions{ChatID: chat.ID, Parent: at, Limits: e.o.States})
+		plan, err := e.states.ReadLayer(ctx, casWorkspace(ws), dir, cas.LayerOptions{ChatID: c.ID, Parent: at, Limits: e.o.States})
 		if err != nil {
 			return nil, stateFault("read what the call wrote", err)
 		}
@@ -198,7 +199,7 @@ func (e *Engine) ReviewCut(ctx context.Context, call string, onWait func(string)
 func (e *Engine) cutWarnings(ctx context.Context, chat, folder string) (out []string) {
 	all, err := e.cutsAt(ctx, chat, folder)
 	if err != nil {
-		return []string{firstLine(err)}
+		return []string{fault.FirstLine(err)}
 	}
 	for _, w := range all {
 		text := fmt.Sprintf("the call %s, which was cut off, wrote files which are not in %s yet", w.CallID, cas.EscapePath(w.Workspace))
@@ -215,7 +216,7 @@ func (e *Engine) cutWarnings(ctx context.Context, chat, folder string) (out []st
 
 // Applied is the result of applying what a cut call wrote.
 type Applied struct {
-	Chat      Chat
+	Chat      chat.Chat
 	Writes    CutWrites
 	Changes   []event.Change
 	Conflicts []event.Conflict
@@ -231,7 +232,7 @@ func (e *Engine) ApplyCut(ctx context.Context, call string, onWait func(string))
 		return nil, err
 	}
 	out := &Applied{Writes: w}
-	_, err = e.withFolder(ctx, RestoreRequest{Chat: ChatRef{ID: w.ChatID}, OnWait: onWait}, func(chat Chat, ws *toolset.Workspace) (*Restored, error) {
+	_, err = e.withFolder(ctx, RestoreRequest{Chat: ChatRef{ID: w.ChatID}, OnWait: onWait}, func(chat chat.Chat, ws *toolset.Workspace) (*Restored, error) {
 		release, err := e.holdCut(w)
 		if err != nil {
 			return nil, err

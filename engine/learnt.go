@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/engine/budget"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/internal/record"
 )
@@ -62,13 +63,13 @@ func (l *learnt) lacks(f provider.Feature, at time.Time) {
 
 // learntOf is what is known of a model; a catalogue that can't be read knows
 // nothing.
-func (e *Engine) learntOf(ref string) learnt {
-	c, err := e.readCatalog()
+func (s *Store) learntOf(ref string) learnt {
+	c, err := s.readCatalog()
 	if err != nil {
 		return learnt{}
 	}
 	l := c.Models[ref]
-	now := e.o.Now()
+	now := s.o.Now()
 	maps.DeleteFunc(l.Lacks, func(_ provider.Feature, at time.Time) bool { return outdated(now.Sub(at)) })
 	if outdated(now.Sub(l.ThoughtAt)) {
 		l.ThoughtEnd, l.ThoughtAt = "", time.Time{}
@@ -128,30 +129,30 @@ func (c *choice) recall(l learnt) {
 
 // keepLearnt writes what the models of a turn have told, where it changes
 // anything. It may fail: it would be learnt again.
-func (e *Engine) keepLearnt(models []*choice) {
+func (s *Store) keepLearnt(models []*choice) {
 	models = slices.DeleteFunc(models, func(c *choice) bool {
 		if c == nil || c.ratios == nil {
 			return true
 		}
-		c.learnt.teach(c.prov, c.model.Name, e.o.Now())
-		return !c.hasLearnt(e.learntOf(c.ref))
+		c.learnt.teach(c.prov, c.model.Name, s.o.Now())
+		return !c.hasLearnt(s.learntOf(c.ref))
 	})
 	if len(models) == 0 {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), learntTime)
 	defer cancel()
-	letData, err := e.shareData(ctx, nil)
+	letData, err := s.shareData(ctx, nil)
 	if err != nil {
 		return
 	}
 	defer letData()
-	release, err := e.lock(ctx, "catalog", nil)
+	release, err := s.lock(ctx, "catalog", nil)
 	if err != nil {
 		return
 	}
 	defer release()
-	c, err := e.readCatalog()
+	c, err := s.readCatalog()
 	if err != nil {
 		return // a newer fettle's, or damage that whoever uses it tells of
 	}
@@ -162,7 +163,7 @@ func (e *Engine) keepLearnt(models []*choice) {
 	}
 	for _, m := range models {
 		l := m.learnt
-		l.Tokens, l.At = m.ratios[m.ref], e.o.Now()
+		l.Tokens, l.At = m.ratios[m.ref], s.o.Now()
 		c.Models[m.ref] = l
 	}
 	for len(c.Models) > maxLearnt {
@@ -172,7 +173,7 @@ func (e *Engine) keepLearnt(models []*choice) {
 		delete(c.Models, oldest)
 	}
 	if data, err := record.Marshal(c); err == nil {
-		_ = replaceFile(e.catalogFile(), data)
+		_ = replaceFile(s.catalogFile(), data)
 	}
 }
 
@@ -204,7 +205,7 @@ func (t *turn) findThoughts() {
 	if t.model == nil || t.model.learnt.ThoughtEnd != "" {
 		return
 	}
-	for _, parts := range byStep(t.red.message().Parts) {
+	for _, parts := range byStep(t.red.Message().Parts) {
 		var text strings.Builder
 		for _, p := range parts {
 			if p.Kind == provider.TextPart && p.Step >= t.model.since {
@@ -222,7 +223,7 @@ func (t *turn) wants(f provider.Feature) bool {
 	switch f {
 	case provider.FeatureImages:
 		return slices.ContainsFunc(t.req.Parts, provider.Part.HasImage) ||
-			slices.ContainsFunc(t.path, func(m Message) bool { return slices.ContainsFunc(m.Parts, provider.Part.HasImage) })
+			slices.ContainsFunc(t.path, func(m chat.Message) bool { return slices.ContainsFunc(m.Parts, provider.Part.HasImage) })
 	case provider.FeatureTools:
 		_, refused := t.model.learnt.Lacks[f]
 		return t.req.Workspace != "" || len(t.req.Tools) > 0 || refused && t.offer.Len() > 0 ||

@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -172,7 +173,7 @@ func TestTheModelsThatAreKnownAreBounded(t *testing.T) {
 	for i := range maxLearnt/50 + 1 {
 		var models []*choice
 		for k := range 50 {
-			ref := "p/" + itoa(i) + "-" + itoa(k)
+			ref := "p/" + strconv.Itoa(i) + "-" + strconv.Itoa(k)
 			models = append(models, &choice{ref: ref, ratios: budget.Ratios{ref: {Ratio: 2, Samples: 1}}})
 		}
 		b.keepLearnt(models)

@@ -33,19 +33,19 @@ type Leftover struct {
 // Leftovers lists what killed processes have left: in the data directory, and
 // temporary files elsewhere that its records name. It changes nothing. Locks are
 // judged by the process that their files name.
-func (e *Engine) Leftovers(ctx context.Context) ([]Leftover, error) {
-	s := sweep{e: e}
-	err := s.all(ctx)
-	return s.found, err
+func (s *Store) Leftovers(ctx context.Context) ([]Leftover, error) {
+	sw := sweep{e: s}
+	err := sw.all(ctx)
+	return sw.found, err
 }
 
 // RemoveLeftovers removes what killed processes have left, and returns it. The
 // locks of living processes decide what stays. Where something can't be removed
 // it continues with the rest.
-func (e *Engine) RemoveLeftovers(ctx context.Context) ([]Leftover, error) {
-	s := sweep{e: e, remove: true}
-	err := s.all(ctx)
-	return s.found, err
+func (s *Store) RemoveLeftovers(ctx context.Context) ([]Leftover, error) {
+	sw := sweep{e: s, remove: true}
+	err := sw.all(ctx)
+	return sw.found, err
 }
 
 // sweepTemporaries removes the leftovers that are cheap to find, and checks the folders
@@ -58,7 +58,7 @@ func (e *Engine) sweepTemporaries(ctx context.Context) error {
 
 // sweep is one search for leftovers.
 type sweep struct {
-	e      *Engine
+	e      *Store
 	remove bool
 	found  []Leftover
 }

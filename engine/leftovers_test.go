@@ -68,7 +68,7 @@ func TestLeftoversAreListedAndRemoved(t *testing.T) {
 	if err := os.WriteFile(mine, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	e := New(Options{DataDir: data})
+	e := New(Options{StoreOptions: StoreOptions{DataDir: data}})
 	defer e.Close()
 	for range 2 { // reading changes nothing
 		left, err := e.Leftovers(t.Context())
@@ -122,7 +122,7 @@ func TestLeftoversOfLivingProcessesStay(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer remove()
-	e := New(Options{DataDir: data})
+	e := New(Options{StoreOptions: StoreOptions{DataDir: data}})
 	defer e.Close()
 	if _, err := e.RemoveLeftovers(t.Context()); err != nil {
 		t.Error(err)
@@ -147,7 +147,7 @@ func TestFoldersOfACutOffRestoreStay(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(data, markName), []byte("{}"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	e := New(Options{DataDir: data})
+	e := New(Options{StoreOptions: StoreOptions{DataDir: data}})
 	defer e.Close()
 	for _, look := range []func() ([]Leftover, error){
 		func() ([]Leftover, error) { return e.Leftovers(t.Context()) },
@@ -172,7 +172,7 @@ func TestNextCommandRemovesTemporaryFiles(t *testing.T) {
 	t.Parallel()
 	data, away := t.TempDir(), t.TempDir()
 	leave(t, data, away)
-	e := New(Options{DataDir: data})
+	e := New(Options{StoreOptions: StoreOptions{DataDir: data}})
 	defer e.Close()
 	if err := e.sweepTemporaries(t.Context()); err != nil {
 		t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
@@ -22,17 +23,17 @@ import (
 func TestAMessageLargerThanAStoredValue(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, yes)
-	small := Message{ChatID: "c", ID: "small", Role: provider.User, Parts: ask("small").Parts}
-	big := Message{ChatID: "c", ID: "big", ParentID: "small", Role: provider.User, Parts: ask("big").Parts}
+	small := chat.Message{ChatID: "c", ID: "small", Role: provider.User, Parts: ask("small").Parts}
+	big := chat.Message{ChatID: "c", ID: "big", ParentID: "small", Role: provider.User, Parts: ask("big").Parts}
 	big.Parts = append(big.Parts, provider.Part{Kind: provider.FilePart, Name: "a.txt", Text: strings.Repeat("x", kv.MaxValue)})
-	short := Message{ChatID: "c", ID: "short", Role: provider.User, Parts: ask(strings.Repeat("x", inlineParts)).Parts}
+	short := chat.Message{ChatID: "c", ID: "short", Role: provider.User, Parts: ask(strings.Repeat("x", inlineParts)).Parts}
 	err := b.store.Batch(t.Context(), func(batch *kv.Batch) error {
 		return errors.Join(b.putMessage(batch, small), b.putMessage(batch, big), b.putMessage(batch, short))
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var path []Message
+	var path []chat.Message
 	err = b.store.View(t.Context(), func(tx *kv.Tx) (err error) {
 		path, err = b.pathTo(tx, "c", "big")
 		return err
@@ -81,8 +82,8 @@ func TestATurnInPieces(t *testing.T) {
 func TestALongEvent(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, yes)
-	f := &folding{accept: &acceptance{TurnID: "01LONG"}}
-	texts := []string{"short", strings.Repeat("long ", largestPiece/5+1), "short again", ""}
+	f := &folding{accept: &chat.Acceptance{TurnID: "01LONG"}}
+	texts := []string{"short", strings.Repeat("long ", chat.LargestPiece/5+1), "short again", ""}
 	for i, text := range texts {
 		raw, err := event.Event{TurnID: "01LONG", Seq: event.Seq(i + 1), Body: event.TextDelta{Text: text}}.Append(nil)
 		if err != nil {
@@ -91,7 +92,7 @@ func TestALongEvent(t *testing.T) {
 		f.keep(raw)
 	}
 	for i, seg := range f.segments {
-		if len(seg) > largestPiece {
+		if len(seg) > chat.LargestPiece {
 			t.Errorf("segment %d has %d bytes", i, len(seg))
 		}
 	}
@@ -99,7 +100,7 @@ func TestALongEvent(t *testing.T) {
 	err := b.store.Batch(t.Context(), func(batch *kv.Batch) error { return b.putParts(batch, f) })
 	if err == nil {
 		err = b.store.Update(t.Context(), func(tx *kv.Tx) error {
-			return b.tables.turns.Put(tx, &Turn{ID: "01LONG", LastSeq: f.lastSeq, Segments: len(f.segments)})
+			return b.tables.turns.Put(tx, &chat.Turn{ID: "01LONG", LastSeq: f.lastSeq, Segments: len(f.segments)})
 		})
 	}
 	if err != nil {
@@ -124,20 +125,20 @@ func TestAForkOfALongChat(t *testing.T) {
 	b := newBench(t, yes)
 	b.run(ask("root"))
 	conv := b.chat(1)
-	chat := conv.Chat
+	c := conv.Chat
 	err := b.store.Batch(t.Context(), func(batch *kv.Batch) error {
 		for i := range messages {
-			m := Message{
-				ChatID: chat.ID, ID: fmt.Sprintf("m%05d", i), ParentID: chat.ActiveLeaf, TurnID: "t", Role: provider.User,
-				Parts: ask(strings.Repeat("word ", 130)).Parts, Status: userMessage,
+			m := chat.Message{
+				ChatID: c.ID, ID: fmt.Sprintf("m%05d", i), ParentID: c.ActiveLeaf, TurnID: "t", Role: provider.User,
+				Parts: ask(strings.Repeat("word ", 130)).Parts, Status: chat.UserMessage,
 			}
-			chat.ActiveLeaf = m.ID
+			c.ActiveLeaf = m.ID
 			if err := b.putMessage(batch, m); err != nil {
 				return err
 			}
 		}
-		chat.Messages += messages
-		return b.tables.chats.Put(batch, &chat)
+		c.Messages += messages
+		return b.tables.chats.Put(batch, &c)
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -226,7 +227,7 @@ func TestRequestsThatCantBeKept(t *testing.T) {
 		change func(*TurnRequest)
 		says   string
 	}{
-		"a system prompt without end": {func(r *TurnRequest) { r.System = strings.Repeat("x", maxSystem+1) }, "1048577 bytes"},
+		"a system prompt without end": {func(r *TurnRequest) { r.System = strings.Repeat("x", chat.MaxSystem+1) }, "1048577 bytes"},
 		"two chats":                   {func(r *TurnRequest) { r.Chat = ChatRef{Last: true, Number: 1} }, "more than one chat"},
 		"no number":                   {func(r *TurnRequest) { r.Chat.Number = -1 }, "none that can be"},
 		"a fork of nothing":           {func(r *TurnRequest) { r.Chat.Fork = true }, "needs the chat"},
@@ -261,9 +262,9 @@ func TestRequestsThatCantBeKept(t *testing.T) {
 func TestALongToolCallFitsItsRecord(t *testing.T) {
 	t.Parallel()
 	long := []byte(`{"html":"` + strings.Repeat("<", 3<<20) + `"}`) // six times as long in the store
-	c := ToolCall{ID: "1", Args: long, Result: long}
-	for what, c := range map[string]*ToolCall{"args": {Args: long}, "result": {Args: []byte(`{}`), Result: long}, "both": &c} {
-		record, err := json.Marshal(c.bounded())
+	c := chat.ToolCall{ID: "1", Args: long, Result: long}
+	for what, c := range map[string]*chat.ToolCall{"args": {Args: long}, "result": {Args: []byte(`{}`), Result: long}, "both": &c} {
+		record, err := json.Marshal(c.Bounded())
 		if err != nil || len(record) > kv.MaxValue {
 			t.Errorf("%s: %d bytes, %v", what, len(record), err)
 		}
@@ -271,8 +272,8 @@ func TestALongToolCallFitsItsRecord(t *testing.T) {
 	if len(c.Args) != len(long) {
 		t.Error("the call itself was cut")
 	}
-	short := ToolCall{Args: []byte(`{"a":1}`), Result: []byte(`{"text":"b"}`)}
-	if got := short.bounded(); string(got.Args) != `{"a":1}` || string(got.Result) != `{"text":"b"}` {
+	short := chat.ToolCall{Args: []byte(`{"a":1}`), Result: []byte(`{"text":"b"}`)}
+	if got := short.Bounded(); string(got.Args) != `{"a":1}` || string(got.Result) != `{"text":"b"}` {
 		t.Errorf("a short call is kept as %s %s", got.Args, got.Result)
 	}
 }

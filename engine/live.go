@@ -41,4 +41,4 @@ func (e *Engine) Open(ctx context.Context) error {
 
 // ShareStore has an Engine that holds the store take turns with other processes
 // until end is called, as Engines without Options.Hold do.
-func (e *Engine) ShareStore() (end func()) { return e.store.Share() }
+func (s *Store) ShareStore() (end func()) { return s.store.Share() }

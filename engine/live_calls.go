@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 )
 
@@ -17,20 +18,20 @@ func (t *turn) noteCall(body event.Body) {
 	case event.ToolComplete:
 		id = b.ToolUseID
 	}
-	i, ok := t.red.byUse[id]
+	i, ok := t.red.ByUse[id]
 	if id == "" || !ok {
 		return
 	}
 	t.callsMu.Lock()
 	defer t.callsMu.Unlock()
 	if t.callsNow == nil {
-		t.callsNow = map[string]ToolCall{}
+		t.callsNow = map[string]chat.ToolCall{}
 	}
-	t.callsNow[t.red.calls[i].ID] = t.red.calls[i]
+	t.callsNow[t.red.Calls[i].ID] = t.red.Calls[i]
 }
 
 // liveCall returns the record of a call of a turn that runs in this process.
-func (e *Engine) liveCall(id string) *ToolCall {
+func (e *Engine) liveCall(id string) *chat.ToolCall {
 	e.mu.Lock()
 	turns := slices.Collect(maps.Values(e.turns))
 	e.mu.Unlock()
@@ -43,4 +44,10 @@ func (e *Engine) liveCall(id string) *ToolCall {
 		}
 	}
 	return nil
+}
+
+// writesJournal reports whether a turn runs here and still writes to its journal.
+func (e *Engine) writesJournal(id TurnID) bool {
+	t := e.turn(id)
+	return t != nil && !t.gone.Load()
 }

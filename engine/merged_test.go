@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/provider"
 )
@@ -78,7 +79,7 @@ func TestTheFinalMessageMergesAll(t *testing.T) {
 	if diff := cmp.Diff([]string{`{"cites":1}`, `{"cites":2}`, `{"cites":3}`}, cites); diff != "" {
 		t.Errorf("annotations (-want +got):\n%s", diff)
 	}
-	if m.StopReason != provider.StopLength || m.Status != Answered || m.Model != "rogue/m" {
+	if m.StopReason != provider.StopLength || m.Status != chat.Answered || m.Model != "rogue/m" {
 		t.Errorf("it stopped with %s, is %s, by %s", m.StopReason, m.Status, m.Model)
 	}
 	if diff := cmp.Diff(&event.Usage{InputTokens: 20, OutputTokens: 4}, m.Usage); diff != "" {
@@ -91,11 +92,11 @@ func TestTheFinalMessageMergesAll(t *testing.T) {
 	if end.StopReason != m.StopReason || end.MessageID != m.ID || end.Model != m.Model {
 		t.Errorf("the end says %+v", end)
 	}
-	fromEvents := newReducer(&acceptance{Chat: Chat{ID: m.ChatID}, MessageID: m.ID, UserMessageID: m.ParentID, TurnID: m.TurnID, Model: m.Model, Time: m.CreatedAt})
+	fromEvents := chat.NewReducer(&chat.Acceptance{Chat: chat.Chat{ID: m.ChatID}, MessageID: m.ID, UserMessageID: m.ParentID, TurnID: m.TurnID, Model: m.Model, Time: m.CreatedAt})
 	for _, e := range events {
-		fromEvents.add(e)
+		fromEvents.Add(e)
 	}
-	again := fromEvents.message()
+	again := fromEvents.Message()
 	again.ManifestID, again.CreatedAt = m.ManifestID, m.CreatedAt // the acceptance has these
 	if diff := cmp.Diff(asJSON(t, m), asJSON(t, again)); diff != "" {
 		t.Errorf("what the events make (-kept +made):\n%s", diff)

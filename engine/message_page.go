@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/kv"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 // MessagePage is a part of the way to a message of a chat.
@@ -23,7 +25,7 @@ func (p *MessagePage) Cut(before string, n int) error {
 	list := p.Messages
 	p.Total = len(list)
 	if before != "" {
-		at := slices.IndexFunc(list, func(m Message) bool { return m.ID == before })
+		at := slices.IndexFunc(list, func(m chat.Message) bool { return m.ID == before })
 		if at < 0 {
 			return noSuchPlace(before)
 		}
@@ -34,24 +36,24 @@ func (p *MessagePage) Cut(before string, n int) error {
 }
 
 func noSuchPlace(message string) error {
-	return fault.New(fault.NotFound, "no message "+cleanLine(message)+" in this branch of the chat")
+	return fault.New(fault.NotFound, "no message "+sanitize.Line(message)+" in this branch of the chat")
 }
 
-// ChatMessages is [Engine.Chat] with at most n messages, see [MessagePage.Cut]. Of a long
+// ChatMessages is [Store.Chat] with at most n messages, see [MessagePage.Cut]. Of a long
 // chat it reads no others.
-func (e *Engine) ChatMessages(ctx context.Context, ref ChatRef, before string, n int) (out MessagePage, err error) {
-	chat, err := e.find(ctx, ref, nil)
+func (s *Store) ChatMessages(ctx context.Context, ref ChatRef, before string, n int) (out MessagePage, err error) {
+	chat, err := s.find(ctx, ref, nil)
 	if err != nil {
 		return out, err
 	}
 	if chat.Messages <= trackedMessages {
-		if out.Conversation, err = e.chatTo(ctx, ref, wholeWay); err != nil {
+		if out.Conversation, err = s.chatTo(ctx, ref, wholeWay); err != nil {
 			return out, err
 		}
 		return out, out.Cut(before, n)
 	}
 	ref.Parent = cmp.Or(ref.Parent, chat.ActiveLeaf) // also if another turn has ended since
-	total, end, err := e.placesOnWay(ctx, chat, ref.Parent, before)
+	total, end, err := s.placesOnWay(ctx, chat, ref.Parent, before)
 	if err != nil {
 		return out, err
 	}
@@ -59,21 +61,21 @@ func (e *Engine) ChatMessages(ctx context.Context, ref ChatRef, before string, n
 		return MessagePage{Conversation{Chat: chat}, total}, nil
 	}
 	out.Total = total
-	out.Conversation, err = e.chatTo(ctx, ref, reach{least: n, most: n})
+	out.Conversation, err = s.chatTo(ctx, ref, reach{least: n, most: n})
 	return out, err
 }
 
 // placesOnWay returns how many messages the way to a message has, and the one that ends
 // the part in front of another: the message itself if before is empty, and none if before
 // is the first.
-func (e *Engine) placesOnWay(ctx context.Context, chat Chat, to, before string) (total int, end string, err error) {
-	s, err := e.branchSet(ctx, chat)
+func (s *Store) placesOnWay(ctx context.Context, chat chat.Chat, to, before string) (total int, end string, err error) {
+	set, err := s.branchSet(ctx, chat)
 	if err != nil {
 		return 0, "", err
 	}
 	missing := ""
-	err = e.view(ctx, func(tx *kv.Tx) error {
-		w, err := e.wayIn(tx, s, to)
+	err = s.view(ctx, func(tx *kv.Tx) error {
+		w, err := s.wayIn(tx, set, to)
 		if err != nil || w.leaf == nil {
 			return err // the message is reported as missing when it is read
 		}
@@ -81,12 +83,12 @@ func (e *Engine) placesOnWay(ctx context.Context, chat Chat, to, before string) 
 		if before == "" {
 			return nil
 		}
-		b, at, err := e.locate(tx, s, before)
+		b, at, err := s.locate(tx, set, before)
 		if b == nil || err != nil || !w.has(b.Number, at) {
 			missing = before
 			return err
 		}
-		l, err := e.tables.links.Get(tx, messageKey(chat.ID, before))
+		l, err := s.tables.links.Get(tx, messageKey(chat.ID, before))
 		if err != nil {
 			return fmt.Errorf("read message %s: %w", before, err)
 		}

@@ -7,9 +7,9 @@ import (
 	"math"
 	"slices"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/internal/record"
-	"github.com/fettle-cli/fettle/toolset/render"
 )
 
 const (
@@ -17,26 +17,15 @@ const (
 	// Longer ones are pieces of their own: a question may bring 64 MB of
 	// files, and a value of the store holds 16.
 	inlineParts = 256 << 10
-	// largestPiece is the largest value that the engine stores.
-	largestPiece = 4 << 20
-	// largestArgs bounds what a tool_calls record keeps of arguments and of a
-	// result. The message and the events have the whole.
-	largestArgs = 1 << 20
-	// largestPayloads bounds the two payloads of a result of which nothing else is
-	// kept: each has up to 1 MB.
-	largestPayloads = 2<<20 + 4<<10
-	// largestPlan bounds a plan in an imported record: a config as large as one may be,
-	// with what surrounds it.
-	largestPlan = render.MaxConfig + 64<<10
 )
 
 // putMessage stores a message, with long parts in pieces of their own. Pieces
 // come first, so that a message that is there is whole.
-func (e *Engine) putMessage(w kv.Writer, m Message) error {
-	if cut, err := m.boundRemarks(); err != nil {
+func (s *Store) putMessage(w kv.Writer, m chat.Message) error {
+	if cut, err := m.BoundRemarks(); err != nil {
 		return fmt.Errorf("encode message %s: %w", m.ID, err)
 	} else if len(cut) > 0 {
-		e.o.Notice(cutNotice("message "+m.ID+" of chat "+m.ChatID, cut))
+		s.o.Notice(cutNotice("message "+m.ID+" of chat "+m.ChatID, cut))
 	}
 	parts, err := record.Marshal(m.Parts)
 	if err != nil {
@@ -44,41 +33,41 @@ func (e *Engine) putMessage(w kv.Writer, m Message) error {
 	}
 	if len(parts) > inlineParts {
 		m.Parts, m.Pieces = nil, 0
-		for piece := range slices.Chunk(parts, largestPiece) {
-			if err := e.tables.parts.Put(w, pieceKey(m, m.Pieces), piece); err != nil {
+		for piece := range slices.Chunk(parts, chat.LargestPiece) {
+			if err := s.tables.parts.Put(w, pieceKey(m, m.Pieces), piece); err != nil {
 				return err
 			}
 			m.Pieces++
 		}
 	}
-	return e.tables.messages.Put(w, &m)
+	return s.tables.messages.Put(w, &m)
 }
 
 func messageKey(chatID, id string) kv.Key { return kv.Str(chatID).Str(id) }
 
-func pieceKey(m Message, i int) kv.Key { return kv.Str(m.ChatID).Str(m.ID).Int(int64(i)) }
+func pieceKey(m chat.Message, i int) kv.Key { return kv.Str(m.ChatID).Str(m.ID).Int(int64(i)) }
 
 // message reads one message.
-func (e *Engine) message(tx *kv.Tx, chatID, id string) (*Message, error) {
-	return e.messageAt(tx, messageKey(chatID, id))
+func (s *Store) message(tx *kv.Tx, chatID, id string) (*chat.Message, error) {
+	return s.messageAt(tx, messageKey(chatID, id))
 }
 
-func (e *Engine) messageAt(tx *kv.Tx, key kv.Key) (*Message, error) {
-	m, err := e.tables.messages.Get(tx, key)
+func (s *Store) messageAt(tx *kv.Tx, key kv.Key) (*chat.Message, error) {
+	m, err := s.tables.messages.Get(tx, key)
 	if err != nil {
 		return nil, err
 	}
-	return m, e.loadParts(tx, m)
+	return m, s.loadParts(tx, m)
 }
 
 // loadParts reads the parts of a message whose record doesn't hold them.
-func (e *Engine) loadParts(tx *kv.Tx, m *Message) error {
+func (s *Store) loadParts(tx *kv.Tx, m *chat.Message) error {
 	if m.Pieces == 0 {
 		return nil
 	}
 	var parts []byte
 	for i := range m.Pieces {
-		err := e.tables.parts.Read(tx, pieceKey(*m, i), func(piece []byte) error {
+		err := s.tables.parts.Read(tx, pieceKey(*m, i), func(piece []byte) error {
 			parts = append(parts, piece...)
 			return nil
 		})
@@ -97,8 +86,8 @@ func (e *Engine) loadParts(tx *kv.Tx, m *Message) error {
 }
 
 // pathTo gives the messages from the root to one, following parents.
-func (e *Engine) pathTo(tx *kv.Tx, chatID, id string) ([]Message, error) {
-	path, _, err := e.wayTo(tx, chatID, id, wholeWay)
+func (s *Store) pathTo(tx *kv.Tx, chatID, id string) ([]chat.Message, error) {
+	path, _, err := s.wayTo(tx, chatID, id, wholeWay)
 	return path, err
 }
 
@@ -120,18 +109,18 @@ var leafOnly = reach{least: 1, most: 1}
 // wayTo returns the end of the way to a message, as far as r reaches, and the
 // last message that has a summary where that ends it, without its parts. It
 // reads no message before that.
-func (e *Engine) wayTo(tx *kv.Tx, chatID, id string, r reach) (path []Message, summed *Message, err error) {
+func (s *Store) wayTo(tx *kv.Tx, chatID, id string, r reach) (path []chat.Message, summed *chat.Message, err error) {
 	seen := map[string]bool{}
 	for id != "" && !seen[id] && (r.most == 0 || len(path) < r.most) {
 		seen[id] = true // a loop of parents would be damage; don't follow it for ever
-		m, err := e.tables.messages.Get(tx, messageKey(chatID, id))
+		m, err := s.tables.messages.Get(tx, messageKey(chatID, id))
 		if err == nil && m.Summary != nil && len(path) >= r.least {
 			m.Parts = nil
 			summed = m
 			break
 		}
 		if err == nil {
-			err = e.loadParts(tx, m)
+			err = s.loadParts(tx, m)
 		}
 		if err != nil {
 			return nil, nil, fmt.Errorf("read message %s: %w", id, err)

@@ -6,7 +6,9 @@ import (
 	"fmt"
 
 	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/internal/kv"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 	"github.com/fettle-cli/fettle/toolset"
 )
 
@@ -29,21 +31,21 @@ type branchMove struct {
 }
 
 // noteMove records that a chat's folder is about to be moved.
-func (e *Engine) noteMove(ctx context.Context, chat Chat, message string) (*branchMove, error) {
-	m := &branchMove{ChatID: chat.ID, MessageID: message, Active: chat.ActiveManifest, Found: e.newID(), Moved: e.newID()}
+func (s *Store) noteMove(ctx context.Context, chat chat.Chat, message string) (*branchMove, error) {
+	m := &branchMove{ChatID: chat.ID, MessageID: message, Active: chat.ActiveManifest, Found: s.newID(), Moved: s.newID()}
 	if m.Moved < m.Found { // of one millisecond; the last state is to sort last
 		m.Found, m.Moved = m.Moved, m.Found
 	}
-	if err := e.store.UpdateSync(ctx, func(tx *kv.Tx) error { return e.tables.moves.Put(tx, m) }); err != nil {
+	if err := s.store.UpdateSync(ctx, func(tx *kv.Tx) error { return s.tables.moves.Put(tx, m) }); err != nil {
 		return nil, storeFault("note the way to another branch", err)
 	}
-	e.pause("move:noted")
+	s.pause("move:noted")
 	return m, nil
 }
 
 // endMove removes the record of a move that isn't under way any more.
-func (e *Engine) endMove(ctx context.Context, chatID string) error {
-	err := e.store.Update(ctx, func(tx *kv.Tx) error { return e.tables.moves.Delete(tx, kv.Str(chatID)) })
+func (s *Store) endMove(ctx context.Context, chatID string) error {
+	err := s.store.Update(ctx, func(tx *kv.Tx) error { return s.tables.moves.Delete(tx, kv.Str(chatID)) })
 	if err != nil {
 		return storeFault("note the way to another branch", err)
 	}
@@ -54,11 +56,11 @@ func (e *Engine) endMove(ctx context.Context, chatID string) error {
 // was about to change both. open gives the folder, with its lock held until
 // release is called; it isn't called where nothing has to be done there. Who
 // calls settleIn holds the chat's lock, and has folded.
-func (e *Engine) settleIn(ctx context.Context, chat *Chat, open openFolder) error {
-	if err := e.takeBackMove(ctx, chat, open); err != nil {
+func (s *Store) settleIn(ctx context.Context, chat *chat.Chat, open openFolder) error {
+	if err := s.takeBackMove(ctx, chat, open); err != nil {
 		return err
 	}
-	return e.settle(ctx, chat)
+	return s.settle(ctx, chat)
 }
 
 // openFolder gives a chat's folder, locked until release is called.
@@ -66,50 +68,50 @@ type openFolder func() (ws *toolset.Workspace, release func(), err error)
 
 // takeBackMove gives the folder back the files of the branch that the chat is in,
 // if it was left on the way to another. What somebody has changed since stays.
-func (e *Engine) takeBackMove(ctx context.Context, chat *Chat, open openFolder) error {
-	m, over, err := e.readMove(ctx, *chat)
+func (s *Store) takeBackMove(ctx context.Context, chat *chat.Chat, open openFolder) error {
+	m, over, err := s.readMove(ctx, *chat)
 	if err != nil || m == nil {
 		return err
 	}
 	if over {
-		return e.endMove(ctx, chat.ID)
+		return s.endMove(ctx, chat.ID)
 	}
 	ws, release, err := open()
 	if err != nil {
 		return err
 	}
 	defer release()
-	return e.moveBack(ctx, chat, ws, m)
+	return s.moveBack(ctx, chat, ws, m)
 }
 
 // moveBack is takeBackMove of a move that was begun and not ended.
-func (e *Engine) moveBack(ctx context.Context, chat *Chat, ws *toolset.Workspace, m *branchMove) error {
-	moved, err := e.manifest(ctx, m.Moved)
+func (s *Store) moveBack(ctx context.Context, chat *chat.Chat, ws *toolset.Workspace, m *branchMove) error {
+	moved, err := s.manifest(ctx, m.Moved)
 	if err != nil {
 		return err
 	}
-	before, err := e.manifest(ctx, m.Found)
+	before, err := s.manifest(ctx, m.Found)
 	if before == nil && err == nil {
-		before, err = e.manifest(ctx, m.Active)
+		before, err = s.manifest(ctx, m.Active)
 	}
 	if err != nil {
 		return err
 	}
 	if moved == nil || before == nil { // it changed nothing, or was taken back as a whole
-		return e.endMove(ctx, chat.ID)
+		return s.endMove(ctx, chat.ID)
 	}
-	snap, err := e.states.Snapshot(ctx, casWorkspace(ws), cas.SnapshotOptions{
-		About: cas.About{ChatID: chat.ID, Source: cas.Interrupted}, Parent: moved, Limits: e.o.States,
+	snap, err := s.states.Snapshot(ctx, casWorkspace(ws), cas.SnapshotOptions{
+		About: cas.About{ChatID: chat.ID, Source: cas.Interrupted}, Parent: moved, Limits: s.o.States,
 	})
 	if err != nil {
 		return stateFault("look at "+ws.Path, err)
 	}
-	now, err := e.bringBack(ctx, chat, ws, branchEnds{before: before, moved: moved, now: snap.Manifest})
+	now, err := s.bringBack(ctx, chat, ws, branchEnds{before: before, moved: moved, now: snap.Manifest})
 	if err != nil {
 		return err
 	}
-	err = e.store.UpdateSync(ctx, func(tx *kv.Tx) error {
-		c, err := e.tables.chats.Get(tx, kv.Str(chat.ID))
+	err = s.store.UpdateSync(ctx, func(tx *kv.Tx) error {
+		c, err := s.tables.chats.Get(tx, kv.Str(chat.ID))
 		if err != nil {
 			return err
 		}
@@ -117,7 +119,7 @@ func (e *Engine) moveBack(ctx context.Context, chat *Chat, ws *toolset.Workspace
 			c.ActiveManifest = now
 		}
 		*chat = *c
-		return errors.Join(putBounded(e, tx, e.tables.chats, c, c.called()), e.tables.moves.Delete(tx, kv.Str(chat.ID)))
+		return errors.Join(putBounded(s, tx, s.tables.chats, c, c.Called()), s.tables.moves.Delete(tx, kv.Str(chat.ID)))
 	})
 	if err != nil {
 		return storeFault("note the state of the workspace", err)
@@ -131,32 +133,32 @@ type branchEnds struct{ before, moved, now *cas.Manifest }
 
 // bringBack takes back what the move changed, but for what was changed since, and
 // gives the id of the chat's state then; "" where that isn't known.
-func (e *Engine) bringBack(ctx context.Context, chat *Chat, ws *toolset.Workspace, b branchEnds) (string, error) {
+func (s *Store) bringBack(ctx context.Context, chat *chat.Chat, ws *toolset.Workspace, b branchEnds) (string, error) {
 	if b.now.Root == b.before.Root {
 		return b.before.ID, nil
 	}
 	paths, keep := []string{}, []string{}
-	err := e.eachChange(ctx, b.moved, b.before, func(path string) { paths = append(paths, path) })
+	err := s.eachChange(ctx, b.moved, b.before, func(path string) { paths = append(paths, path) })
 	if err == nil {
-		err = e.eachChange(ctx, b.moved, b.now, func(path string) { keep = append(keep, path) })
+		err = s.eachChange(ctx, b.moved, b.now, func(path string) { keep = append(keep, path) })
 	}
 	if err != nil {
 		return "", err
 	}
-	done, err := e.states.Materialize(ctx, casWorkspace(ws), b.before, cas.RestoreOptions{
+	done, err := s.states.Materialize(ctx, casWorkspace(ws), b.before, cas.RestoreOptions{
 		About:  cas.About{ChatID: chat.ID, ParentID: b.before.ID, Source: cas.Branch, SourceRef: chat.ActiveLeaf},
-		Active: b.now, Paths: paths, Keep: keep, Limits: e.o.States, Doing: doingBranch,
+		Active: b.now, Paths: paths, Keep: keep, Limits: s.o.States, Doing: doingBranch,
 	})
 	var conflict *cas.ConflictError
 	if errors.As(err, &conflict) {
 		// It stays as it is, and counts as somebody's change to this branch.
-		e.o.Notice(fmt.Sprintf("%s still has files of another branch of chat %d: %s", ws.Path, chat.Number, cleanLine(err.Error())))
+		s.o.Notice(fmt.Sprintf("%s still has files of another branch of chat %d: %s", ws.Path, chat.Number, sanitize.Line(err.Error())))
 		return "", nil
 	}
 	if err != nil {
 		return "", stateFault("bring back the files of the chat's branch", err)
 	}
-	e.o.Notice(e.chatName(ctx, chat.ID) + recoveryText(cas.Recovery{
+	s.o.Notice(s.chatName(ctx, chat.ID) + recoveryText(cas.Recovery{
 		Cut: cas.Cut{Path: ws.Path, Doing: doingBranch, Started: b.moved.CreatedAt}, Changes: done.Changes, Left: done.Left,
 	}))
 	if done.After.ID == done.Before.ID {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
@@ -64,7 +65,7 @@ type killedMove struct {
 	bound  bool
 	folder string
 	first  string // a message of the first branch
-	before Chat
+	before chat.Chat
 }
 
 func (k *killedMove) prepare() {

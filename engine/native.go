@@ -25,7 +25,7 @@ func (t *turn) nativeStep() *provider.Native {
 		return nil // a fallback took over
 	}
 	t.native.Agent, t.native.Results = t.agent.ID, nil
-	for _, p := range t.red.message().Parts {
+	for _, p := range t.red.Message().Parts {
 		if p.Result != nil {
 			r := *p.Result
 			r.Text, r.Media = assembly{native: t.native}.resultContent(r)

@@ -1,20 +1,23 @@
 package engine
 
-import "context"
+import (
+	"context"
+	"github.com/fettle-cli/fettle/engine/chat"
+)
 
 // NewTitle is the title of a chat in which nothing was asked yet.
 const NewTitle = "new chat"
 
 // NewChat makes a chat with no messages, for a page that wants one before
 // anything is asked. An empty title is NewTitle. It counts as used now.
-func (e *Engine) NewChat(ctx context.Context, title string) (Chat, error) {
-	if title = cleanTitle(title); title == "" {
+func (s *Store) NewChat(ctx context.Context, title string) (chat.Chat, error) {
+	if title = chat.CleanTitle(title); title == "" {
 		title = NewTitle
 	}
-	now := e.o.Now()
-	c := &incoming{chat: Chat{ID: e.newID(), Title: title, CreatedAt: now, UpdatedAt: now}}
-	if err := e.insert(ctx, c); err != nil {
-		return Chat{}, err
+	now := s.o.Now()
+	c := &incoming{chat: chat.Chat{ID: s.newID(), Title: title, CreatedAt: now, UpdatedAt: now}}
+	if err := s.insert(ctx, c); err != nil {
+		return chat.Chat{}, err
 	}
 	return c.chat, nil
 }

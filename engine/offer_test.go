@@ -25,7 +25,7 @@ func TestOfferedWhereNobodyCanBeAsked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := New(Options{DataDir: t.TempDir(), Tools: set})
+	e := New(Options{StoreOptions: StoreOptions{DataDir: t.TempDir()}, Tools: set})
 	t.Cleanup(func() {
 		if err := e.Close(); err != nil {
 			t.Error(err)

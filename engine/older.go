@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
 
@@ -36,12 +37,12 @@ func (c *conversation) recordsOf() string {
 }
 
 // olderMessages reads them all, the first one first.
-func (e *Engine) olderMessages(ctx context.Context, o older) (path []Message, err error) {
+func (s *Store) olderMessages(ctx context.Context, o older) (path []chat.Message, err error) {
 	if o.leaf == "" {
 		return nil, nil
 	}
-	err = e.view(ctx, func(tx *kv.Tx) error {
-		path, err = e.pathTo(tx, o.chatID, o.leaf)
+	err = s.view(ctx, func(tx *kv.Tx) error {
+		path, err = s.pathTo(tx, o.chatID, o.leaf)
 		return err
 	})
 	return path, err
@@ -50,38 +51,38 @@ func (e *Engine) olderMessages(ctx context.Context, o older) (path []Message, er
 // untold are the decisions about older payloads that no summary tells of: they
 // were made after the last question that it stands for. It reads backwards and
 // stops when it has found all that there may be.
-func (e *Engine) untold(ctx context.Context, o older, decided map[string]PayloadDecision, path []Message) ([]PayloadDecision, error) {
-	late := map[string]PayloadDecision{}
+func (s *Store) untold(ctx context.Context, o older, decided map[string]chat.PayloadDecision, path []chat.Message) ([]chat.PayloadDecision, error) {
+	late := map[string]chat.PayloadDecision{}
 	for id, d := range decided {
-		if since, any := d.since(o.at); any && o.leaf != "" {
+		if since, any := d.Since(o.at); any && o.leaf != "" {
 			late[id] = since
 		}
 	}
 	for _, m := range path {
-		for _, id := range m.payloadIDs() {
+		for _, id := range m.PayloadIDs() {
 			delete(late, id)
 		}
 	}
 	if len(late) == 0 {
 		return nil, nil
 	}
-	var out []PayloadDecision
-	err := e.view(ctx, func(tx *kv.Tx) error {
+	var out []chat.PayloadDecision
+	err := s.view(ctx, func(tx *kv.Tx) error {
 		out = nil
 		for id := o.leaf; id != "" && len(out) < len(late); {
-			m, err := e.tables.messages.Get(tx, kv.Str(o.chatID).Str(id))
+			m, err := s.tables.messages.Get(tx, kv.Str(o.chatID).Str(id))
 			if err == nil {
-				err = e.loadParts(tx, m)
+				err = s.loadParts(tx, m)
 			}
 			if err != nil {
 				return fmt.Errorf("read message %s: %w", id, err)
 			}
-			out = append(out, m.decidedIn(late)...)
+			out = append(out, m.DecidedIn(late)...)
 			id = m.ParentID
 		}
 		return nil
 	})
-	slices.SortFunc(out, func(a, b PayloadDecision) int {
+	slices.SortFunc(out, func(a, b chat.PayloadDecision) int {
 		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.PayloadID, b.PayloadID))
 	})
 	return out, err

@@ -28,10 +28,10 @@ var errNotOwn = errors.New("the user has made no agent with this id")
 const ownSource = "yours"
 
 // OwnAgents returns the agents that the user made, by id. A store that does not exist has none.
-func (e *Engine) OwnAgents(ctx context.Context) (out []Agent, err error) {
-	err = e.view(ctx, func(tx *kv.Tx) error {
+func (s *Store) OwnAgents(ctx context.Context) (out []Agent, err error) {
+	err = s.view(ctx, func(tx *kv.Tx) error {
 		out = nil
-		for rec, err := range legible(e, e.tables.agents.Scan(tx, kv.Range{})) {
+		for rec, err := range legible(s, s.tables.agents.Scan(tx, kv.Range{})) {
 			if err != nil {
 				return err
 			}
@@ -49,8 +49,8 @@ func (e *Engine) OwnAgents(ctx context.Context) (out []Agent, err error) {
 
 // withOwn returns the toolbox with the agents that the user made. One whose id the
 // configuration has now is left out, with the reason.
-func (e *Engine) withOwn(ctx context.Context, box *toolbox) (*toolbox, error) {
-	own, err := e.OwnAgents(ctx)
+func (s *Store) withOwn(ctx context.Context, box *toolbox) (*toolbox, error) {
+	own, err := s.OwnAgents(ctx)
 	if err != nil || len(own) == 0 {
 		return box, err
 	}
@@ -85,8 +85,8 @@ type changeOwn struct {
 	edit func(old *OwnAgent) (*OwnAgent, error)
 }
 
-func (e *Engine) applyOwn(tx *kv.Tx, c *changeOwn) error {
-	old, err := e.tables.agents.Get(tx, kv.Str(c.id))
+func (s *Store) applyOwn(tx *kv.Tx, c *changeOwn) error {
+	old, err := s.tables.agents.Get(tx, kv.Str(c.id))
 	if errors.Is(err, kv.ErrNotFound) {
 		old, err = nil, nil
 	}
@@ -98,13 +98,13 @@ func (e *Engine) applyOwn(tx *kv.Tx, c *changeOwn) error {
 	case err != nil:
 		return err
 	case now == nil:
-		return e.tables.agents.Delete(tx, kv.Str(c.id))
+		return s.tables.agents.Delete(tx, kv.Str(c.id))
 	}
-	now.UpdatedAt = e.o.Now()
+	now.UpdatedAt = s.o.Now()
 	if old == nil {
 		now.CreatedAt = now.UpdatedAt
 	}
-	return putBounded(e, tx, e.tables.agents, now, "the agent "+c.id)
+	return putBounded(s, tx, s.tables.agents, now, "the agent "+c.id)
 }
 
 // changeOwnAgent carries one change out.

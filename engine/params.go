@@ -1,9 +1,11 @@
 package engine
 
 import (
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/internal/record"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 // params returns what the question, else the configuration, asks of the model that
@@ -43,7 +45,7 @@ func (t *turn) noteIgnored() error {
 			note.Text += ", and more"
 			break
 		}
-		name = cutRunes(cleanLine(name), maxName)
+		name = sanitize.Shorten(sanitize.Line(name), chat.MaxName)
 		note.Ignored = append(note.Ignored, name)
 		if i > 0 {
 			note.Text += ", "

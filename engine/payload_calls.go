@@ -1,48 +1,13 @@
 package engine
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
-	"strings"
 
-	"github.com/fettle-cli/fettle/engine/payloads"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/internal/kv"
-	"github.com/fettle-cli/fettle/internal/record"
 )
-
-// A call's workspace_payload (document 000) has no id of its own. It is known by its
-// message and its call there, which forks, exports and imports keep as they are.
-func callPayloadID(message, useID string) string { return message + "." + useID }
-
-// payloadIDs are the ids under which a person may have decided about what a message
-// shows, in its order.
-func (m Message) payloadIDs() (ids []string) {
-	for _, p := range m.Parts {
-		switch {
-		case p.Kind == provider.PayloadPart && p.Payload != nil:
-			ids = append(ids, p.Payload.ID)
-		case p.Kind == provider.ToolCallPart && p.Call != nil:
-			ids = append(ids, callPayloadID(m.ID, p.Call.ID))
-		}
-	}
-	return ids
-}
-
-// decidedIn are the decisions about what a message shows.
-func (m Message) decidedIn(all map[string]PayloadDecision) (out []PayloadDecision) {
-	if len(all) == 0 {
-		return nil
-	}
-	for _, id := range m.payloadIDs() {
-		if d, ok := all[id]; ok {
-			out = append(out, d)
-		}
-	}
-	return out
-}
 
 // givenPayload is what a call gave for the workspace panel.
 type givenPayload struct {
@@ -51,30 +16,30 @@ type givenPayload struct {
 }
 
 // workspacePayloads reads what the calls of messages gave for the workspace panel.
-func (e *Engine) workspacePayloads(ctx context.Context, chatID string, path []Message) (map[use]givenPayload, error) {
-	of, from := map[use]bool{}, ""
+func (s *Store) workspacePayloads(ctx context.Context, chatID string, path []chat.Message) (map[chat.Use]givenPayload, error) {
+	of, from := map[chat.Use]bool{}, ""
 	for _, m := range path {
 		for _, p := range m.Parts {
-			if p.Kind == provider.ToolCallPart && p.Call != nil && toolsetOf(p.Call.Name) != "" { // no builtin gives one
-				of[use{m.ID, p.Call.ID}] = true
+			if p.Kind == provider.ToolCallPart && p.Call != nil && chat.ToolsetOf(p.Call.Name) != "" { // no builtin gives one
+				of[chat.Use{MessageID: m.ID, ID: p.Call.ID}] = true
 				if from == "" {
-					from = timeOfID(m.ID)
+					from = chat.TimeOfID(m.ID)
 				}
 			}
 		}
 	}
-	out := map[use]givenPayload{}
+	out := map[chat.Use]givenPayload{}
 	if len(of) == 0 {
 		return out, nil
 	}
-	err := e.view(ctx, func(tx *kv.Tx) error {
+	err := s.view(ctx, func(tx *kv.Tx) error {
 		clear(out)
-		for c, err := range legible(e, e.tables.calls.ByIndex(tx, "chat", kv.Str(chatID), kv.Range{From: kv.FromPrimary(kv.Str(from))})) {
+		for c, err := range legible(s, s.tables.calls.ByIndex(tx, "chat", kv.Str(chatID), kv.Range{From: kv.FromPrimary(kv.Str(from))})) {
 			if err != nil {
 				return err
 			}
-			if u := (use{c.MessageID, c.ToolUseID}); of[u] {
-				if p, ok := c.workspacePayload(); ok {
+			if u := (chat.Use{MessageID: c.MessageID, ID: c.ToolUseID}); of[u] {
+				if p, ok := c.WorkspacePayload(); ok {
 					out[u] = givenPayload{p, c.ID}
 				}
 			}
@@ -85,51 +50,4 @@ func (e *Engine) workspacePayloads(ctx context.Context, chatID string, path []Me
 		err = nil
 	}
 	return out, err
-}
-
-// givenWorkspace returns the workspace_payload of a call's result; nil for none.
-func (c *ToolCall) givenWorkspace() json.RawMessage {
-	if !bytes.Contains(c.Result, []byte(`"workspace_payload":{`)) { // most results have none, and may be long
-		return nil
-	}
-	var result struct {
-		Given json.RawMessage `json:"workspace_payload"`
-	}
-	if json.Unmarshal(c.Result, &result) != nil {
-		return nil
-	}
-	return notNull(result.Given)
-}
-
-// workspacePayload returns what a call gave for the workspace panel, in the form of
-// document 001, and whether it gave anything.
-func (c *ToolCall) workspacePayload() (provider.Payload, bool) {
-	p, ok := workspaceOf(c.givenWorkspace())
-	p.ID, p.Toolset, p.RenderPlan = callPayloadID(c.MessageID, c.ToolUseID), toolsetOf(c.ToolID), c.WorkspacePlan
-	return p, ok
-}
-
-// workspaceOf returns a workspace_payload in the form of document 001, and whether it can
-// be shown.
-func workspaceOf(raw json.RawMessage) (provider.Payload, bool) {
-	var g struct {
-		Type     string          `json:"type"`
-		Title    string          `json:"title"`
-		Content  string          `json:"content"`
-		Data     json.RawMessage `json:"data"`
-		Agent    json.RawMessage `json:"agent_data"`
-		Table    json.RawMessage `json:"table_data"`
-		Research json.RawMessage `json:"research_data"`
-	}
-	if len(raw) == 0 || json.Unmarshal(raw, &g) != nil || !payloads.IsType(g.Type) {
-		return provider.Payload{}, false
-	}
-	p := provider.Payload{Type: g.Type, Source: payloads.FromTool, Title: cutRunes(cleanLine(strings.TrimSpace(g.Title)), maxName)}
-	for _, raw := range []json.RawMessage{g.Data, g.Agent, g.Table, g.Research} { // the type's own field counts as data
-		if p.Data = notNull(raw); len(p.Data) > 0 {
-			return p, true
-		}
-	}
-	p.Data, _ = record.Marshal(map[string]string{"content": g.Content}) // a string can't fail
-	return p, true
 }

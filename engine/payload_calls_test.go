@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/toolset"
@@ -83,9 +84,9 @@ func TestACallsWorkspacePayloadCanBeAccepted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in, err := b.importChats(t.Context(), []*ChatDocument{doc}, CopyExisting)
-	if err != nil || doc.checkPayloads() != nil {
-		t.Fatal(in, err, doc.checkPayloads())
+	in, err := b.importChats(t.Context(), []*chat.Document{doc}, CopyExisting)
+	if err != nil || doc.CheckPayloads() != nil {
+		t.Fatal(in, err, doc.CheckPayloads())
 	}
 	for what, number := range map[string]int64{"fork": fork.Number, "copy": in[0].Chat.Number} {
 		_, all, err := b.Payloads(t.Context(), ChatRef{Number: number})

@@ -8,84 +8,34 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/internal/kv"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/manifest"
 )
 
-// Verdict is what a person did with a payload.
-type Verdict string
-
-// The verdicts.
-const (
-	Accepted Verdict = "accepted"
-	Rejected Verdict = "rejected"
-)
-
-// PayloadDecision is the payloads record: what the user did with a payload that was
-// shown in a chat. A payload that the user left alone has none; the messages contain
-// the payloads themselves.
-type PayloadDecision struct {
-	ChatID    string `json:"chat_id"`
-	PayloadID string `json:"payload_id"`
-	MessageID string `json:"message_id"`
-	Type      string `json:"payload_type"`
-	Title     string `json:"title,omitempty"`
-	Toolset   string `json:"toolset_id,omitempty"`
-	// Decision is empty where the user has only edited the payload's text.
-	Decision Verdict `json:"decision,omitempty"`
-	// Remark is what the person said to it.
-	Remark string    `json:"remark,omitempty"`
-	At     time.Time `json:"decided_at,omitzero"`
-	// Edits are the texts that the user made of the payload's, the last one last.
-	// Those before it were in force when an earlier question was asked.
-	Edits []PayloadEdit `json:"edits,omitempty"`
-	// Reaction is who is told: a client action of the page, which the client
-	// carries out, or a tool. Nil where nobody is.
-	Reaction *manifest.Reaction `json:"reaction,omitempty"`
-	// AgentID is the id of the user's agent that accepting the payload created or changed.
-	AgentID string `json:"agent_id,omitempty"`
-	// TurnID is the turn in which the tool runs. With a tool and without a turn
-	// it is not known whether that began.
-	TurnID string `json:"turn_id,omitempty"`
-}
-
-// ShownPayload is a payload of a chat's active branch.
-type ShownPayload struct {
-	// Number counts the payloads of the branch, from 1.
-	Number int `json:"number"`
-	provider.Payload
-	MessageID string           `json:"message_id"`
-	ShownAt   time.Time        `json:"shown_at"`
-	Decision  *PayloadDecision `json:"decision,omitempty"`
-	// CallID is the call that gave the payload for the workspace panel; empty for others.
-	CallID string `json:"call_id,omitempty"`
-	// Edit is the text that the user made of the payload's; nil for none.
-	Edit *PayloadEdit `json:"edit,omitempty"`
-}
-
 // Payloads lists the payloads of a chat's active branch, the first shown first,
 // as far as its turns have ended.
-func (e *Engine) Payloads(ctx context.Context, ref ChatRef) (Chat, []ShownPayload, error) {
-	found, err := e.find(ctx, ref, nil)
+func (s *Store) Payloads(ctx context.Context, ref ChatRef) (chat.Chat, []chat.ShownPayload, error) {
+	found, err := s.find(ctx, ref, nil)
 	if err != nil {
 		return found, nil, err
 	}
-	conv, err := e.load(ctx, found.ID, "")
+	conv, err := s.load(ctx, found.ID, "")
 	if err != nil {
 		return found, nil, err
 	}
-	decided, err := e.decisions(ctx, found.ID)
+	decided, err := s.decisions(ctx, found.ID)
 	if err != nil {
 		return found, nil, err
 	}
-	given, err := e.workspacePayloads(ctx, found.ID, conv.path)
+	given, err := s.workspacePayloads(ctx, found.ID, conv.path)
 	if err != nil {
 		return found, nil, err
 	}
@@ -93,15 +43,15 @@ func (e *Engine) Payloads(ctx context.Context, ref ChatRef) (Chat, []ShownPayloa
 }
 
 // GlancePayloads lists those of the chat that was used last, as far as the store
-// has them. It folds nothing, as [Engine.Glance] doesn't.
-func (e *Engine) GlancePayloads(ctx context.Context) (out []ShownPayload, err error) {
-	err = e.view(ctx, func(tx *kv.Tx) error {
-		page, err := e.recentPage(tx, kv.Range{Reverse: true, Limit: 1})
+// has them. It folds nothing, as [Store.Glance] doesn't.
+func (s *Store) GlancePayloads(ctx context.Context) (out []chat.ShownPayload, err error) {
+	err = s.view(ctx, func(tx *kv.Tx) error {
+		page, err := s.recentPage(tx, kv.Range{Reverse: true, Limit: 1})
 		if err != nil || len(page.Records) == 0 {
 			return err
 		}
 		chat := page.Records[0]
-		path, err := e.pathTo(tx, chat.ID, chat.ActiveLeaf)
+		path, err := s.pathTo(tx, chat.ID, chat.ActiveLeaf)
 		if err == nil {
 			out = shownIn(path, nil, nil)
 		} else if unreadable(err) {
@@ -117,8 +67,8 @@ func (e *Engine) GlancePayloads(ctx context.Context) (out []ShownPayload, err er
 
 // shownIn are the payloads of messages, in their order. given are those that calls
 // gave for the workspace panel.
-func shownIn(path []Message, decided map[string]PayloadDecision, given map[use]givenPayload) []ShownPayload {
-	var out []ShownPayload
+func shownIn(path []chat.Message, decided map[string]chat.PayloadDecision, given map[chat.Use]givenPayload) []chat.ShownPayload {
+	var out []chat.ShownPayload
 	for _, m := range path {
 		for _, p := range m.Parts {
 			payload, callID, ok := provider.Payload{}, "", false
@@ -127,15 +77,15 @@ func shownIn(path []Message, decided map[string]PayloadDecision, given map[use]g
 				payload, ok = *p.Payload, true
 			case p.Kind == provider.ToolCallPart && p.Call != nil:
 				var g givenPayload
-				g, ok = given[use{m.ID, p.Call.ID}]
+				g, ok = given[chat.Use{MessageID: m.ID, ID: p.Call.ID}]
 				payload, callID = g.Payload, g.callID
 			}
 			if !ok {
 				continue
 			}
-			shown := ShownPayload{Number: len(out) + 1, Payload: payload, CallID: callID, MessageID: m.ID, ShownAt: m.CreatedAt}
+			shown := chat.ShownPayload{Number: len(out) + 1, Payload: payload, CallID: callID, MessageID: m.ID, ShownAt: m.CreatedAt}
 			if d, ok := decided[payload.ID]; ok {
-				shown.Decision, shown.Edit = d.verdict(), d.lastEdit()
+				shown.Decision, shown.Edit = d.Verdict(), d.LastEdit()
 			}
 			out = append(out, shown)
 		}
@@ -144,11 +94,11 @@ func shownIn(path []Message, decided map[string]PayloadDecision, given map[use]g
 }
 
 // decisions are those about a chat's payloads, by the payload's id.
-func (e *Engine) decisions(ctx context.Context, chatID string) (map[string]PayloadDecision, error) {
-	out := map[string]PayloadDecision{}
-	err := e.view(ctx, func(tx *kv.Tx) error {
+func (s *Store) decisions(ctx context.Context, chatID string) (map[string]chat.PayloadDecision, error) {
+	out := map[string]chat.PayloadDecision{}
+	err := s.view(ctx, func(tx *kv.Tx) error {
 		clear(out)
-		all, err := e.decisionsIn(tx, chatID)
+		all, err := s.decisionsIn(tx, chatID)
 		for _, d := range all {
 			out[d.PayloadID] = d
 		}
@@ -160,9 +110,9 @@ func (e *Engine) decisions(ctx context.Context, chatID string) (map[string]Paylo
 	return out, err
 }
 
-func (e *Engine) decisionsIn(tx *kv.Tx, chatID string) ([]PayloadDecision, error) {
-	var out []PayloadDecision
-	for d, err := range legible(e, e.tables.payloads.Scan(tx, kv.Range{Prefix: kv.Str(chatID)})) {
+func (s *Store) decisionsIn(tx *kv.Tx, chatID string) ([]chat.PayloadDecision, error) {
+	var out []chat.PayloadDecision
+	for d, err := range legible(s, s.tables.payloads.Scan(tx, kv.Range{Prefix: kv.Str(chatID)})) {
 		if err != nil {
 			return nil, err
 		}
@@ -175,7 +125,7 @@ func (e *Engine) decisionsIn(tx *kv.Tx, chatID string) ([]PayloadDecision, error
 type Deciding struct {
 	Chat ChatRef
 	// Payload is its id; where that is empty, Number is its place in the chat
-	// as [Engine.Payloads] counts, 0 being the last.
+	// as [Store.Payloads] counts, 0 being the last.
 	Payload string
 	Number  int
 	Accept  bool
@@ -189,8 +139,8 @@ type Deciding struct {
 
 // Decided is what came of a decision.
 type Decided struct {
-	Chat    Chat
-	Payload ShownPayload
+	Chat    chat.Chat
+	Payload chat.ShownPayload
 	// Again says that the same was decided before: nothing was done this time.
 	Again bool
 	// Turn is the turn in which a tool runs now, to be followed; empty where
@@ -198,21 +148,17 @@ type Decided struct {
 	Turn TurnID
 }
 
-// maxRemark bounds a person's remark on a payload: more of it belongs into a
-// message.
-const maxRemark = 2000
-
 // Decide records what a person did with a payload, and lets the tool that its
 // type names for that do its part, in a turn of the chat. The next question
 // tells the model. A decision is made once: the same again changes nothing, and
 // another one is refused. It is kept before the tool is started, so that the
 // tool is never started twice.
 func (e *Engine) Decide(ctx context.Context, d Deciding) (Decided, error) {
-	chat, all, err := e.Payloads(ctx, d.Chat)
+	c, all, err := e.Payloads(ctx, d.Chat)
 	if err != nil {
 		return Decided{}, err
 	}
-	shown, err := pickPayload(chat, all, d)
+	shown, err := pickPayload(c, all, d)
 	if err != nil {
 		return Decided{}, err
 	}
@@ -220,12 +166,12 @@ func (e *Engine) Decide(ctx context.Context, d Deciding) (Decided, error) {
 	if err != nil {
 		return Decided{}, err
 	}
-	wanted := PayloadDecision{
-		ChatID: chat.ID, PayloadID: shown.ID, MessageID: shown.MessageID, Type: shown.Type, Title: shown.Title, Toolset: shown.Toolset,
-		Decision: Rejected, Remark: cutRunes(cleanLine(strings.TrimSpace(d.Remark)), maxRemark), At: e.o.Now(),
+	wanted := chat.PayloadDecision{
+		ChatID: c.ID, PayloadID: shown.ID, MessageID: shown.MessageID, Type: shown.Type, Title: shown.Title, Toolset: shown.Toolset,
+		Decision: chat.Rejected, Remark: sanitize.Shorten(sanitize.Line(strings.TrimSpace(d.Remark)), chat.MaxRemark), At: e.o.Now(),
 	}
 	if d.Accept {
-		wanted.Decision = Accepted
+		wanted.Decision = chat.Accepted
 	}
 	wanted.Reaction = box.shows.reaction(shown.Toolset, shown.Type, wanted.Decision)
 	var change *changeOwn
@@ -235,14 +181,14 @@ func (e *Engine) Decide(ctx context.Context, d Deciding) (Decided, error) {
 		}
 		wanted.AgentID = change.id
 	}
-	out := Decided{Chat: chat, Payload: shown}
+	out := Decided{Chat: c, Payload: shown}
 	out.Payload.Decision, out.Again, err = e.keepDecision(ctx, wanted, change)
 	switch {
 	case err != nil:
 		return Decided{}, err
 	case out.Payload.Decision.Decision != wanted.Decision:
-		return Decided{}, fault.New(fault.Usage, fmt.Sprintf("payload %d of chat %d was %s already", shown.Number, chat.Number,
-			out.Payload.Decision.Decision), fmt.Sprintf("fettle payloads show %d --chat %d", shown.Number, chat.Number))
+		return Decided{}, fault.New(fault.Usage, fmt.Sprintf("payload %d of chat %d was %s already", shown.Number, c.Number,
+			out.Payload.Decision.Decision), fmt.Sprintf("fettle payloads show %d --chat %d", shown.Number, c.Number))
 	case out.Again || wanted.Reaction == nil || wanted.Reaction.Tool == "":
 		return out, nil
 	}
@@ -251,38 +197,38 @@ func (e *Engine) Decide(ctx context.Context, d Deciding) (Decided, error) {
 }
 
 // reaction is who is told of a verdict on a payload.
-func (s *showcase) reaction(set, kind string, v Verdict) *manifest.Reaction {
+func (s *showcase) reaction(set, kind string, v chat.Verdict) *manifest.Reaction {
 	t := s.find(set, kind)
 	switch {
 	case t == nil:
 		return nil
-	case v == Accepted:
+	case v == chat.Accepted:
 		return t.payload.OnAccept
 	}
 	return t.payload.OnReject
 }
 
-func pickPayload(chat Chat, all []ShownPayload, d Deciding) (ShownPayload, error) {
-	list := fmt.Sprintf("fettle payloads list --chat %d", chat.Number)
+func pickPayload(c chat.Chat, all []chat.ShownPayload, d Deciding) (chat.ShownPayload, error) {
+	list := fmt.Sprintf("fettle payloads list --chat %d", c.Number)
 	i := d.Number - 1
 	switch {
 	case len(all) == 0:
-		return ShownPayload{}, fault.New(fault.NotFound, fmt.Sprintf("chat %d has no payloads", chat.Number), "fettle chats list")
+		return chat.ShownPayload{}, fault.New(fault.NotFound, fmt.Sprintf("chat %d has no payloads", c.Number), "fettle chats list")
 	case d.Payload != "":
-		if i = slices.IndexFunc(all, func(p ShownPayload) bool { return p.ID == d.Payload }); i < 0 {
-			return ShownPayload{}, fault.New(fault.NotFound, fmt.Sprintf("chat %d has no payload %s", chat.Number, short(d.Payload)), list)
+		if i = slices.IndexFunc(all, func(p chat.ShownPayload) bool { return p.ID == d.Payload }); i < 0 {
+			return chat.ShownPayload{}, fault.New(fault.NotFound, fmt.Sprintf("chat %d has no payload %s", c.Number, chat.Short(d.Payload)), list)
 		}
 	case d.Number == 0:
 		i = lastPayload(all)
 	case d.Number < 0 || d.Number > len(all):
-		return ShownPayload{}, fault.New(fault.NotFound, fmt.Sprintf("chat %d has no payload %d: it has %s", chat.Number, d.Number, plural(len(all), "payload")), list)
+		return chat.ShownPayload{}, fault.New(fault.NotFound, fmt.Sprintf("chat %d has no payload %d: it has %s", c.Number, d.Number, fault.Plural(len(all), "payload")), list)
 	}
 	return all[i], nil
 }
 
 // lastPayload is the one that is meant where none is named: the last that stands for
 // itself, since what a decision's own tool gave would else take its place.
-func lastPayload(all []ShownPayload) int {
+func lastPayload(all []chat.ShownPayload) int {
 	for i, p := range slices.Backward(all) {
 		if !strings.Contains(p.ID, ".") {
 			return i
@@ -294,7 +240,7 @@ func lastPayload(all []ShownPayload) int {
 // keepDecision writes a decision, unless there is one, together with the change of an agent
 // that it makes (nil for none): both are stored or neither is. It returns the decision that
 // is stored afterwards.
-func (e *Engine) keepDecision(ctx context.Context, wanted PayloadDecision, change *changeOwn) (held *PayloadDecision, again bool, err error) {
+func (e *Engine) keepDecision(ctx context.Context, wanted chat.PayloadDecision, change *changeOwn) (held *chat.PayloadDecision, again bool, err error) {
 	release, err := e.shareData(ctx, nil)
 	if err != nil {
 		return nil, false, err
@@ -322,7 +268,7 @@ func (e *Engine) keepDecision(ctx context.Context, wanted PayloadDecision, chang
 			}
 		}
 		held = &wanted
-		return putBounded(e, tx, e.tables.payloads, held, "the decision about payload "+held.PayloadID)
+		return putBounded(e.Store, tx, e.tables.payloads, held, "the decision about payload "+held.PayloadID)
 	})
 	var refused *fault.Fault
 	switch {
@@ -340,7 +286,7 @@ func (e *Engine) keepDecision(ctx context.Context, wanted PayloadDecision, chang
 
 // react starts the tool that is told of a decision. Where it can't be started,
 // nothing was decided.
-func (e *Engine) react(ctx context.Context, d Deciding, p ShownPayload) (TurnID, error) {
+func (e *Engine) react(ctx context.Context, d Deciding, p chat.ShownPayload) (TurnID, error) {
 	id := p.Toolset + ":" + p.Decision.Reaction.Tool
 	turn, err := e.Start(ctx, TurnRequest{
 		Chat: ChatRef{ID: p.Decision.ChatID}, Calls: []DirectCall{{Tool: id, Args: p.Data}},
@@ -359,27 +305,27 @@ func (e *Engine) react(ctx context.Context, d Deciding, p ShownPayload) (TurnID,
 	}
 	p.Decision.TurnID = string(turn)
 	err = e.store.UpdateSync(alive, func(tx *kv.Tx) error {
-		return putBounded(e, tx, e.tables.payloads, p.Decision, "the decision about payload "+p.ID)
+		return putBounded(e.Store, tx, e.tables.payloads, p.Decision, "the decision about payload "+p.ID)
 	})
 	if err != nil { // the tool runs; what isn't noted is where
-		e.o.Notice("note the turn of a decision: " + cleanLine(err.Error()))
+		e.o.Notice("note the turn of a decision: " + sanitize.Line(err.Error()))
 	}
 	return turn, nil
 }
 
 // Payload gives the one payload that a Deciding names.
-func (e *Engine) Payload(ctx context.Context, d Deciding) (Chat, ShownPayload, error) {
-	chat, all, err := e.Payloads(ctx, d.Chat)
+func (s *Store) Payload(ctx context.Context, d Deciding) (chat.Chat, chat.ShownPayload, error) {
+	c, all, err := s.Payloads(ctx, d.Chat)
 	if err != nil {
-		return chat, ShownPayload{}, err
+		return c, chat.ShownPayload{}, err
 	}
-	p, err := pickPayload(chat, all, d)
-	return chat, p, err
+	p, err := pickPayload(c, all, d)
+	return c, p, err
 }
 
 // PayloadPlan returns how a payload of a chat is shown: as it was when it came, or, where
 // its type had no renderer then, by the renderer that the type has now; nil for none.
-func (e *Engine) PayloadPlan(ctx context.Context, chat Chat, p provider.Payload) json.RawMessage {
+func (e *Engine) PayloadPlan(ctx context.Context, c chat.Chat, p provider.Payload) json.RawMessage {
 	if len(p.RenderPlan) > 0 {
 		return p.RenderPlan
 	}
@@ -387,9 +333,23 @@ func (e *Engine) PayloadPlan(ctx context.Context, chat Chat, p provider.Payload)
 	if err != nil {
 		return nil
 	}
-	plan := box.shows.plan(event.Payload{Kind: p.Type, Data: p.Data, Toolset: p.Toolset}, chat.ID, &toolset.Workspace{Path: e.WorkspacePath(chat)})
+	plan := box.shows.plan(event.Payload{Kind: p.Type, Data: p.Data, Toolset: p.Toolset}, c.ID, &toolset.Workspace{Path: e.WorkspacePath(c)})
 	if plan == nil {
 		return nil
 	}
-	return encodePlan(*plan)
+	return chat.EncodePlan(*plan)
+}
+
+// decisionsAt are the decisions about the payloads on the way to where a fork
+// begins.
+func (s *Store) decisionsAt(ctx context.Context, c *conversation) ([]chat.PayloadDecision, error) {
+	all, err := s.decisions(ctx, c.chat.ID)
+	if err != nil {
+		return nil, err
+	}
+	var out []chat.PayloadDecision
+	for _, m := range c.path {
+		out = append(out, m.DecidedIn(all)...)
+	}
+	return out, nil
 }

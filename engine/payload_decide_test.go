@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/payloads"
@@ -141,10 +142,10 @@ func TestDecisionsGoWithTheirChat(t *testing.T) {
 	fork.Chat = ChatRef{Number: 1, Fork: true}
 	b.run(fork)
 	_, all, err := b.Payloads(t.Context(), ChatRef{Number: 2})
-	if err != nil || len(all) != 2 || all[0].Decision == nil || all[0].Decision.Decision != Rejected || all[1].Decision != nil {
+	if err != nil || len(all) != 2 || all[0].Decision == nil || all[0].Decision.Decision != chat.Rejected || all[1].Decision != nil {
 		t.Fatalf("%+v, %v", all, err)
 	}
-	if n := len(all[0].Decision.Remark); n > 4*maxRemark {
+	if n := len(all[0].Decision.Remark); n > 4*chat.MaxRemark {
 		t.Errorf("a remark of %d bytes", n)
 	}
 	id := b.chat(1).Chat.ID

@@ -7,99 +7,42 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
 
-const (
-	// maxEdit bounds the text of an edited payload. A page sends it on each pause of
-	// the user's typing, and the record contains it whole.
-	maxEdit = 256 << 10
-	// maxEdits bounds the edits of one payload. Only the last one before a question
-	// is kept, so a payload reaches it after as many questions.
-	maxEdits = 20
-)
-
-// PayloadEdit is a text that the user made of a payload's.
-type PayloadEdit struct {
-	Text string    `json:"text"`
-	At   time.Time `json:"edited_at"`
-}
-
-// verdict returns the record where the user has decided, and nil where not.
-func (d PayloadDecision) verdict() *PayloadDecision {
-	if d.Decision == "" {
-		return nil
-	}
-	d.Edits = nil
-	return &d
-}
-
-// lastEdit returns the edit that is in force; nil for none.
-func (d PayloadDecision) lastEdit() *PayloadEdit {
-	if len(d.Edits) == 0 {
-		return nil
-	}
-	return &d.Edits[len(d.Edits)-1]
-}
-
-// since returns the record without what happened up to a time, and whether anything is
-// left of it.
-func (d PayloadDecision) since(t time.Time) (later PayloadDecision, any bool) {
-	later = d
-	if !d.At.After(t) {
-		later.Decision = ""
-	}
-	later.Edits = nil
-	for _, e := range d.Edits {
-		if e.At.After(t) {
-			later.Edits = append(later.Edits, e)
-		}
-	}
-	return later, later.Decision != "" || len(later.Edits) > 0
-}
-
-// tooMuchEdited reports whether a record has more than EditPayload keeps.
-func (d PayloadDecision) tooMuchEdited() bool {
-	for _, e := range d.Edits {
-		if len(e.Text) > maxEdit {
-			return true
-		}
-	}
-	return len(d.Edits) > maxEdits
-}
-
 // EditPayload stores the text that the user made of a payload's; d names the payload. The
 // request of the next question contains it. The payload itself stays as it was shown.
-func (e *Engine) EditPayload(ctx context.Context, d Deciding, text string) (ShownPayload, error) {
-	if len(text) > maxEdit {
-		return ShownPayload{}, fault.New(fault.Usage, fmt.Sprintf("the text has %d KB; an edited payload may have %d", len(text)>>10, maxEdit>>10))
+func (s *Store) EditPayload(ctx context.Context, d Deciding, text string) (chat.ShownPayload, error) {
+	if len(text) > chat.MaxEdit {
+		return chat.ShownPayload{}, fault.New(fault.Usage, fmt.Sprintf("the text has %d KB; an edited payload may have %d", len(text)>>10, chat.MaxEdit>>10))
 	}
-	chat, all, err := e.Payloads(ctx, d.Chat)
+	c, all, err := s.Payloads(ctx, d.Chat)
 	if err != nil {
-		return ShownPayload{}, err
+		return chat.ShownPayload{}, err
 	}
-	shown, err := pickPayload(chat, all, d)
+	shown, err := pickPayload(c, all, d)
 	if err != nil {
-		return ShownPayload{}, err
+		return chat.ShownPayload{}, err
 	}
-	asked, err := e.lastAsked(ctx, chat)
+	asked, err := s.lastAsked(ctx, c)
 	if err != nil {
-		return ShownPayload{}, err
+		return chat.ShownPayload{}, err
 	}
-	shown.Edit = &PayloadEdit{Text: clean(text), At: e.o.Now()}
-	return shown, e.keepEdit(ctx, chat.ID, shown, asked)
+	shown.Edit = &chat.PayloadEdit{Text: clean(text), At: s.o.Now()}
+	return shown, s.keepEdit(ctx, c.ID, shown, asked)
 }
 
 // lastAsked returns when the chat's last question was asked: an edit before it may have
 // been sent to a model.
-func (e *Engine) lastAsked(ctx context.Context, chat Chat) (time.Time, error) {
-	live, err := e.isLive(ctx, chat.ID)
+func (s *Store) lastAsked(ctx context.Context, chat chat.Chat) (time.Time, error) {
+	live, err := s.isLive(ctx, chat.ID)
 	if err != nil || live {
-		return e.o.Now(), err
+		return s.o.Now(), err
 	}
-	end, err := e.ChatEnd(ctx, ChatRef{ID: chat.ID}, 2)
+	end, err := s.ChatEnd(ctx, ChatRef{ID: chat.ID}, 2)
 	var at time.Time
 	for _, m := range end.Messages {
 		if m.Role == provider.User && m.CreatedAt.After(at) {
@@ -111,50 +54,50 @@ func (e *Engine) lastAsked(ctx context.Context, chat Chat) (time.Time, error) {
 
 // keepEdit writes the edit of a payload. It replaces the last one unless a question was
 // asked since, whose request has to stay as it was sent.
-func (e *Engine) keepEdit(ctx context.Context, chatID string, shown ShownPayload, asked time.Time) error {
-	release, err := e.shareData(ctx, nil)
+func (s *Store) keepEdit(ctx context.Context, chatID string, shown chat.ShownPayload, asked time.Time) error {
+	release, err := s.shareData(ctx, nil)
 	if err != nil {
 		return err
 	}
 	defer release()
-	err = e.store.UpdateSync(ctx, func(tx *kv.Tx) error {
-		if there, err := e.tables.chats.Has(tx, kv.Str(chatID)); err != nil || !there {
+	err = s.store.UpdateSync(ctx, func(tx *kv.Tx) error {
+		if there, err := s.tables.chats.Has(tx, kv.Str(chatID)); err != nil || !there {
 			return cmp.Or(err, kv.ErrNotFound)
 		}
-		rec, err := e.tables.payloads.Get(tx, kv.Str(chatID).Str(shown.ID))
+		rec, err := s.tables.payloads.Get(tx, kv.Str(chatID).Str(shown.ID))
 		if errors.Is(err, kv.ErrNotFound) {
-			rec, err = &PayloadDecision{ChatID: chatID, PayloadID: shown.ID, MessageID: shown.MessageID, Type: shown.Type, Title: shown.Title, Toolset: shown.Toolset}, nil
+			rec, err = &chat.PayloadDecision{ChatID: chatID, PayloadID: shown.ID, MessageID: shown.MessageID, Type: shown.Type, Title: shown.Title, Toolset: shown.Toolset}, nil
 		}
 		if err != nil {
 			return err
 		}
-		if last := rec.lastEdit(); last != nil && last.At.After(asked) {
+		if last := rec.LastEdit(); last != nil && last.At.After(asked) {
 			rec.Edits = rec.Edits[:len(rec.Edits)-1]
 		}
 		rec.Edits = append(rec.Edits, *shown.Edit)
-		rec.Edits = rec.Edits[max(0, len(rec.Edits)-maxEdits):]
-		return putBounded(e, tx, e.tables.payloads, rec, "the edit of payload "+shown.ID)
+		rec.Edits = rec.Edits[max(0, len(rec.Edits)-chat.MaxEdits):]
+		return putBounded(s, tx, s.tables.payloads, rec, "the edit of payload "+shown.ID)
 	})
 	switch {
 	case errors.Is(err, kv.ErrNotFound):
 		return fault.New(fault.NotFound, "the chat was removed meanwhile")
 	case err != nil && ctx.Err() == nil:
-		return e.storeTrouble(err)
+		return s.storeTrouble(err)
 	}
 	return err
 }
 
 // undecide takes back a decision, and keeps the edits of its payload.
-func (e *Engine) undecide(tx *kv.Tx, d PayloadDecision) error {
-	got, err := e.tables.payloads.Get(tx, kv.Str(d.ChatID).Str(d.PayloadID))
+func (s *Store) undecide(tx *kv.Tx, d chat.PayloadDecision) error {
+	got, err := s.tables.payloads.Get(tx, kv.Str(d.ChatID).Str(d.PayloadID))
 	switch {
 	case errors.Is(err, kv.ErrNotFound):
 		return nil
 	case err != nil:
 		return err
 	case len(got.Edits) == 0:
-		return e.tables.payloads.Delete(tx, kv.Str(d.ChatID).Str(d.PayloadID))
+		return s.tables.payloads.Delete(tx, kv.Str(d.ChatID).Str(d.PayloadID))
 	}
 	got.Decision, got.Remark, got.Reaction, got.TurnID, got.At = "", "", nil, "", time.Time{}
-	return e.tables.payloads.Put(tx, got)
+	return s.tables.payloads.Put(tx, got)
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
 )
@@ -72,10 +73,10 @@ func TestAnEditedDraftIsKeptAndTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, kept, err := b.Payloads(t.Context(), ChatRef{ID: fork.ID})
-	if err != nil || len(kept) == 0 || kept[0].Edit == nil || kept[0].Edit.Text != "Dear Grace" || kept[0].Decision == nil || kept[0].Decision.Decision != Accepted {
+	if err != nil || len(kept) == 0 || kept[0].Edit == nil || kept[0].Edit.Text != "Dear Grace" || kept[0].Decision == nil || kept[0].Decision.Decision != chat.Accepted {
 		t.Errorf("the fork has %+v, %v", kept, err)
 	}
-	_, err = b.EditPayload(t.Context(), Deciding{Chat: ChatRef{Number: 1}, Payload: all[0].ID}, strings.Repeat("x", maxEdit+1))
+	_, err = b.EditPayload(t.Context(), Deciding{Chat: ChatRef{Number: 1}, Payload: all[0].ID}, strings.Repeat("x", chat.MaxEdit+1))
 	if fault.CodeOf(err) != fault.Usage {
 		t.Errorf("a text that is too long: %v", err)
 	}

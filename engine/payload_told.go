@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/payloads"
 	"github.com/fettle-cli/fettle/engine/provider"
 )
@@ -25,13 +26,13 @@ type cardNote struct {
 	text string
 }
 
-// notes returns what a model is told of a record: the edits, then the decision.
-func (d PayloadDecision) notes() (out []cardNote) {
+// notesOf returns what a model is told of a record: the edits, then the decision.
+func notesOf(d chat.PayloadDecision) (out []cardNote) {
 	for _, e := range d.Edits {
 		out = append(out, cardNote{e.At, payloads.Edited(d.Type, d.Title, e.Text)})
 	}
 	if d.Decision != "" {
-		out = append(out, cardNote{d.At, payloads.Decided(d.Type, d.Decision == Accepted, d.Remark)})
+		out = append(out, cardNote{d.At, payloads.Decided(d.Type, d.Decision == chat.Accepted, d.Remark)})
 	}
 	return out
 }
@@ -43,15 +44,15 @@ func (c *cards) told() cardsTold { return c.before }
 // after the payload that was written after the decision or edit, so that what was sent
 // once stays as it was. The last message gets all notes. untold are the records about
 // payloads before the path.
-func (c *cardsTold) place(decided map[string]PayloadDecision, untold []PayloadDecision, path []Message) {
+func (c *cardsTold) place(decided map[string]chat.PayloadDecision, untold []chat.PayloadDecision, path []chat.Message) {
 	if len(decided) == 0 {
 		return
 	}
 	c.after = map[string][]cardNote{}
 	var waiting []cardNote
-	add := func(all []PayloadDecision) {
+	add := func(all []chat.PayloadDecision) {
 		for _, d := range all {
-			waiting = append(waiting, d.notes()...)
+			waiting = append(waiting, notesOf(d)...)
 		}
 		slices.SortStableFunc(waiting, func(a, b cardNote) int { return a.at.Compare(b.at) })
 	}
@@ -73,20 +74,20 @@ func (c *cardsTold) place(decided map[string]PayloadDecision, untold []PayloadDe
 			waiting = later
 			continue
 		}
-		add(m.decidedIn(decided))
+		add(m.DecidedIn(decided))
 	}
 }
 
 // before is what stands before a person's message: what they did with payloads,
 // and the action that they took.
-func (c cardsTold) before(m Message) []provider.Part {
+func (c cardsTold) before(m chat.Message) []provider.Part {
 	var out []provider.Part
 	say := func(text string) { out = append(out, provider.Part{Kind: provider.TextPart, Text: text + "\n"}) }
 	for _, n := range c.after[m.ID] {
 		say(n.text)
 	}
 	if m.InteractionType != "" {
-		say(m.tookAction())
+		say(tookAction(m))
 	}
 	return out
 }
@@ -97,7 +98,7 @@ const actionExecuted = "action_executed"
 
 // tookAction describes the suggestion that the user chose. That an action was carried out
 // is stated only where the client acknowledged it.
-func (m Message) tookAction() string {
+func tookAction(m chat.Message) string {
 	did := "[the person took the action " + m.InteractionType
 	if len(m.ActionMetadata) > 0 {
 		did += ": " + compactJSON(m.ActionMetadata)

@@ -7,17 +7,15 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/payloads"
 	"github.com/fettle-cli/fettle/internal/record"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/render"
 )
-
-// maxMetadata bounds the metadata of an action that a person took: it is kept
-// with their message and told to the model.
-const maxMetadata = 64 << 10
 
 // cards are the payloads of one turn: what the model may write, what came, and
 // what the chat has of them from before.
@@ -79,7 +77,7 @@ func (t *turn) readContext() error {
 		if json.Unmarshal(values[name], &given) == nil && *field == "" {
 			*field = given
 		}
-		*field = clip(cleanLine(*field), maxName)
+		*field = sanitize.Clip(sanitize.Line(*field), chat.MaxName)
 		if *field != "" {
 			values[name], _ = record.Marshal(*field) // a string can't fail
 		}
@@ -102,10 +100,10 @@ func (t *turn) checkAction() error {
 	case kind == "" && len(data) == 0:
 		return nil
 	case !payloads.IsType(kind):
-		return fault.New(fault.Usage, "the interaction_type "+short(kind)+" is none: it is an id of letters, digits, - and _")
-	case len(data) > maxMetadata:
-		return fault.New(fault.Usage, fmt.Sprintf("the action_metadata has %d KB; %d are allowed", len(data)>>10, maxMetadata>>10))
-	case len(data) > 0 && !isObject(data):
+		return fault.New(fault.Usage, "the interaction_type "+chat.Short(kind)+" is none: it is an id of letters, digits, - and _")
+	case len(data) > chat.MaxMetadata:
+		return fault.New(fault.Usage, fmt.Sprintf("the action_metadata has %d KB; %d are allowed", len(data)>>10, chat.MaxMetadata>>10))
+	case len(data) > 0 && !record.IsObject(data):
 		return fault.New(fault.Usage, "the action_metadata is no JSON object")
 	}
 	return nil
@@ -179,7 +177,7 @@ func (t *turn) itemBodies(items []payloads.Item) []event.Body {
 func (t *turn) reportEnd(end event.ToolComplete) {
 	bodies := []event.Body{nil}
 	if end.Status == event.CallSuccess {
-		set := toolsetOf(end.ToolID)
+		set := chat.ToolsetOf(end.ToolID)
 		took := t.cards.collected.Tool(payloads.ToolOutput{
 			Tool: end.Tool, Set: set, Data: end.Data, WorkspacePayload: end.WorkspacePayload, Payload: end.Payload,
 		})
@@ -214,27 +212,18 @@ func (t *turn) planOfPayload(p event.Payload) json.RawMessage {
 	if plan == nil {
 		return nil
 	}
-	return encodePlan(t.withArtifact(*plan))
+	return chat.EncodePlan(t.withArtifact(*plan))
 }
 
 // planOfWorkspace is how the workspace_payload of a call is shown, where a toolset's
 // renderer shows its type.
 func (t *turn) planOfWorkspace(end *event.ToolComplete) json.RawMessage {
-	shown, ok := workspaceOf(end.WorkspacePayload)
+	shown, ok := chat.WorkspaceOf(end.WorkspacePayload)
 	if !ok {
 		return nil
 	}
-	set := toolsetOf(end.ToolID)
+	set := chat.ToolsetOf(end.ToolID)
 	return t.planOfPayload(event.Payload{Kind: shown.Type, Data: shown.Data, Toolset: t.cards.shows.owner(set, shown.Type)})
-}
-
-// toolsetOf is the toolset of a tool id; empty for a builtin.
-func toolsetOf(toolID string) string {
-	set, _, own := strings.Cut(toolID, ":")
-	if !own {
-		return ""
-	}
-	return set
 }
 
 // remember takes in what people decided about the chat's payloads. A new chat
@@ -252,7 +241,7 @@ func (t *turn) remember(ctx context.Context, conv *conversation) error {
 	if err != nil {
 		return err
 	}
-	t.cards.before.place(decided, untold, append(conv.path[:len(conv.path):len(conv.path)], t.accept.question()))
+	t.cards.before.place(decided, untold, append(conv.path[:len(conv.path):len(conv.path)], t.accept.Question()))
 	return nil
 }
 

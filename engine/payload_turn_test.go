@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/payloads"
@@ -30,7 +31,7 @@ func showroom(t *testing.T, stream streamFunc, run map[string]toolset.RunnerFunc
 			return f, nil
 		}
 		if m.Parser { // what the toolset's own would do to data that is whole
-			kind := bareID(m.Tool.ID)
+			kind := chat.BareID(m.Tool.ID)
 			return toolset.RunnerFunc(func(_ context.Context, c toolset.Call) (toolset.Result, error) {
 				var args struct{ Text string }
 				if err := json.Unmarshal(c.Args, &args); err != nil {

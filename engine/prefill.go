@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
@@ -84,11 +85,11 @@ func prefills(c *choice) provider.Prefill {
 // beginning returns the message that the model continues; nil if the turn has none, or if the
 // first response of the model has ended.
 func (t *turn) beginning() []provider.Message {
-	if t.prefill.text == "" || t.red.step > 0 {
+	if t.prefill.text == "" || t.red.Step > 0 {
 		return nil
 	}
-	m := Message{Role: provider.Assistant, Parts: t.prefill.parts}
-	t.ownParts([]Message{m})
+	m := chat.Message{Role: provider.Assistant, Parts: t.prefill.parts}
+	t.ownParts([]chat.Message{m})
 	return []provider.Message{{Role: m.Role, Parts: m.Parts}}
 }
 

@@ -6,8 +6,10 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 const (
@@ -35,7 +37,7 @@ type progress struct {
 // look takes the calls of a response that have ended since the last look, and
 // gives the fault that ends the turn where they lead nowhere. denied is how many
 // of the turn's calls nobody could approve.
-func (p *progress) look(calls []ToolCall, req *TurnRequest, denied int) error {
+func (p *progress) look(calls []chat.ToolCall, req *TurnRequest, denied int) error {
 	fresh := calls[p.seen:]
 	p.seen = len(calls)
 	if len(fresh) == 0 {
@@ -69,7 +71,7 @@ func (p *progress) look(calls []ToolCall, req *TurnRequest, denied int) error {
 		f := fault.New(fault.NoProgress, fmt.Sprintf("%d calls in a row failed, the last one of %s", p.failures, last.ToolID),
 			"fettle tool call "+last.ToolID+" …   shows what it says")
 		if last.Error != "" {
-			f.Detail = []string{cutRunes(cleanLine(last.Error), 200)}
+			f.Detail = []string{sanitize.Shorten(sanitize.Line(last.Error), 200)}
 		}
 		return f
 	}
@@ -78,8 +80,8 @@ func (p *progress) look(calls []ToolCall, req *TurnRequest, denied int) error {
 
 // unapproved is the end where all that failed was in want of an approval: the
 // model can't do better, and who asked can.
-func (p *progress) unapproved(last ToolCall) error {
-	return fault.New(fault.Approval, fmt.Sprintf("%s in a row needed an approval that nobody could give, the last one of %s", plural(p.denied, "call"), last.ToolID),
+func (p *progress) unapproved(last chat.ToolCall) error {
+	return fault.New(fault.Approval, fmt.Sprintf("%s in a row needed an approval that nobody could give, the last one of %s", fault.Plural(p.denied, "call"), last.ToolID),
 		"fettle ask -c --allow "+last.ToolID+" \"go on\"")
 }
 

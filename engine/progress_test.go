@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
@@ -111,7 +112,7 @@ func TestAModelThatGetsNowhere(t *testing.T) {
 			}
 			// The chat goes on from there.
 			for _, m := range b.chat(1).Messages {
-				if m.Role == provider.Assistant && m.Status != Failed {
+				if m.Role == provider.Assistant && m.Status != chat.Failed {
 					t.Errorf("the answer is %s", m.Status)
 				}
 			}

@@ -10,7 +10,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/provider"
-	"github.com/fettle-cli/fettle/internal/harmless"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 	"github.com/fettle-cli/fettle/toolset"
 )
 
@@ -79,14 +79,14 @@ func (q *caller) promptModel(ctx context.Context) (*choice, error) {
 
 // promptRequest makes a request of a server's prompt.
 func promptRequest(p toolset.Prompting) (*provider.Request, error) {
-	req := &provider.Request{System: harmless.Text(p.System), MaxTokens: p.MaxTokens, Temperature: p.Temperature, Sampling: provider.Sampling{Stop: p.Stop}}
+	req := &provider.Request{System: sanitize.Text(p.System), MaxTokens: p.MaxTokens, Temperature: p.Temperature, Sampling: provider.Sampling{Stop: p.Stop}}
 	if req.MaxTokens <= 0 {
 		req.MaxTokens = defaultPrompted
 	}
 	req.MaxTokens = min(req.MaxTokens, maxPrompted)
 	size := len(req.System)
 	for _, m := range p.Messages {
-		msg := provider.Message{Role: provider.User, Parts: []provider.Part{{Kind: provider.TextPart, Text: harmless.Text(m.Text)}}}
+		msg := provider.Message{Role: provider.User, Parts: []provider.Part{{Kind: provider.TextPart, Text: sanitize.Text(m.Text)}}}
 		if m.Role == string(provider.Assistant) {
 			msg.Role = provider.Assistant
 		}

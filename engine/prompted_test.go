@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"iter"
+	"strconv"
 	"strings"
 
 	"github.com/fettle-cli/fettle/engine/provider"
@@ -29,6 +30,6 @@ func (p *prompted) Stream(_ context.Context, req *provider.Request) iter.Seq2[[]
 		if i := strings.Index(args, " {"); i > 0 && !strings.HasPrefix(args, "{") {
 			name, args = args[:i], args[i+1:]
 		}
-		yield([]provider.Delta{calls("c"+itoa(len(req.Messages)), name, args), stops("tool_use")}, nil)
+		yield([]provider.Delta{calls("c"+strconv.Itoa(len(req.Messages)), name, args), stops("tool_use")}, nil)
 	}
 }

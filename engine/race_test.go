@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/journal"
@@ -240,7 +241,7 @@ func TestDamageInTheMiddleOfAJournal(t *testing.T) {
 			if outline(got[:good]) != outline(events[:good]) || last[event.Error](t, got).Code != string(fault.Interrupted) {
 				t.Errorf("kept:\n%s", outline(got))
 			}
-			if m := b.chat(1).Messages[1]; m.Status != CutShort || m.Text() != outcomeOf(events[:good]).text {
+			if m := b.chat(1).Messages[1]; m.Status != chat.CutShort || m.Text() != outcomeOf(events[:good]).text {
 				t.Errorf("kept %q as %s", m.Text(), m.Status)
 			}
 			if left := files(t, filepath.Join(dir, "data", "journal")); strings.Join(left, " ") != name+".damaged" {
@@ -283,9 +284,9 @@ func TestContinueWithManyJournals(t *testing.T) {
 func makeJournal(t *testing.T, b *bench, number int) {
 	t.Helper()
 	now := b.o.Now()
-	a := acceptance{
-		Version: journalVersion, TurnID: b.newID(), Order: int64(number), NewChat: true, UserMessageID: b.newID(), MessageID: b.newID(),
-		Chat: Chat{ID: b.newID(), Number: int64(number), Title: "made", CreatedAt: now}, Parts: ask("hi").Parts, Time: now,
+	a := chat.Acceptance{
+		Version: chat.JournalVersion, TurnID: b.newID(), Order: int64(number), NewChat: true, UserMessageID: b.newID(), MessageID: b.newID(),
+		Chat: chat.Chat{ID: b.newID(), Number: int64(number), Title: "made", CreatedAt: now}, Parts: ask("hi").Parts, Time: now,
 	}
 	line, err := json.Marshal(a)
 	if err != nil {

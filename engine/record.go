@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/journal"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
@@ -14,17 +15,17 @@ import (
 // storeGroup writes a group and syncs. What may be large goes first, in as many
 // transactions as it takes; each turn's record comes last, together with its
 // chat, so that a turn that has its record has all.
-func (e *Engine) storeGroup(ctx context.Context, group []*folding) error {
+func (s *Store) storeGroup(ctx context.Context, group []*folding) error {
 	if len(group) == 0 {
 		return nil
 	}
 	slices.SortFunc(group, byOrder)
-	err := e.store.Update(ctx, func(tx *kv.Tx) error { // reads, and opens the store for what follows
-		if err := e.beginIndex(tx); err != nil {
+	err := s.store.Update(ctx, func(tx *kv.Tx) error { // reads, and opens the store for what follows
+		if err := s.beginIndex(tx); err != nil {
 			return err
 		}
 		for _, f := range group {
-			if err := e.lookBefore(tx, f); err != nil {
+			if err := s.lookBefore(tx, f); err != nil {
 				return err
 			}
 		}
@@ -33,9 +34,9 @@ func (e *Engine) storeGroup(ctx context.Context, group []*folding) error {
 	if err != nil {
 		return err
 	}
-	err = e.store.Batch(ctx, func(b *kv.Batch) error {
+	err = s.store.Batch(ctx, func(b *kv.Batch) error {
 		for _, f := range group {
-			if err := e.putParts(b, f); err != nil {
+			if err := s.putParts(b, f); err != nil {
 				return err
 			}
 		}
@@ -44,86 +45,86 @@ func (e *Engine) storeGroup(ctx context.Context, group []*folding) error {
 	if err != nil {
 		return err
 	}
-	e.pause("fold:parts")
+	s.pause("fold:parts")
 	for _, f := range group {
 		var given journal.Numbers
-		err := e.store.Update(ctx, func(tx *kv.Tx) (err error) {
-			given, err = e.record(tx, f)
+		err := s.store.Update(ctx, func(tx *kv.Tx) (err error) {
+			given, err = s.record(tx, f)
 			return err
 		})
 		if err != nil {
 			return err
 		}
-		e.raise(ctx, given)
+		s.raise(ctx, given)
 	}
-	e.pause("fold:recorded")
-	if err := e.indexGroup(ctx, group); err != nil {
+	s.pause("fold:recorded")
+	if err := s.indexGroup(ctx, group); err != nil {
 		return fmt.Errorf("index chats for search: %w", err)
 	}
-	e.pause("fold:written")
-	return e.store.Sync(ctx)
+	s.pause("fold:written")
+	return s.store.Sync(ctx)
 }
 
 // lookBefore finds what the store knows of a turn that is to be folded.
-func (e *Engine) lookBefore(tx *kv.Tx, f *folding) (err error) {
+func (s *Store) lookBefore(tx *kv.Tx, f *folding) (err error) {
 	a := f.accept
-	if f.recorded, err = e.tables.turns.Has(tx, kv.Str(a.TurnID)); err != nil || f.recorded {
+	if f.recorded, err = s.tables.turns.Has(tx, kv.Str(a.TurnID)); err != nil || f.recorded {
 		return err // a crash between sync and unlink makes a fold come twice
 	}
 	from := a.Chat.ForkedFrom
-	there, err := e.tables.chats.Has(tx, kv.Str(a.Chat.ID))
+	there, err := s.tables.chats.Has(tx, kv.Str(a.Chat.ID))
 	if err != nil || there || from == nil || a.ParentID == "" {
 		return err
 	}
-	f.brought, err = e.pathTo(tx, from.ChatID, from.MessageID)
+	f.brought, err = s.pathTo(tx, from.ChatID, from.MessageID)
 	if err != nil && unreadable(err) {
-		e.o.Notice(fmt.Sprintf("chat %d begins without the messages of chat %d, which it was forked from: %v",
+		s.o.Notice(fmt.Sprintf("chat %d begins without the messages of chat %d, which it was forked from: %v",
 			a.Chat.Number, from.Number, err))
 		a.ParentID, err = "", nil
 	}
 	if err == nil && len(f.brought) > 0 {
-		f.decided, err = e.decisionsIn(tx, from.ChatID)
+		f.decided, err = s.decisionsIn(tx, from.ChatID)
 	}
 	if err == nil && len(f.brought) > 0 {
-		f.artifacts, err = e.artifactsIn(tx, from.ChatID)
+		f.artifacts, err = s.artifactsIn(tx, from.ChatID)
 	}
 	if err == nil && len(f.brought) > 0 {
-		f.broughtCalls, err = e.callsFor(tx, from.ChatID, f.brought, a.Chat.ID)
+		f.broughtCalls, err = s.callsFor(tx, from.ChatID, f.brought, a.Chat.ID)
 	}
 	return err
 }
 
 // putParts writes the events, messages and calls of a turn.
-func (e *Engine) putParts(b *kv.Batch, f *folding) error {
+func (s *Store) putParts(b *kv.Batch, f *folding) error {
 	if f.recorded {
 		return nil
 	}
 	for i, seg := range f.segments {
 		key := kv.Str(f.accept.TurnID).Int(int64(i))
-		if err := e.tables.events.Put(b, key, seg, kv.WithTTL(eventsKept)); err != nil {
+		if err := s.tables.events.Put(b, key, seg, kv.WithTTL(eventsKept)); err != nil {
 			return err
 		}
 	}
 	for _, m := range f.added() {
 		m.ChatID = f.accept.Chat.ID
-		if err := e.putMessage(b, m); err != nil {
+		if err := s.putMessage(b, m); err != nil {
 			return err
 		}
 	}
-	if err := e.putCalls(b, slices.Concat(f.broughtCalls, f.calls)); err != nil {
+	if err := s.putCalls(b, slices.Concat(f.broughtCalls, f.calls)); err != nil {
 		return err
 	}
-	if err := e.putArtifacts(b, f.accept.Chat.ID, f.artifacts); err != nil {
+	if err := s.putArtifacts(b, f.accept.Chat.ID, f.artifacts); err != nil {
 		return err
 	}
-	return e.putDecisions(b, f.accept.Chat.ID, f.decided)
+	return s.putDecisions(b, f.accept.Chat.ID, f.decided)
 }
 
 // putDecisions gives a chat the decisions of the one that its messages are from.
-func (e *Engine) putDecisions(w kv.Writer, chatID string, all []PayloadDecision) error {
+func (s *Store) putDecisions(w kv.Writer, chatID string, all []chat.PayloadDecision) error {
 	for _, d := range all {
 		d.ChatID = chatID
-		if err := putBounded(e, w, e.tables.payloads, &d, "the decision about payload "+d.PayloadID); err != nil {
+		if err := putBounded(s, w, s.tables.payloads, &d, "the decision about payload "+d.PayloadID); err != nil {
 			return err
 		}
 	}
@@ -132,51 +133,51 @@ func (e *Engine) putDecisions(w kv.Writer, chatID string, all []PayloadDecision)
 
 // record writes the turn's record and moves its chat on. It gives the numbers
 // that the counter has to be told of, if any.
-func (e *Engine) record(tx *kv.Tx, f *folding) (given journal.Numbers, err error) {
+func (s *Store) record(tx *kv.Tx, f *folding) (given journal.Numbers, err error) {
 	if f.recorded {
 		return given, nil
 	}
 	a := f.accept
-	chat, err := e.tables.chats.Get(tx, kv.Str(a.Chat.ID))
+	c, err := s.tables.chats.Get(tx, kv.Str(a.Chat.ID))
 	if errors.Is(err, kv.ErrNotFound) {
-		chat, given, err = e.newChat(tx, f)
+		c, given, err = s.newChat(tx, f)
 	}
 	if err != nil {
 		return given, err
 	}
-	if err := e.leave(tx, chat, f.accept); err != nil {
+	if err := s.leave(tx, c, f.accept); err != nil {
 		return given, err
 	}
-	if err := e.putSummaries(tx, f); err != nil {
+	if err := s.putSummaries(tx, f); err != nil {
 		return given, err
 	}
-	if err := e.keepBranches(tx, *chat, f); err != nil {
+	if err := s.keepBranches(tx, *c, f); err != nil {
 		return given, err
 	}
-	chat.advance(f)
-	turn := Turn{
+	f.advance(c)
+	turn := chat.Turn{
 		ID: a.TurnID, ChatID: a.Chat.ID, Order: a.Order, ParentID: a.ParentID,
 		UserMessageID: a.UserMessageID, MessageID: a.MessageID, Model: f.answer.Model, Status: f.answer.Status,
 		StartedAt: a.Time, FinishedAt: f.finished, LastSeq: f.lastSeq, Segments: len(f.segments), Counted: true,
 	}
-	return given, errors.Join(putBounded(e, tx, e.tables.chats, chat, chat.called()), putBounded(e, tx, e.tables.turns, &turn, "turn "+turn.ID), e.countTurn(tx, f, chat))
+	return given, errors.Join(putBounded(s, tx, s.tables.chats, c, c.Called()), putBounded(s, tx, s.tables.turns, &turn, "turn "+turn.ID), s.countTurn(tx, f, c))
 }
 
 // leave notes the workspace of the branch that a turn has left, on the message
 // that it ended with.
-func (e *Engine) leave(tx *kv.Tx, chat *Chat, a *acceptance) error {
-	if !a.branches() || chat.ActiveLeaf != a.leaf() {
+func (s *Store) leave(tx *kv.Tx, chat *chat.Chat, a *chat.Acceptance) error {
+	if !a.Branches() || chat.ActiveLeaf != a.ActiveBefore() {
 		return nil
 	}
-	return e.noteLeft(tx, chat, cmp.Or(a.LeftManifestID, chat.ActiveManifest))
+	return s.noteLeft(tx, chat, cmp.Or(a.LeftManifestID, chat.ActiveManifest))
 }
 
 // noteLeft notes the workspace at a chat's leaf, which is about to move to
 // another branch.
-func (e *Engine) noteLeft(tx *kv.Tx, chat *Chat, manifest string) error {
-	m, err := e.tables.messages.Get(tx, messageKey(chat.ID, chat.ActiveLeaf))
+func (s *Store) noteLeft(tx *kv.Tx, chat *chat.Chat, manifest string) error {
+	m, err := s.tables.messages.Get(tx, messageKey(chat.ID, chat.ActiveLeaf))
 	if err != nil && unreadable(err) {
-		e.o.Notice(fmt.Sprintf("chat %d: the state of the files where it was left is not noted: read message %s: %v",
+		s.o.Notice(fmt.Sprintf("chat %d: the state of the files where it was left is not noted: read message %s: %v",
 			chat.Number, chat.ActiveLeaf, err))
 		return nil
 	}
@@ -184,20 +185,20 @@ func (e *Engine) noteLeft(tx *kv.Tx, chat *Chat, manifest string) error {
 		return fmt.Errorf("read message %s: %w", chat.ActiveLeaf, err)
 	}
 	m.LeftManifestID = manifest
-	return putBounded(e, tx, e.tables.messages, m, "message "+m.ID)
+	return putBounded(s, tx, s.tables.messages, m, "message "+m.ID)
 }
 
 // advance moves the chat on by a turn. The leaf moves only if it still is
 // where it was when the turn began; else the turn is a branch.
-func (c *Chat) advance(f *folding) {
+func (f *folding) advance(c *chat.Chat) {
 	a, at := f.accept, f.finished
-	there := c.ActiveLeaf == a.leaf()
+	there := c.ActiveLeaf == a.ActiveBefore()
 	if there && f.answer.ManifestID != "" {
 		c.CutShort = c.CutShort && c.ActiveManifest == f.answer.ManifestID
 		c.ActiveManifest = f.answer.ManifestID
 	}
 	if a.App != "" { // nothing is said, and `-c` goes on where something was
-		c.CutShort = c.CutShort || f.answer.Status == CutShort || f.answer.StateUnknown
+		c.CutShort = c.CutShort || f.answer.Status == chat.CutShort || f.answer.StateUnknown
 		return
 	}
 	if there {
@@ -210,7 +211,7 @@ func (c *Chat) advance(f *folding) {
 	if a.Order > c.LastTurn {
 		c.LastTurn, c.Model, c.System, c.Agent = a.Order, a.Chat.Model, a.Chat.System, a.Chat.Agent
 		c.AgentMode = a.Chat.AgentMode
-		c.takeMode(a)
+		c.TakeMode(a)
 	}
 	if at.After(c.UpdatedAt) {
 		c.UpdatedAt = at
@@ -219,22 +220,22 @@ func (c *Chat) advance(f *folding) {
 
 // newChat makes the chat of a first turn. A number that another chat has is
 // not what stops it: the chat gets the next free one.
-func (e *Engine) newChat(tx *kv.Tx, f *folding) (*Chat, journal.Numbers, error) {
+func (s *Store) newChat(tx *kv.Tx, f *folding) (*chat.Chat, journal.Numbers, error) {
 	var given journal.Numbers
 	chat := f.accept.Chat
 	chat.ActiveLeaf, chat.Messages, chat.LastTurn = f.accept.ParentID, len(f.brought), f.accept.Order
-	_, err := e.tables.chats.Find(tx, "number", kv.Int(chat.Number))
+	_, err := s.tables.chats.Find(tx, "number", kv.Int(chat.Number))
 	if errors.Is(err, kv.ErrNotFound) {
 		return &chat, given, nil
 	}
 	if err != nil {
 		return nil, given, err
 	}
-	if given, err = e.highestStored(tx); err != nil {
+	if given, err = s.highestStored(tx); err != nil {
 		return nil, given, err
 	}
 	given.Chat++
-	e.o.Notice(fmt.Sprintf("chat %d is now chat %d: the number was given twice, since %s was lost or put back",
+	s.o.Notice(fmt.Sprintf("chat %d is now chat %d: the number was given twice, since %s was lost or put back",
 		chat.Number, given.Chat, "counter.json"))
 	chat.Number, f.accept.Chat.Number = given.Chat, given.Chat
 	return &chat, given, nil
@@ -242,30 +243,30 @@ func (e *Engine) newChat(tx *kv.Tx, f *folding) (*Chat, journal.Numbers, error) 
 
 // raise tells the counter of numbers that it doesn't know. No operation of the
 // store runs meanwhile: a counter that was lost asks the store.
-func (e *Engine) raise(ctx context.Context, above journal.Numbers) {
+func (s *Store) raise(ctx context.Context, above journal.Numbers) {
 	if above == (journal.Numbers{}) {
 		return
 	}
-	if err := e.counter.Raise(ctx, above); err != nil {
-		e.o.Notice(err.Error())
+	if err := s.counter.Raise(ctx, above); err != nil {
+		s.o.Notice(err.Error())
 	}
 }
 
 // highest tells the highest numbers in store and journals, for a counter that
 // was lost.
-func (e *Engine) highest(ctx context.Context) (journal.Numbers, error) {
+func (s *Store) highest(ctx context.Context) (journal.Numbers, error) {
 	var n journal.Numbers
-	turns, err := e.journals.Turns()
+	turns, err := s.journals.Turns()
 	if err != nil {
 		return n, err
 	}
 	for _, turn := range turns {
-		if a, err := e.acceptanceIn(turn); err == nil {
+		if a, err := s.acceptanceIn(turn); err == nil {
 			n.Turn, n.Chat = max(n.Turn, a.Order), max(n.Chat, a.Chat.Number)
 		}
 	}
-	err = e.view(ctx, func(tx *kv.Tx) error {
-		stored, err := e.highestStored(tx)
+	err = s.view(ctx, func(tx *kv.Tx) error {
+		stored, err := s.highestStored(tx)
 		n.Turn, n.Chat = max(n.Turn, stored.Turn), max(n.Chat, stored.Chat)
 		return err
 	})
@@ -277,8 +278,8 @@ func (e *Engine) highest(ctx context.Context) (journal.Numbers, error) {
 
 // highestStored returns the highest numbers in the store. Each damaged record that
 // comes first in an index may have had the next number above those that can be read.
-func (e *Engine) highestStored(tx *kv.Tx) (n journal.Numbers, err error) {
-	turn, hidden, err := lastLegible(tx, e.tables.turns, "order")
+func (s *Store) highestStored(tx *kv.Tx) (n journal.Numbers, err error) {
+	turn, hidden, err := lastLegible(tx, s.tables.turns, "order")
 	if err != nil {
 		return n, err
 	}
@@ -286,14 +287,14 @@ func (e *Engine) highestStored(tx *kv.Tx) (n journal.Numbers, err error) {
 		n.Turn = turn.Order
 	}
 	n.Turn += hidden
-	recent, hidden, err := lastLegible(tx, e.tables.chats, "recent")
+	recent, hidden, err := lastLegible(tx, s.tables.chats, "recent")
 	if err != nil {
 		return n, err
 	}
 	if recent != nil {
 		n.Turn = max(n.Turn, recent.LastTurn+hidden) // one that was imported has no turn
 	}
-	chat, hidden, err := lastLegible(tx, e.tables.chats, "number")
+	chat, hidden, err := lastLegible(tx, s.tables.chats, "number")
 	if err != nil {
 		return n, err
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/toolset"
@@ -46,7 +47,7 @@ func (e *Engine) RenderDocument(ctx context.Context, callID string) (*RenderedCa
 
 // RenderPayload gives the render plan of a payload of a chat, and its page as
 // RenderDocument does.
-func (e *Engine) RenderPayload(ctx context.Context, chat Chat, p ShownPayload) (*RenderedCall, error) {
+func (e *Engine) RenderPayload(ctx context.Context, chat chat.Chat, p chat.ShownPayload) (*RenderedCall, error) {
 	out := &RenderedCall{ChatID: chat.ID, Plan: e.PayloadPlan(ctx, chat, p.Payload)}
 	var plan render.Plan
 	if json.Unmarshal(out.Plan, &plan) != nil || plan.Renderer == "" {
@@ -59,7 +60,7 @@ func (e *Engine) RenderPayload(ctx context.Context, chat Chat, p ShownPayload) (
 
 // pageOfPlan returns the page of a plan for the html renderer, or a bundle's for mcp_app; nil for others. The page
 // that the chat keeps comes first: the toolset may have another one by now.
-func (e *Engine) pageOfPlan(ctx context.Context, chatID string, raw json.RawMessage, doing string) ([]byte, error) {
+func (s *Store) pageOfPlan(ctx context.Context, chatID string, raw json.RawMessage, doing string) ([]byte, error) {
 	var plan render.Plan
 	var config struct {
 		Artifact string          `json:"artifact"`
@@ -81,10 +82,10 @@ func (e *Engine) pageOfPlan(ctx context.Context, chatID string, raw json.RawMess
 	var page []byte
 	err := error(kv.ErrNotFound)
 	if config.SHA256 != "" {
-		page, err = e.readArtifact(ctx, chatID, config.SHA256)
+		page, err = s.readArtifact(ctx, chatID, config.SHA256)
 	}
 	if errors.Is(err, kv.ErrNotFound) {
-		page, err = e.artifact(config.Artifact)
+		page, err = s.artifact(config.Artifact)
 	}
 	if err != nil {
 		return nil, fault.Wrap(fault.NotFound, doing, err)
@@ -107,10 +108,10 @@ func (e *Engine) pageOfPlan(ctx context.Context, chatID string, raw json.RawMess
 const foldWait = 2 * time.Second
 
 // toolCall reads the record of a call, or returns what is known of one that runs here.
-func (e *Engine) toolCall(ctx context.Context, id string) (*ToolCall, error) {
+func (e *Engine) toolCall(ctx context.Context, id string) (*chat.ToolCall, error) {
 	ctx, cancel := context.WithTimeout(ctx, foldWait)
 	defer cancel()
-	var call *ToolCall
+	var call *chat.ToolCall
 	read := func() error {
 		return e.view(ctx, func(tx *kv.Tx) (err error) {
 			call, err = e.tables.calls.Get(tx, kv.Str(id))
@@ -137,8 +138,8 @@ var errNoArtifact = errors.New("the page belongs to no installed toolset any mor
 
 // artifact reads a page of an installed toolset. A plan is data, so its path is
 // believed only where it lies in the files of a revision.
-func (e *Engine) artifact(file string) ([]byte, error) {
-	base := filepath.Join(e.o.DataDir, "toolsets")
+func (s *Store) artifact(file string) ([]byte, error) {
+	base := filepath.Join(s.o.DataDir, "toolsets")
 	rel, err := filepath.Rel(base, filepath.FromSlash(file))
 	if err != nil || !filepath.IsLocal(rel) {
 		return nil, errNoArtifact
@@ -147,7 +148,7 @@ func (e *Engine) artifact(file string) ([]byte, error) {
 	if len(parts) != 3 {
 		return nil, errNoArtifact
 	}
-	return e.page(parts[0], parts[1], parts[2])
+	return s.page(parts[0], parts[1], parts[2])
 }
 
 // ToolPage gives the page of a tool's html renderer as its toolset has it, without
@@ -175,11 +176,11 @@ func (e *Engine) ToolPage(ctx context.Context, toolID string) ([]byte, error) {
 }
 
 // page reads a file of a revision of a toolset.
-func (e *Engine) page(id, revision, name string) ([]byte, error) {
+func (s *Store) page(id, revision, name string) ([]byte, error) {
 	if !filepath.IsLocal(filepath.FromSlash(name)) {
 		return nil, errNoArtifact
 	}
-	dir, release, err := registry.Use(e.o.DataDir, id, revision)
+	dir, release, err := registry.Use(s.o.DataDir, id, revision)
 	if errors.Is(err, registry.ErrGone) {
 		return nil, errNoArtifact
 	}

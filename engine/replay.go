@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/kv"
@@ -18,18 +19,18 @@ import (
 )
 
 // replay yields the events of a turn that isn't live here.
-func (e *Engine) replay(ctx context.Context, id TurnID, after event.Seq, yield yieldFunc) error {
-	after, whole, err := e.replayJournal(ctx, id, after, yield)
+func (s *Store) replay(ctx context.Context, id TurnID, after event.Seq, yield yieldFunc) error {
+	after, whole, err := s.replayJournal(ctx, id, after, yield)
 	if err != nil || whole {
 		return err
 	}
-	turn, err := e.endedTurn(ctx, id)
+	turn, err := s.endedTurn(ctx, id)
 	if err != nil {
 		return err
 	}
 	var rest []byte // a line that goes on in the next segment
 	for i := range turn.Segments {
-		raw, err := e.segment(ctx, id, i)
+		raw, err := s.segment(ctx, id, i)
 		if err != nil {
 			return err
 		}
@@ -60,11 +61,11 @@ func (e *Engine) replay(ctx context.Context, id TurnID, after event.Seq, yield y
 // replayJournal yields the events of a journal that nobody holds: whoever is a
 // little late for a turn's end doesn't wait for its fold. whole is set where the
 // turn's end was among them; else what follows upTo is for the store to tell.
-func (e *Engine) replayJournal(ctx context.Context, id TurnID, after event.Seq, yield yieldFunc) (upTo event.Seq, whole bool, err error) {
-	if _, held, err := e.journals.Owner(ctx, string(id)); held || err != nil {
+func (s *Store) replayJournal(ctx context.Context, id TurnID, after event.Seq, yield yieldFunc) (upTo event.Seq, whole bool, err error) {
+	if _, held, err := s.journals.Owner(ctx, string(id)); held || err != nil {
 		return after, false, nil // which endedTurn tells of
 	}
-	r, err := e.journals.Read(string(id))
+	r, err := s.journals.Read(string(id))
 	if err != nil { // none, or a damaged one
 		return after, false, nil
 	}
@@ -97,29 +98,29 @@ func (e *Engine) replayJournal(ctx context.Context, id TurnID, after event.Seq, 
 
 // endedTurn gives the record of a turn that has ended, which may have to be folded
 // first. Busy says that another process has it.
-func (e *Engine) endedTurn(ctx context.Context, id TurnID) (*Turn, error) {
+func (s *Store) endedTurn(ctx context.Context, id TurnID) (*chat.Turn, error) {
 	for {
-		_, held, err := e.journals.Owner(ctx, string(id))
+		_, held, err := s.journals.Owner(ctx, string(id))
 		if err != nil {
 			return nil, storeFault("look at turn "+string(id), err)
 		}
-		if _, err := e.Fold(ctx, FoldAll); err != nil {
+		if _, err := s.Fold(ctx, FoldAll); err != nil {
 			return nil, err
 		}
-		turn, err := e.turnRecord(ctx, id)
+		turn, err := s.turnRecord(ctx, id)
 		if err == nil || fault.CodeOf(err) != fault.NotFound || !held {
 			return turn, err
 		}
 		// Somebody had it: its owner, who has it still or has just ended.
-		if busy := e.notMine(ctx, id); fault.CodeOf(busy) != fault.NotFound {
+		if busy := s.notMine(ctx, id); fault.CodeOf(busy) != fault.NotFound {
 			return nil, busy
 		}
 	}
 }
 
 // notMine says why a turn isn't live here.
-func (e *Engine) notMine(ctx context.Context, id TurnID) error {
-	owner, held, err := e.journals.Owner(ctx, string(id))
+func (s *Store) notMine(ctx context.Context, id TurnID) error {
+	owner, held, err := s.journals.Owner(ctx, string(id))
 	if err != nil {
 		return storeFault("look at turn "+string(id), err)
 	}
@@ -129,10 +130,10 @@ func (e *Engine) notMine(ctx context.Context, id TurnID) error {
 	return fault.New(fault.NotFound, "no turn "+string(id)+" is running")
 }
 
-func (e *Engine) turnRecord(ctx context.Context, id TurnID) (*Turn, error) {
-	var turn *Turn
-	err := e.view(ctx, func(tx *kv.Tx) (err error) {
-		turn, err = e.tables.turns.Get(tx, kv.Str(string(id)))
+func (s *Store) turnRecord(ctx context.Context, id TurnID) (*chat.Turn, error) {
+	var turn *chat.Turn
+	err := s.view(ctx, func(tx *kv.Tx) (err error) {
+		turn, err = s.tables.turns.Get(tx, kv.Str(string(id)))
 		return err
 	})
 	if errors.Is(err, kv.ErrNotFound) {
@@ -143,9 +144,9 @@ func (e *Engine) turnRecord(ctx context.Context, id TurnID) (*Turn, error) {
 
 // segment reads one piece of a turn's log; no transaction stays open while a
 // follower takes its time.
-func (e *Engine) segment(ctx context.Context, id TurnID, i int) (raw []byte, err error) {
-	err = e.view(ctx, func(tx *kv.Tx) (err error) {
-		raw, err = e.tables.events.Get(tx, kv.Str(string(id)).Int(int64(i)))
+func (s *Store) segment(ctx context.Context, id TurnID, i int) (raw []byte, err error) {
+	err = s.view(ctx, func(tx *kv.Tx) (err error) {
+		raw, err = s.tables.events.Get(tx, kv.Str(string(id)).Int(int64(i)))
 		return err
 	})
 	if errors.Is(err, kv.ErrNotFound) {
@@ -157,19 +158,19 @@ func (e *Engine) segment(ctx context.Context, id TurnID, i int) (raw []byte, err
 
 // view reads the store; its errors are faults, but for kv.ErrNotFound. A data
 // directory without a store is not given one: nothing is found in it.
-func (e *Engine) view(ctx context.Context, fn func(*kv.Tx) error) error {
-	if _, err := os.Stat(e.storeDir()); errors.Is(err, fs.ErrNotExist) {
+func (s *Store) view(ctx context.Context, fn func(*kv.Tx) error) error {
+	if _, err := os.Stat(s.storeDir()); errors.Is(err, fs.ErrNotExist) {
 		return kv.ErrNotFound
 	}
-	err := e.store.View(ctx, fn)
+	err := s.store.View(ctx, fn)
 	if err == nil || errors.Is(err, kv.ErrNotFound) || ctx.Err() != nil {
 		return err
 	}
-	return e.storeTrouble(err)
+	return s.storeTrouble(err)
 }
 
 // storeTrouble says what is wrong with the store and what to do.
-func (e *Engine) storeTrouble(err error) error {
+func (s *Store) storeTrouble(err error) error {
 	var busy *kv.BusyError
 	var locked *lockfile.BusyError
 	var corrupt *kv.CorruptError
@@ -184,7 +185,7 @@ func (e *Engine) storeTrouble(err error) error {
 		return busyFault("the store is kept busy by "+locked.Owner, locked, err)
 	case errors.As(err, &corrupt):
 		return fault.Wrap(fault.Store, "the store is damaged", err,
-			"keep a copy of "+e.o.DataDir+", then set FETTLE_DATA to a new folder")
+			"keep a copy of "+s.o.DataDir+", then set FETTLE_DATA to a new folder")
 	case errors.As(err, &newer):
 		return fault.Wrap(fault.Store, "the store", err, "use the newer fettle that wrote it")
 	}
@@ -222,10 +223,10 @@ func (e *Engine) TurnAnswer(ctx context.Context, id TurnID) (chatID, messageID s
 
 // AnsweredTurn is what a turn that has ended made of a chat.
 type AnsweredTurn struct {
-	Chat Chat
+	Chat chat.Chat
 	// Asked are its messages before the answer: none where a question is asked again.
-	Asked  []Message
-	Answer Message
+	Asked  []chat.Message
+	Answer chat.Message
 	// Before is the turn that it goes on from; empty where it begins its chat.
 	Before TurnID
 }
@@ -244,7 +245,7 @@ func (e *Engine) AnsweredTurn(ctx context.Context, id TurnID) (AnsweredTurn, err
 		if err != nil {
 			return err
 		}
-		if err := chat.usable(); err != nil {
+		if err := chat.Usable(); err != nil {
 			return err
 		}
 		out.Chat = *chat
@@ -257,8 +258,8 @@ func (e *Engine) AnsweredTurn(ctx context.Context, id TurnID) (AnsweredTurn, err
 }
 
 // readTurn reads a turn's messages, from its answer back.
-func (e *Engine) readTurn(tx *kv.Tx, out *AnsweredTurn, answer string, id TurnID) error {
-	m, err := e.message(tx, out.Chat.ID, answer)
+func (s *Store) readTurn(tx *kv.Tx, out *AnsweredTurn, answer string, id TurnID) error {
+	m, err := s.message(tx, out.Chat.ID, answer)
 	if err != nil {
 		return err
 	}
@@ -266,7 +267,7 @@ func (e *Engine) readTurn(tx *kv.Tx, out *AnsweredTurn, answer string, id TurnID
 	seen := map[string]bool{} // a loop of parents would be damage
 	for next := m.ParentID; next != "" && !seen[next]; {
 		seen[next] = true
-		link, err := e.tables.links.Get(tx, messageKey(out.Chat.ID, next))
+		link, err := s.tables.links.Get(tx, messageKey(out.Chat.ID, next))
 		if err != nil {
 			return err
 		}
@@ -274,7 +275,7 @@ func (e *Engine) readTurn(tx *kv.Tx, out *AnsweredTurn, answer string, id TurnID
 			out.Before = TurnID(link.TurnID)
 			break
 		}
-		asked, err := e.message(tx, out.Chat.ID, next)
+		asked, err := s.message(tx, out.Chat.ID, next)
 		if err != nil {
 			return err
 		}

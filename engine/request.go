@@ -188,7 +188,7 @@ type ChatRef struct {
 	Last   bool   // the chat of the last accepted turn
 	Number int64  // the number for people
 	ID     string // the chat's id
-	// New is an id of [Engine.NewChatID] for the chat that begins.
+	// New is an id of [Store.NewChatID] for the chat that begins.
 	New string
 	// Parent is the message to go on from; empty is the chat's active leaf.
 	Parent string

@@ -12,10 +12,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/internal/record"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 	"github.com/fettle-cli/fettle/internal/schema"
 )
 
@@ -165,12 +167,12 @@ func (t *turn) withoutOldImages(err error) (bool, string) {
 	if !errors.As(err, &pe) || pe.Kind != provider.Rejected && pe.Kind != provider.Overloaded || t.fit.noOldImages {
 		return false, ""
 	}
-	has := func(m Message) bool { return slices.ContainsFunc(m.Parts, provider.Part.HasImage) }
+	has := func(m chat.Message) bool { return slices.ContainsFunc(m.Parts, provider.Part.HasImage) }
 	if !strings.Contains(strings.ToLower(pe.Message), "image") || !slices.ContainsFunc(t.path, has) {
 		return false, ""
 	}
 	t.fit.noOldImages = true
-	return true, "the images further up in the chat were left out: " + firstLine(err)
+	return true, "the images further up in the chat were left out: " + fault.FirstLine(err)
 }
 
 // noteLeftOut says what the person gave or asked for and the model, as is
@@ -233,17 +235,12 @@ func (t *turn) otherModel(err error) (bool, string) {
 		if chooseErr != nil || t.prefill.text != "" && !t.takesPrefill(c) {
 			continue
 		}
-		note := t.model.ref + " can't answer (" + firstLine(err) + "); " + c.ref + " takes over"
-		c.since = t.red.step
+		note := t.model.ref + " can't answer (" + fault.FirstLine(err) + "); " + c.ref + " takes over"
+		c.since = t.red.Step
 		t.useModel(c)
 		return true, note
 	}
 	return false, ""
-}
-
-func firstLine(err error) string {
-	line, _, _ := strings.Cut(err.Error(), "\n")
-	return line
 }
 
 // stream sends one request and turns the response into events as it comes.
@@ -300,7 +297,7 @@ func (t *turn) retryOptions() provider.RetryOptions {
 		// The turn's own goroutine is in Stream and calls this, so it may
 		// emit. A failure stays, and is found by the next emit.
 		_ = t.emit(event.Status{Message: fmt.Sprintf("%s; trying again in %s (attempt %d)",
-			firstLine(err), wait.Round(100*time.Millisecond), attempt+1)})
+			fault.FirstLine(err), wait.Round(100*time.Millisecond), attempt+1)})
 	}
 	return o
 }
@@ -318,15 +315,15 @@ func (t *turn) assembly(extra []provider.Message) assembly {
 	if !t.agentMode() {
 		a.tools = nil
 	}
-	if t.red.step > 0 {
-		m := t.red.message()
+	if t.red.Step > 0 {
+		m := t.red.Message()
 		a.answer = &m
 	}
-	a.join(append(path, t.accept.question()), t.speaker())
+	a.join(append(path, t.accept.Question()), t.speaker())
 	extra = append(t.beginning(), extra...)
 	a.extra, a.sampling, a.hints, a.thoughtEnd = extra, t.req.Sampling, t.req.Hints, t.model.learnt.ThoughtEnd
 	a.params, a.think = t.params()
-	if a.mustCall = t.req.MustCall; t.red.step > 0 || len(a.tools) == 0 {
+	if a.mustCall = t.req.MustCall; t.red.Step > 0 || len(a.tools) == 0 {
 		a.mustCall = "" // what came of the call is for the model to say
 	} else if a.mustCall != provider.AnyTool && a.mustCall != "" {
 		a.mustCall = t.names.Name(a.mustCall)
@@ -345,7 +342,7 @@ func (t *turn) nameFor(id string) string {
 	if name := t.names.Name(id); name != "" {
 		return name
 	}
-	bare := bareID(id)
+	bare := chat.BareID(id)
 	if _, taken := t.names.Lookup(bare); taken || bare == "" {
 		return id
 	}
@@ -416,9 +413,9 @@ func (t *turn) convert(batch []provider.Delta, r *reply) []event.Body {
 			continue // it is no part of an answer, and a retry leaves it out
 		case provider.Meta:
 			meta := *d.Meta
-			meta.Model, meta.StopReason = t.model.ref, cutRunes(clean(meta.StopReason), maxName)
-			meta.ReasoningField = cutRunes(clean(d.Field), maxName)
-			meta.StopDetail = cutRunes(cleanLine(meta.StopDetail), maxStopDetail)
+			meta.Model, meta.StopReason = t.model.ref, sanitize.Shorten(clean(meta.StopReason), chat.MaxName)
+			meta.ReasoningField = sanitize.Shorten(clean(d.Field), chat.MaxName)
+			meta.StopDetail = sanitize.Shorten(sanitize.Line(meta.StopDetail), maxStopDetail)
 			r.meta = &meta
 		}
 		t.begun = true
@@ -466,11 +463,11 @@ func joined(batch []provider.Delta) (string, int) {
 // ownCall gives a call an id that no other call of the turn has; some
 // providers count from zero again in each response.
 func (t *turn) ownCall(c provider.ToolCall) provider.ToolCall {
-	id := cutRunes(clean(c.ID), maxName)
+	id := sanitize.Shorten(clean(c.ID), chat.MaxName)
 	if id == "" {
 		id = "call"
 	}
-	c.ID, c.Name = id, cutRunes(clean(c.Name), maxName)
+	c.ID, c.Name = id, sanitize.Shorten(clean(c.Name), chat.MaxName)
 	for n := 2; t.useIDs[c.ID]; n++ {
 		c.ID = id + "-" + strconv.Itoa(n)
 	}
@@ -478,17 +475,17 @@ func (t *turn) ownCall(c provider.ToolCall) provider.ToolCall {
 	if c.Args = bytes.ToValidUTF8(c.Args, []byte("\uFFFD")); len(c.Args) == 0 { // a copy
 		c.Args = json.RawMessage("{}")
 	}
-	if c.Extra = slices.Clone(c.Extra); !isObject(c.Extra) {
+	if c.Extra = slices.Clone(c.Extra); !record.IsObject(c.Extra) {
 		c.Extra = nil
 	}
 	return c
 }
 
-func itoa(n int) string { return strconv.Itoa(n) }
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
+// noteEnding emits how the answer ended, where it did not end by itself.
+func (t *turn) noteEnding() error {
+	note := t.red.Ending()
+	if note.Ending == "" {
+		return nil
 	}
-	return strconv.Itoa(n) + " " + noun + "s"
+	return t.emit(note)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/toolset"
@@ -90,7 +91,7 @@ func TestImagesOfResultsReachTheModel(t *testing.T) {
 			}
 			there, r2 := newRogue(t, snapping, snap())
 			r2.model = c.model
-			if _, err := there.importChats(t.Context(), []*ChatDocument{doc}, RefuseExisting); err != nil {
+			if _, err := there.importChats(t.Context(), []*chat.Document{doc}, RefuseExisting); err != nil {
 				t.Fatal(err)
 			}
 			req := ask("go")
@@ -132,12 +133,12 @@ func TestAnImportChecksTheMediaOfResults(t *testing.T) {
 		"a sound as an image": {Kind: provider.ImagePart, MIME: "audio/wav", Data: testPNG},
 	} {
 		part := provider.Part{Kind: provider.ToolResultPart, Result: &provider.ToolResult{ID: "a", Name: "b", Media: []provider.Part{media}}}
-		if err := checkPart(&part, provider.Assistant); err == nil {
+		if err := chat.CheckPart(&part, provider.Assistant); err == nil {
 			t.Errorf("%s was taken", name)
 		}
 	}
 	call := provider.Part{Kind: provider.ToolCallPart, Call: &provider.ToolCall{ID: "a", Name: "b", Extra: json.RawMessage(`[1]`)}}
-	if err := checkPart(&call, provider.Assistant); err == nil {
+	if err := chat.CheckPart(&call, provider.Assistant); err == nil {
 		t.Error("an extra that is no object was taken")
 	}
 }

@@ -7,8 +7,10 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 	"github.com/fettle-cli/fettle/toolset"
 )
 
@@ -81,7 +83,7 @@ func (t *turn) asksBefore(c *call, ws *toolset.Workspace) string {
 		return "its changes could not be kept apart from the folder"
 	}
 	if why := t.eng.noLayers(t.ctx, ws); why != "" {
-		return "its changes can't be kept apart from the folder: " + cleanLine(why)
+		return "its changes can't be kept apart from the folder: " + sanitize.Line(why)
 	}
 	return ""
 }
@@ -144,8 +146,8 @@ func (t *turn) askReview(c *call, shown *event.Review) (a Confirmation, err erro
 	t.unguard()
 	t.leaveFolder()
 	ask := event.ConfirmRequest{
-		Tool: bareID(c.toolID()), ToolID: c.toolID(), Input: c.use.Args, ToolUseID: c.use.ID,
-		Reason: "it has run, and has changed " + plural(shown.Count(), "file") + "; none of the changes is applied yet",
+		Tool: chat.BareID(c.toolID()), ToolID: c.toolID(), Input: c.use.Args, ToolUseID: c.use.ID,
+		Reason: "it has run, and has changed " + fault.Plural(shown.Count(), "file") + "; none of the changes is applied yet",
 		Reach:  t.box.reachOf(c.entry.Tool).Text, Review: shown,
 	}
 	w := newWaiting(ask, nil)
@@ -187,7 +189,7 @@ func (a Confirmation) fitReview(shown *event.Review) error {
 	}
 	for _, name := range a.Only {
 		if !slices.ContainsFunc(shown.Files, func(f event.ReviewedFile) bool { return f.Path == name }) {
-			return fault.New(fault.Usage, "the review does not list "+cutRunes(cleanLine(name), maxName))
+			return fault.New(fault.Usage, "the review does not list "+sanitize.Shorten(sanitize.Line(name), chat.MaxName))
 		}
 	}
 	return a.fitGroups(shown)
@@ -207,8 +209,8 @@ func (a Confirmation) fitGroups(shown *event.Review) error {
 	}
 	for _, f := range shown.Files {
 		if f.Group != "" && group[f.Group] && !chosen[f.Path] {
-			return fault.New(fault.Usage, "the changes of the group "+cutRunes(cleanLine(f.Group), maxName)+" are applied together or not at all, and "+
-				cutRunes(cleanLine(f.Path), maxName)+" is not chosen")
+			return fault.New(fault.Usage, "the changes of the group "+sanitize.Shorten(sanitize.Line(f.Group), chat.MaxName)+" are applied together or not at all, and "+
+				sanitize.Shorten(sanitize.Line(f.Path), chat.MaxName)+" is not chosen")
 		}
 	}
 	return nil
@@ -229,7 +231,7 @@ func (r reviewed) notes(done *landed) []string {
 			applied = append(applied, f.Path)
 		}
 	}
-	note := fmt.Sprintf("the user applied only %s of what the call changed, and discarded %s", someOf(applied), plural(r.of.shown.Count()-len(applied), "file"))
+	note := fmt.Sprintf("the user applied only %s of what the call changed, and discarded %s", someOf(applied), fault.Plural(r.of.shown.Count()-len(applied), "file"))
 	if r.reason != "" {
 		note += ": " + r.reason
 	}
@@ -240,7 +242,7 @@ func (r reviewed) notes(done *landed) []string {
 // output, since it has run.
 func (t *turn) endDiscarded(end ended, choice reviewed) event.ToolComplete {
 	if err := end.call.layer.drop(); err != nil {
-		t.eng.o.Notice(cleanLine(err.Error()))
+		t.eng.o.Notice(sanitize.Line(err.Error()))
 	}
 	why := "the user discarded what it changed, so the folder is as before"
 	if context.Cause(t.ctx) != nil {

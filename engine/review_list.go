@@ -11,6 +11,7 @@ import (
 	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/internal/patch"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 	"github.com/fettle-cli/fettle/internal/units"
 	"github.com/fettle-cli/fettle/toolset"
 )
@@ -80,7 +81,7 @@ func outputOf(end ended) string {
 	if own := (*toolset.ToolError)(nil); errors.As(end.err, &own) {
 		text = own.Message
 	}
-	return clip(clean(text), maxReviewedOutput)
+	return sanitize.Clip(clean(text), maxReviewedOutput)
 }
 
 // list lists the changes, removals first, as the plan has them. The other changes have the

@@ -11,9 +11,11 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/internal/record"
 	"github.com/fettle-cli/fettle/toolset"
 )
 
@@ -201,7 +203,7 @@ func checkRequest(t *testing.T, req *provider.Request) {
 		for _, p := range m.Parts {
 			switch {
 			case p.Call != nil:
-				if p.Call.Name == "" || open[p.Call.ID] || !isObject(p.Call.Args) {
+				if p.Call.Name == "" || open[p.Call.ID] || !record.IsObject(p.Call.Args) {
 					t.Errorf("message %d calls %+v", i, p.Call)
 				}
 				open[p.Call.ID] = true
@@ -334,7 +336,7 @@ func TestResultsThatCantBeKept(t *testing.T) {
 					t.Errorf("progress %v", *p.Progress)
 				}
 			}
-			if got := b.chat(1).Messages[1].Status; got != Answered {
+			if got := b.chat(1).Messages[1].Status; got != chat.Answered {
 				t.Errorf("kept as %s", got)
 			}
 		})
@@ -393,7 +395,7 @@ func TestAToolThatIgnoresItsTimeLimit(t *testing.T) {
 	if err := <-wrote; err == nil {
 		t.Error("a tool that was left behind could still write")
 	}
-	if got := b.chat(1).Messages[1].Status; got != Failed {
+	if got := b.chat(1).Messages[1].Status; got != chat.Failed {
 		t.Errorf("kept as %s", got)
 	}
 }
@@ -453,9 +455,9 @@ func TestAHistoryOfManyLargeOutputsIsBounded(t *testing.T) {
 			Output: strings.Repeat("x", maxResult), Input: []byte(`{}`), WorkspacePayload: []byte(`"` + strings.Repeat("y", maxResult) + `"`),
 		}
 	}
-	boundHistory(history)
+	chat.BoundHistory(history)
 	data, err := json.Marshal(history)
-	if err != nil || len(data) > historyBytes {
+	if err != nil || len(data) > chat.HistoryBytes {
 		t.Errorf("%d bytes, %v", len(data), err)
 	}
 	if !strings.HasPrefix(history[99].Output, "xxx") || !strings.Contains(history[99].Output, "were cut]") {

@@ -9,8 +9,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 	"github.com/fettle-cli/fettle/internal/schema"
 	"github.com/fettle-cli/fettle/toolset"
 )
@@ -202,7 +204,7 @@ func (q *caller) folder(ws *toolset.Workspace) *toolset.Workspace {
 // runs says what runs a call, in a message for the model: an MCP server has its name.
 func (t *turn) runs(c *call) string {
 	if tool := c.entry.Tool; t.box.remote[tool.ID] {
-		return "the MCP server " + tool.ToolsetID + ": the tool " + bareID(tool.ID)
+		return "the MCP server " + tool.ToolsetID + ": the tool " + chat.BareID(tool.ID)
 	}
 	return "the tool"
 }
@@ -219,7 +221,7 @@ func (c *call) limit() time.Duration {
 // that is copied; what no event can hold is left out.
 func (c *call) progress(p toolset.Progress) event.ToolProgress {
 	e := event.ToolProgress{
-		Tool: bareID(c.entry.Tool.ID), Stage: clip(p.Stage, progressData), Message: clip(p.Message, progressData),
+		Tool: chat.BareID(c.entry.Tool.ID), Stage: sanitize.Clip(p.Stage, progressData), Message: sanitize.Clip(p.Message, progressData),
 		ToolUseID: c.use.ID,
 	}
 	if p.Progress != nil && !math.IsNaN(*p.Progress) {
@@ -239,18 +241,18 @@ func (s *schemas) checkResult(t toolset.Tool, res toolset.Result) error {
 	for _, m := range res.Media {
 		media += len(m.Data)
 	}
-	if media > maxData {
+	if media > chat.MaxData {
 		return toolset.Errorf("the tool's images and sounds have %d MB; %d MB are allowed: put them into files of the workspace",
-			media>>20, maxData>>20)
+			media>>20, chat.MaxData>>20)
 	}
 	for _, part := range []struct {
 		name string
 		raw  json.RawMessage
 	}{{"data", res.Data}, {"workspace_payload", res.WorkspacePayload}, {"payload", res.Payload}} {
 		switch {
-		case len(part.raw) > maxData:
+		case len(part.raw) > chat.MaxData:
 			return toolset.Errorf("the tool's %s has %d MB; %d MB are allowed: put it into a file of the workspace",
-				part.name, len(part.raw)>>20, maxData>>20)
+				part.name, len(part.raw)>>20, chat.MaxData>>20)
 		case len(part.raw) > 0 && !json.Valid(part.raw):
 			return toolset.Errorf("the tool's %s is no JSON", part.name)
 		}
@@ -290,18 +292,18 @@ func (t *turn) leaveBehind(run *running, left int, ws *toolset.Workspace) error 
 				if q.c.layer == nil {
 					t.states.suspect = true
 				} else if err := q.c.layer.disown(); err != nil {
-					t.eng.o.Notice(cleanLine(err.Error()))
+					t.eng.o.Notice(sanitize.Line(err.Error()))
 				}
 			}
 			t.checkLeft(run, left, ws)
-			return errors.Join(t.emit(t.red.openCalls(t.unfinished(), "error: "+t.unfinished())...), context.Cause(t.ctx))
+			return errors.Join(t.emit(t.red.OpenCalls(t.unfinished(), "error: "+t.unfinished())...), context.Cause(t.ctx))
 		}
 	}
 }
 
 func (t *turn) startOf(c *call) event.ToolStart {
 	start := event.ToolStart{
-		Tool: bareID(c.toolID()), ToolID: c.toolID(), Input: c.use.Args,
+		Tool: chat.BareID(c.toolID()), ToolID: c.toolID(), Input: c.use.Args,
 		ToolUseID: c.use.ID, CallID: c.id, Index: c.index, Agent: t.speaker(), Extra: c.use.Extra,
 		ClientForm: t.forms[c.toolID()],
 	}
@@ -331,7 +333,7 @@ func (t *turn) endWithState(end ended, ws *toolset.Workspace) event.ToolComplete
 	if !end.call.readOnly() {
 		var err error
 		if changes, err = t.stateAfter(end.call, ws); err != nil {
-			end.err = errors.Join(toolset.Errorf("it ran, but the state of the workspace after it could not be kept: %s", firstLine(err)), end.err)
+			end.err = errors.Join(toolset.Errorf("it ran, but the state of the workspace after it could not be kept: %s", fault.FirstLine(err)), end.err)
 		}
 	}
 	e := t.endOf(end)
@@ -345,11 +347,11 @@ func (t *turn) endWithState(end ended, ws *toolset.Workspace) event.ToolComplete
 func (t *turn) endOf(end ended) event.ToolComplete {
 	c := end.call
 	e := event.ToolComplete{
-		Tool: bareID(c.toolID()), ToolID: c.toolID(), Index: c.index, ToolUseID: c.use.ID, CallID: c.id,
+		Tool: chat.BareID(c.toolID()), ToolID: c.toolID(), Index: c.index, ToolUseID: c.use.ID, CallID: c.id,
 		Status: event.CallSuccess, DurationMS: (t.eng.o.Now().Sub(c.started) - c.waited).Milliseconds(), Outside: t.broughtBy(c),
 	}
 	if end.err == nil {
-		e.Result = clean(clip(end.result.Text, maxResult))
+		e.Result = clean(sanitize.Clip(end.result.Text, maxResult))
 		e.Data, e.WorkspacePayload, e.Payload = end.result.Data, end.result.WorkspacePayload, end.result.Payload
 		e.RenderPlan = t.planOf(c, end.result)
 		for _, m := range end.result.Media {
@@ -367,9 +369,9 @@ func (t *turn) endOf(end ended) event.ToolComplete {
 	default:
 		e.Error = end.err.Error()
 	}
-	e.Error = clean(clip(e.Error, maxResult))
+	e.Error = clean(sanitize.Clip(e.Error, maxResult))
 	e.Status, e.Result = event.CallError, "error: "+e.Error
-	e.RenderPlan = failedPlan(e.Error, traceback)
+	e.RenderPlan = chat.FailedPlan(e.Error, traceback)
 	return e
 }
 

@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/kv"
@@ -380,7 +381,7 @@ func (w *scene) fork(id string) {
 
 func (w *scene) forkDeed() deed {
 	id := w.folded()
-	var fork Chat
+	var fork chat.Chat
 	return deed{
 		do: func(ctx context.Context, a *actor) (err error) {
 			fork, err = a.e.ForkChat(ctx, ChatRef{ID: id}, 0)
@@ -575,7 +576,7 @@ func (w *scene) compare(b *bench, id string, want *entry) error {
 
 // wholeStates reads every file of every state that a chat names, and returns how many
 // states there are.
-func (b *bench) wholeStates(ctx context.Context, chat Chat) (int, error) {
+func (b *bench) wholeStates(ctx context.Context, chat chat.Chat) (int, error) {
 	list, err := b.states.Manifests(ctx, chat.ID)
 	if err != nil {
 		return 0, err

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/search"
 )
@@ -43,7 +44,7 @@ type FoundPage struct {
 
 // FoundChat is a chat in which the query occurs.
 type FoundChat struct {
-	Chat Chat
+	Chat chat.Chat
 	// TitleAt are the places of the query in the title, in characters.
 	TitleAt [][2]int
 	// Matches are some messages with it, the newest first; those in which
@@ -90,20 +91,20 @@ func likeModel(pattern, model string) bool {
 
 // SearchChats finds chats. It reads the sets of the query's words and the
 // chats that it gives, so that it takes no longer where there are many.
-func (e *Engine) SearchChats(ctx context.Context, q SearchChats) (FoundPage, error) {
-	if _, err := e.Fold(ctx, FoldAll); err != nil {
+func (s *Store) SearchChats(ctx context.Context, q SearchChats) (FoundPage, error) {
+	if _, err := s.Fold(ctx, FoldAll); err != nil {
 		return FoundPage{}, err
 	}
-	if err := e.indexOldChats(ctx, q.Indexing); err != nil {
+	if err := s.indexOldChats(ctx, q.Indexing); err != nil {
 		return FoundPage{}, err
 	}
 	if q.Width <= 0 {
 		q.Width = DefaultWidth
 	}
-	candidates, err := e.candidates(ctx, q)
+	candidates, err := s.candidates(ctx, q)
 	if err != nil && damagedIndex(err) {
-		if err = e.rebuildIndex(ctx, q.Indexing); err == nil {
-			candidates, err = e.candidates(ctx, q)
+		if err = s.rebuildIndex(ctx, q.Indexing); err == nil {
+			candidates, err = s.candidates(ctx, q)
 		}
 	}
 	if err != nil {
@@ -112,8 +113,8 @@ func (e *Engine) SearchChats(ctx context.Context, q SearchChats) (FoundPage, err
 	var page FoundPage
 	last := int64(0)
 	for _, c := range candidates {
-		found, ok, err := e.confirm(ctx, q, c.number)
-		if err != nil && e.leavesOut(err) {
+		found, ok, err := s.confirm(ctx, q, c.number)
+		if err != nil && s.leavesOut(err) {
 			continue
 		}
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/search"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
@@ -17,13 +18,13 @@ type candidate struct {
 }
 
 // candidates finds the chats that may be shown, in order.
-func (e *Engine) candidates(ctx context.Context, q SearchChats) (out []candidate, err error) {
-	err = e.view(ctx, func(tx *kv.Tx) error {
-		set, err := e.querySet(tx, q)
+func (s *Store) candidates(ctx context.Context, q SearchChats) (out []candidate, err error) {
+	err = s.view(ctx, func(tx *kv.Tx) error {
+		set, err := s.querySet(tx, q)
 		if err != nil {
 			return err
 		}
-		out, err = e.rowsOf(tx, set, q)
+		out, err = s.rowsOf(tx, set, q)
 		return err
 	})
 	if errors.Is(err, kv.ErrNotFound) {
@@ -36,7 +37,7 @@ func (e *Engine) candidates(ctx context.Context, q SearchChats) (out []candidate
 }
 
 // querySet combines the sets of the clauses.
-func (e *Engine) querySet(tx *kv.Tx, q SearchChats) (search.Set, error) {
+func (s *Store) querySet(tx *kv.Tx, q SearchChats) (search.Set, error) {
 	var all search.Set
 	narrow := func(set search.Set) {
 		if all == nil {
@@ -46,7 +47,7 @@ func (e *Engine) querySet(tx *kv.Tx, q SearchChats) (search.Set, error) {
 		}
 	}
 	if q.Model != "" {
-		set, err := e.modelSet(tx, q.Model)
+		set, err := s.modelSet(tx, q.Model)
 		if err != nil {
 			return nil, err
 		}
@@ -57,7 +58,7 @@ func (e *Engine) querySet(tx *kv.Tx, q SearchChats) (search.Set, error) {
 			if c.Not != not || c.Not && !c.Exact() || all != nil && len(all) == 0 {
 				continue
 			}
-			set, err := e.clauseSet(tx, c)
+			set, err := s.clauseSet(tx, c)
 			if err != nil {
 				return nil, err
 			}
@@ -72,12 +73,12 @@ func (e *Engine) querySet(tx *kv.Tx, q SearchChats) (search.Set, error) {
 }
 
 // clauseSet is where a clause occurs, in the title or in what was said.
-func (e *Engine) clauseSet(tx *kv.Tx, c search.Clause) (search.Set, error) {
+func (s *Store) clauseSet(tx *kv.Tx, c search.Clause) (search.Set, error) {
 	out := search.Set{}
 	for _, field := range []search.Field{search.Body, search.Title} {
 		var all search.Set
 		for _, l := range c.Lookups(field) {
-			set, err := e.tables.search.set(tx, l)
+			set, err := s.tables.search.set(tx, l)
 			if err != nil {
 				return nil, err
 			}
@@ -98,15 +99,15 @@ func (e *Engine) clauseSet(tx *kv.Tx, c search.Clause) (search.Set, error) {
 }
 
 // modelSet is where a model is used whose name is like a pattern.
-func (e *Engine) modelSet(tx *kv.Tx, pattern string) (search.Set, error) {
+func (s *Store) modelSet(tx *kv.Tx, pattern string) (search.Set, error) {
 	all := modelTerm("")
-	return e.tables.search.wordSet(tx, kv.StrPrefix(all), func(word string) bool {
+	return s.tables.search.wordSet(tx, kv.StrPrefix(all), func(word string) bool {
 		return likeModel(pattern, word[len(all):])
 	})
 }
 
 // rowsOf gives the chats of a set that the times and the page want.
-func (e *Engine) rowsOf(tx *kv.Tx, set search.Set, q SearchChats) ([]candidate, error) {
+func (s *Store) rowsOf(tx *kv.Tx, set search.Set, q SearchChats) ([]candidate, error) {
 	var out []candidate
 	var rows []byte
 	have := kv.Key(nil)
@@ -114,7 +115,7 @@ func (e *Engine) rowsOf(tx *kv.Tx, set search.Set, q SearchChats) ([]candidate, 
 		key, at := rowPlace(number)
 		if !slices.Equal(key, have) {
 			var err error
-			if rows, err = e.tables.search.rows(tx, key); err != nil && !errors.Is(err, kv.ErrNotFound) {
+			if rows, err = s.tables.search.rows(tx, key); err != nil && !errors.Is(err, kv.ErrNotFound) {
 				return nil, err
 			}
 			have = key
@@ -152,11 +153,11 @@ const (
 
 // confirm reads a chat: it makes sure of what the index can't tell, and takes
 // the excerpts. ok is false where the chat is none to show.
-func (e *Engine) confirm(ctx context.Context, q SearchChats, number int64) (found FoundChat, ok bool, err error) {
-	err = e.view(ctx, func(tx *kv.Tx) error {
-		chat, err := e.tables.chats.Find(tx, "number", kv.Int(number))
+func (s *Store) confirm(ctx context.Context, q SearchChats, number int64) (found FoundChat, ok bool, err error) {
+	err = s.view(ctx, func(tx *kv.Tx) error {
+		chat, err := s.tables.chats.Find(tx, "number", kv.Int(number))
 		if err == nil {
-			found.Chat, ok = *chat, chat.visible()
+			found.Chat, ok = *chat, chat.Visible()
 		}
 		return err
 	})
@@ -167,7 +168,7 @@ func (e *Engine) confirm(ctx context.Context, q SearchChats, number int64) (foun
 		return FoundChat{}, false, err
 	}
 	l := newLook(q, &found)
-	err = e.read(ctx, l)
+	err = s.read(ctx, l)
 	slices.SortStableFunc(found.Matches, newestFirst)
 	return found, err == nil && !l.excluded && l.whole(), err
 }
@@ -179,10 +180,10 @@ func newestFirst(a, b Match) int {
 
 // read goes through the messages of a chat, the newest first, until enough is
 // known.
-func (e *Engine) read(ctx context.Context, l *look) error {
+func (s *Store) read(ctx context.Context, l *look) error {
 	r := kv.Range{Prefix: kv.Str(l.found.Chat.ID), Reverse: true, Limit: firstLook}
 	for size := 0; !l.enough(size); {
-		messages, next, err := e.someMessages(ctx, r, e.leavesOut)
+		messages, next, err := s.someMessages(ctx, r, s.leavesOut)
 		if err != nil {
 			return err
 		}
@@ -264,7 +265,7 @@ func (l *look) enough(size int) bool {
 func (l *look) whole() bool { return l.all() || !l.ended }
 
 // message looks into one message.
-func (l *look) message(m *Message) {
+func (l *look) message(m *chat.Message) {
 	best := Match{MessageID: m.ID, Role: m.Role, Model: m.Model, CreatedAt: m.CreatedAt}
 	most, fresh := 0, false
 	for _, p := range passages(m) {

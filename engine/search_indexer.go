@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/search"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
@@ -37,15 +38,15 @@ type (
 // indexer collects the entries that are to be added to the index, or removed
 // from it.
 type indexer struct {
-	e      *Engine
+	e      *Store
 	remove bool
 	words  map[wordAt][]uint16
 	pairs  map[pairAt][]search.PairAt // in any order, and some of them twice
 	size   int                        // bytes of both, about
 }
 
-func (e *Engine) indexer() *indexer {
-	return &indexer{e: e, words: map[wordAt][]uint16{}, pairs: map[pairAt][]search.PairAt{}}
+func (s *Store) indexer() *indexer {
+	return &indexer{e: s, words: map[wordAt][]uint16{}, pairs: map[pairAt][]search.PairAt{}}
 }
 
 // add collects the terms of a chat, and flushes when there are many.
@@ -86,7 +87,7 @@ func (x *indexer) gather(number int64, terms search.Terms) {
 	}
 }
 
-func (x *indexer) message(ctx context.Context, number int64, m *Message) error {
+func (x *indexer) message(ctx context.Context, number int64, m *chat.Message) error {
 	terms := search.NewTerms()
 	for _, p := range passages(m) {
 		terms.Add(search.Body, p.text)

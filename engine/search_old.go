@@ -5,25 +5,26 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
 
 // beginIndex marks the index as whole in a store that has no message yet: all
 // that is written from then on is indexed when it is written.
-func (e *Engine) beginIndex(tx *kv.Tx) error {
-	whole, err := e.tables.search.state.Has(tx, kv.Str(searchWhole))
+func (s *Store) beginIndex(tx *kv.Tx) error {
+	whole, err := s.tables.search.state.Has(tx, kv.Str(searchWhole))
 	if err != nil || whole {
 		return err
 	}
-	for _, err := range e.tables.messages.Keys(tx, kv.Range{Limit: 1}) {
+	for _, err := range s.tables.messages.Keys(tx, kv.Range{Limit: 1}) {
 		return err // an older store, or one that can't be read
 	}
-	return e.tables.search.state.Put(tx, &searchState{Name: searchWhole, At: e.o.Now()})
+	return s.tables.search.state.Put(tx, &searchState{Name: searchWhole, At: s.o.Now()})
 }
 
 // oldIndex is the indexing of a store from before there was an index.
 type oldIndex struct {
-	e        *Engine
+	e        *Store
 	at       searchState
 	total    int    // chats
 	chat     string // the one that the last message was of
@@ -34,8 +35,8 @@ type oldIndex struct {
 // index, once for a store. It may be stopped anywhere, goes on from there the
 // next time, and may be run by several processes at once, which then do some of
 // it twice.
-func (e *Engine) indexOldChats(ctx context.Context, progress func(done, total int)) error {
-	o := oldIndex{e: e, progress: progress}
+func (s *Store) indexOldChats(ctx context.Context, progress func(done, total int)) error {
+	o := oldIndex{e: s, progress: progress}
 	whole, err := o.look(ctx)
 	if errors.Is(err, kv.ErrNotFound) || err == nil && whole {
 		return nil
@@ -44,32 +45,32 @@ func (e *Engine) indexOldChats(ctx context.Context, progress func(done, total in
 		err = o.all(ctx)
 	}
 	if err != nil && ctx.Err() == nil {
-		return e.storeTrouble(fmt.Errorf("index the chats for search: %w", err))
+		return s.storeTrouble(fmt.Errorf("index the chats for search: %w", err))
 	}
 	return err
 }
 
 // rebuildIndex replaces an index of which an entry is damaged.
-func (e *Engine) rebuildIndex(ctx context.Context, progress func(done, total int)) error {
-	e.o.Notice("the index of the search is damaged; it is built again from the chats")
-	t := e.tables.search
-	release, err := e.shareData(ctx, nil)
+func (s *Store) rebuildIndex(ctx context.Context, progress func(done, total int)) error {
+	s.o.Notice("the index of the search is damaged; it is built again from the chats")
+	t := s.tables.search
+	release, err := s.shareData(ctx, nil)
 	if err != nil {
 		return err
 	}
-	err = e.store.Update(ctx, func(tx *kv.Tx) error {
+	err = s.store.Update(ctx, func(tx *kv.Tx) error {
 		return errors.Join(t.state.Delete(tx, kv.Str(searchWhole)), t.state.Delete(tx, kv.Str(searchCursor)))
 	})
 	for _, table := range []keyed{t.words, t.pairs, t.chats} {
 		if err == nil {
-			err = e.clearKeys(ctx, table, kv.Range{Limit: wordsUpdate})
+			err = s.clearKeys(ctx, table, kv.Range{Limit: wordsUpdate})
 		}
 	}
 	release()
 	if err != nil {
-		return e.storeTrouble(fmt.Errorf("remove the damaged index of the search: %w", err))
+		return s.storeTrouble(fmt.Errorf("remove the damaged index of the search: %w", err))
 	}
-	return e.indexOldChats(ctx, progress)
+	return s.indexOldChats(ctx, progress)
 }
 
 // all removes the entries of an index of an older form, and indexes what is left.
@@ -140,7 +141,7 @@ func (o *oldIndex) step(ctx context.Context) (done bool, err error) {
 }
 
 // index adds the terms of messages, and the rows of their chats.
-func (o *oldIndex) index(ctx context.Context, x *indexer, messages []*Message) error {
+func (o *oldIndex) index(ctx context.Context, x *indexer, messages []*chat.Message) error {
 	var ids []string
 	for _, m := range messages {
 		if m.ChatID != o.chat {

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
@@ -75,20 +76,20 @@ func TestSearchOfAnOldStoreByManyAtOnce(t *testing.T) {
 func (b *bench) oldChats(w kv.Writer, n int) error {
 	order := int64(0)
 	for number := range int64(n) {
-		chat := Chat{ID: fmt.Sprintf("C%d", number), Number: number + 1, Title: "old"}
+		c := chat.Chat{ID: fmt.Sprintf("C%d", number), Number: number + 1, Title: "old"}
 		for i := range stepMessages*2/3 + 7 {
 			order++
-			m := Message{
-				ChatID: chat.ID, ID: fmt.Sprintf("M%05d", i), Role: provider.User, Status: Answered,
+			m := chat.Message{
+				ChatID: c.ID, ID: fmt.Sprintf("M%05d", i), Role: provider.User, Status: chat.Answered,
 				Parts: []provider.Part{{Kind: provider.TextPart, Text: fmt.Sprintf("word%d", i)}},
 			}
-			turn := Turn{ID: fmt.Sprintf("T%04d", order), ChatID: chat.ID, Order: order, MessageID: m.ID}
+			turn := chat.Turn{ID: fmt.Sprintf("T%04d", order), ChatID: c.ID, Order: order, MessageID: m.ID}
 			if err := errors.Join(b.tables.messages.Put(w, &m), b.tables.turns.Put(w, &turn)); err != nil {
 				return err
 			}
 		}
-		chat.LastTurn = order
-		if err := b.tables.chats.Put(w, &chat); err != nil {
+		c.LastTurn = order
+		if err := b.tables.chats.Put(w, &c); err != nil {
 			return err
 		}
 	}
@@ -102,7 +103,7 @@ func TestSearchAfterAnImportIndexesNothing(t *testing.T) {
 	b := newBench(t, echoScript)
 	doc := longDocument(0, 2)
 	doc.Messages[1].Parts[0].Text = "a quokka"
-	if _, err := b.importChats(t.Context(), []*ChatDocument{doc}, RefuseExisting); err != nil {
+	if _, err := b.importChats(t.Context(), []*chat.Document{doc}, RefuseExisting); err != nil {
 		t.Fatal(err)
 	}
 	q := SearchChats{Query: parse(t, "quokka"), Indexing: func(int, int) { t.Error("the chats were indexed again") }}
@@ -119,7 +120,7 @@ func TestSearchOfAnOldStoreAfterAnImport(t *testing.T) {
 	if err := b.store.Batch(t.Context(), func(batch *kv.Batch) error { return b.oldChats(batch, 1) }); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.importChats(t.Context(), []*ChatDocument{longDocument(0, 2)}, RefuseExisting); err != nil {
+	if _, err := b.importChats(t.Context(), []*chat.Document{longDocument(0, 2)}, RefuseExisting); err != nil {
 		t.Fatal(err)
 	}
 	b.wantFound("old word1", 1)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/search"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
@@ -223,7 +224,7 @@ func (s *searchTables) putRow(tx *kv.Tx, number int64, r row) error {
 
 // rowOf is a chat's row. Seconds before 1970 and after 2106 are the nearest
 // one there is.
-func rowOf(c *Chat) row {
+func rowOf(c *chat.Chat) row {
 	const last = 1<<32 - 1
 	return row{turn: c.LastTurn, used: min(max(c.UpdatedAt.Unix(), 0), last)}
 }

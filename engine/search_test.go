@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/search"
@@ -127,15 +128,15 @@ func TestSearchShowsWhereAndWhat(t *testing.T) {
 	}
 }
 
-func (b *bench) messageOf(chat int64, id string) Message {
+func (b *bench) messageOf(c int64, id string) chat.Message {
 	b.t.Helper()
-	for _, m := range b.chat(chat).Messages {
+	for _, m := range b.chat(c).Messages {
 		if m.ID == id {
 			return m
 		}
 	}
-	b.t.Fatalf("chat %d has no message %s", chat, id)
-	return Message{}
+	b.t.Fatalf("chat %d has no message %s", c, id)
+	return chat.Message{}
 }
 
 // A match that shows more of the query is not lost among the newest ones.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/provider"
 )
 
@@ -21,7 +22,7 @@ type passage struct {
 // passages are what can be found of a message: what was said, the names and
 // texts of files, and what tools were called with. What the model thought and
 // what tools gave back is left out: they are long and nobody remembers them.
-func passages(m *Message) []passage {
+func passages(m *chat.Message) []passage {
 	var out []passage
 	left := searchedText
 	add := func(kind provider.PartKind, text string) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/search"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
@@ -17,23 +18,23 @@ const rowsUpdate = 8
 // indexGroup brings the turns of a group into the index, after they were
 // recorded and before their journals go: a crash in between leaves journals
 // whose turns are recorded, and they come here again.
-func (e *Engine) indexGroup(ctx context.Context, group []*folding) error {
+func (s *Store) indexGroup(ctx context.Context, group []*folding) error {
 	ids := make([]string, 0, len(group))
 	for _, f := range group {
 		ids = append(ids, f.accept.Chat.ID)
 	}
-	numbers, err := e.indexRows(ctx, ids)
+	numbers, err := s.indexRows(ctx, ids)
 	if err != nil {
 		return err
 	}
-	x := e.indexer()
+	x := s.indexer()
 	for _, f := range group {
 		number, ok := numbers[f.accept.Chat.ID]
 		if !ok {
 			continue // it was removed meanwhile
 		}
 		if f.recorded { // what it brought along is not known any more
-			if err := e.indexAgain(ctx, x, f.accept.Chat.ID, number); err != nil {
+			if err := s.indexAgain(ctx, x, f.accept.Chat.ID, number); err != nil {
 				return err
 			}
 			continue
@@ -49,15 +50,15 @@ func (e *Engine) indexGroup(ctx context.Context, group []*folding) error {
 
 // indexRows brings titles, models and rows of chats into the index, and gives
 // the numbers of those that are there.
-func (e *Engine) indexRows(ctx context.Context, ids []string) (map[string]int64, error) {
+func (s *Store) indexRows(ctx context.Context, ids []string) (map[string]int64, error) {
 	slices.Sort(ids)
 	numbers := map[string]int64{}
 	for some := range slices.Chunk(slices.Compact(ids), rowsUpdate) {
-		err := e.store.Update(ctx, func(tx *kv.Tx) error {
-			x := e.indexer()
+		err := s.store.Update(ctx, func(tx *kv.Tx) error {
+			x := s.indexer()
 			for _, id := range some {
-				chat, err := e.tables.chats.Get(tx, kv.Str(id))
-				if errors.Is(err, kv.ErrNotFound) || err != nil && e.leavesOut(err) {
+				chat, err := s.tables.chats.Get(tx, kv.Str(id))
+				if errors.Is(err, kv.ErrNotFound) || err != nil && s.leavesOut(err) {
 					continue
 				}
 				if err != nil {
@@ -65,7 +66,7 @@ func (e *Engine) indexRows(ctx context.Context, ids []string) (map[string]int64,
 				}
 				numbers[id] = chat.Number
 				x.gather(chat.Number, headTerms(chat))
-				if err := e.tables.search.putRow(tx, chat.Number, rowOf(chat)); err != nil {
+				if err := s.tables.search.putRow(tx, chat.Number, rowOf(chat)); err != nil {
 					return err
 				}
 			}
@@ -79,19 +80,19 @@ func (e *Engine) indexRows(ctx context.Context, ids []string) (map[string]int64,
 }
 
 // headTerms are the terms of a chat's record.
-func headTerms(chat *Chat) search.Terms {
+func headTerms(c *chat.Chat) search.Terms {
 	terms := search.NewTerms()
-	terms.Add(search.Title, cutBytes(chat.Title, 4*titleLength))
-	if chat.Model != "" {
-		terms.Words[modelTerm(chat.Model)] = struct{}{}
+	terms.Add(search.Title, cutBytes(c.Title, 4*chat.TitleLength))
+	if c.Model != "" {
+		terms.Words[modelTerm(c.Model)] = struct{}{}
 	}
 	return terms
 }
 
 // indexAgain brings all messages of a chat into the index, or takes them out.
-func (e *Engine) indexAgain(ctx context.Context, x *indexer, chatID string, number int64) error {
+func (s *Store) indexAgain(ctx context.Context, x *indexer, chatID string, number int64) error {
 	for last := kv.Key(nil); ; {
-		messages, next, err := e.someMessages(ctx, kv.Range{Prefix: kv.Str(chatID), After: last}, e.leavesOut)
+		messages, next, err := s.someMessages(ctx, kv.Range{Prefix: kv.Str(chatID), After: last}, s.leavesOut)
 		if err != nil {
 			return err
 		}
@@ -117,23 +118,23 @@ const (
 // someMessages reads messages in the order of their keys, and returns the key
 // of the last where there may be more. A limit of r ends it earlier. leave decides
 // about a message that cannot be read: false ends the reading with its error.
-func (e *Engine) someMessages(ctx context.Context, r kv.Range, leave func(error) bool) (out []*Message, next kv.Key, err error) {
-	err = e.view(ctx, func(tx *kv.Tx) error {
-		out, next, err = e.messagesIn(tx, r, leave)
+func (s *Store) someMessages(ctx context.Context, r kv.Range, leave func(error) bool) (out []*chat.Message, next kv.Key, err error) {
+	err = s.view(ctx, func(tx *kv.Tx) error {
+		out, next, err = s.messagesIn(tx, r, leave)
 		return err
 	})
 	return out, next, err
 }
 
 // messagesIn is someMessages within a transaction.
-func (e *Engine) messagesIn(tx *kv.Tx, r kv.Range, leave func(error) bool) (out []*Message, next kv.Key, err error) {
+func (s *Store) messagesIn(tx *kv.Tx, r kv.Range, leave func(error) bool) (out []*chat.Message, next kv.Key, err error) {
 	count, size := someCount, 0
 	if r.Limit > 0 {
 		count = r.Limit
 	}
-	for m, err := range e.tables.messages.Scan(tx, r) {
+	for m, err := range s.tables.messages.Scan(tx, r) {
 		if err == nil {
-			err = e.loadParts(tx, m)
+			err = s.loadParts(tx, m)
 		}
 		if err != nil && leave(err) {
 			continue
@@ -143,14 +144,14 @@ func (e *Engine) messagesIn(tx *kv.Tx, r kv.Range, leave func(error) bool) (out 
 		}
 		out, size = append(out, m), size+sizeOf(m)
 		if len(out) == count || size >= someBytes {
-			return out, e.tables.messages.KeyOf(m), nil
+			return out, s.tables.messages.KeyOf(m), nil
 		}
 	}
 	return out, nil, nil
 }
 
 // sizeOf is about what a message takes in memory.
-func sizeOf(m *Message) int {
+func sizeOf(m *chat.Message) int {
 	n := 0
 	for _, p := range m.Parts {
 		n += len(p.Text) + len(p.Data)
@@ -163,12 +164,12 @@ func sizeOf(m *Message) int {
 
 // unindexChat takes a chat out of the index, for good. Call it before its
 // messages are removed, while nothing is added to it; it may be stopped and
-// called again. A search shows no chat that isn't [Chat.visible], so until
+// called again. A search shows no chat that isn't [chat.Chat.visible], so until
 // then there is no hurry.
-func (e *Engine) unindexChat(ctx context.Context, chat *Chat) error {
-	x := e.indexer()
+func (s *Store) unindexChat(ctx context.Context, chat *chat.Chat) error {
+	x := s.indexer()
 	x.remove = true
-	if err := e.indexAgain(ctx, x, chat.ID, chat.Number); err != nil {
+	if err := s.indexAgain(ctx, x, chat.ID, chat.Number); err != nil {
 		return err
 	}
 	if err := x.add(ctx, chat.Number, headTerms(chat)); err != nil {
@@ -177,16 +178,16 @@ func (e *Engine) unindexChat(ctx context.Context, chat *Chat) error {
 	if err := x.flush(ctx); err != nil {
 		return err
 	}
-	return e.store.Update(ctx, func(tx *kv.Tx) error { return e.tables.search.putRow(tx, chat.Number, row{}) })
+	return s.store.Update(ctx, func(tx *kv.Tx) error { return s.tables.search.putRow(tx, chat.Number, row{}) })
 }
 
 // retitle changes the index for a chat whose title was changed, in the
 // transaction that changes it. was is the chat as it was before.
-func (e *Engine) retitle(tx *kv.Tx, was *Chat, title string) error {
+func (s *Store) retitle(tx *kv.Tx, was *chat.Chat, title string) error {
 	is := *was
 	is.Title = title
 	old, now := headTerms(was), headTerms(&is)
-	x := e.indexer()
+	x := s.indexer()
 	x.remove = true
 	old.Without(now)
 	x.gather(was.Number, old)

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/clientconfig"
@@ -68,7 +69,7 @@ const (
 // gatherServers adds the tools that the enabled MCP servers had when they were
 // approved. No server is started for it.
 func (e *Engine) gatherServers(box *toolbox, servers []registry.MirrorServer, entries []toolset.Entry) []toolset.Entry {
-	taken := map[string]bool{ClientToolset: true}
+	taken := map[string]bool{chat.ClientToolset: true}
 	for _, entry := range entries {
 		taken[entry.Tool.ID] = true
 	}
@@ -223,7 +224,7 @@ func (t *turn) sessionTools(ctx context.Context) error {
 	var entries []toolset.Entry
 	for i, s := range servers {
 		if errs[i] != nil {
-			t.notes = append(t.notes, "the MCP server "+s.ID+" can't be used: "+firstLine(errs[i]))
+			t.notes = append(t.notes, "the MCP server "+s.ID+" can't be used: "+fault.FirstLine(errs[i]))
 			continue
 		}
 		for _, tool := range found[i] {

@@ -148,8 +148,8 @@ func (e *Engine) LookAtMCPServer(ctx context.Context, id string, approved bool) 
 		return nil, context.Cause(ctx)
 	}
 	if err != nil {
-		if noted := e.installed().ServerProblem(ctx, id, firstLine(err)); noted != nil {
-			e.o.Notice("the problem of the MCP server " + id + " is not noted: " + firstLine(noted))
+		if noted := e.installed().ServerProblem(ctx, id, fault.FirstLine(err)); noted != nil {
+			e.o.Notice("the problem of the MCP server " + id + " is not noted: " + fault.FirstLine(noted))
 		}
 		return nil, serverFault(id, err)
 	}
@@ -236,9 +236,9 @@ func (e *Engine) NoteServerTools(ctx context.Context, id string, now []toolset.T
 	switch {
 	case ctx.Err() != nil: // the engine or the connection is being closed
 	case err != nil:
-		e.o.Notice("what changed at the MCP server " + id + " is not noted: " + firstLine(err))
+		e.o.Notice("what changed at the MCP server " + id + " is not noted: " + fault.FirstLine(err))
 	case len(changes) > 0:
-		e.o.Notice(fmt.Sprintf("the MCP server %s changed %s since it was approved; fettle mcp test %s shows the change and asks", id, plural(len(changes), "tool"), id))
+		e.o.Notice(fmt.Sprintf("the MCP server %s changed %s since it was approved; fettle mcp test %s shows the change and asks", id, fault.Plural(len(changes), "tool"), id))
 	}
 }
 
@@ -254,7 +254,7 @@ func (e *Engine) lookAtNew(ctx context.Context, toolsetID string) {
 	}
 	servers, err := e.MCPServers(ctx)
 	if err != nil {
-		e.o.Notice("the MCP servers of " + toolsetID + " are not looked at: " + firstLine(err))
+		e.o.Notice("the MCP servers of " + toolsetID + " are not looked at: " + fault.FirstLine(err))
 		return
 	}
 	whole := ctx
@@ -268,17 +268,17 @@ func (e *Engine) lookAtNew(ctx context.Context, toolsetID string) {
 		wg.Go(func() {
 			looked, err := e.LookAtMCPServer(ctx, s.ID, true)
 			if err != nil && ctx.Err() != nil && whole.Err() == nil { // too late, and that is its problem
-				err = errors.Join(serverFault(s.ID, err), e.installed().ServerProblem(whole, s.ID, firstLine(err)))
+				err = errors.Join(serverFault(s.ID, err), e.installed().ServerProblem(whole, s.ID, fault.FirstLine(err)))
 			}
 			var unset *mcp.UnsetError
 			switch {
 			case errors.As(err, &unset): // the plan of the import lists all such variables
 				return
 			case err != nil:
-				e.o.Notice(firstLine(err) + "; fettle mcp test " + s.ID + " tries again")
+				e.o.Notice(fault.FirstLine(err) + "; fettle mcp test " + s.ID + " tries again")
 				return
 			}
-			e.o.Notice("the MCP server " + s.ID + " has " + plural(len(looked.Report.Tools), "tool"))
+			e.o.Notice("the MCP server " + s.ID + " has " + fault.Plural(len(looked.Report.Tools), "tool"))
 		})
 	}
 	wg.Wait()

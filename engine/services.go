@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/toolset"
@@ -20,16 +21,13 @@ import (
 // Services are the processes of tools that live on after their calls. Whoever made
 // it ends it, after the Engine was closed.
 type Services interface {
+	FolderServices
 	// Services lists those that live, the oldest first.
 	Services() []toolset.Service
 	// ServiceOf finds the one that served a call, also for a while after its end.
 	ServiceOf(callID string) (toolset.Service, bool)
 	// DialService connects to a port that a result of the service has named.
 	DialService(ctx context.Context, id string, port int) (net.Conn, error)
-	// EndServices ends those that match, and waits until they are gone.
-	EndServices(why string, match func(toolset.Service) bool) []toolset.Service
-	// HoldServices stops those that match until release is called.
-	HoldServices(ctx context.Context, match func(toolset.Service) bool) (release func())
 }
 
 // noServices is for engines without any.
@@ -88,7 +86,7 @@ func (e *Engine) CallService(ctx context.Context, callID string) (*CallService, 
 
 // PayloadService returns the service of the call that gave a payload, at the address that
 // the payload's plan names; nil where there is none.
-func (e *Engine) PayloadService(ctx context.Context, p ShownPayload, plan json.RawMessage) (*CallService, error) {
+func (e *Engine) PayloadService(ctx context.Context, p chat.ShownPayload, plan json.RawMessage) (*CallService, error) {
 	if p.CallID == "" {
 		return nil, nil
 	}
@@ -199,21 +197,21 @@ func (e *Engine) CallAgain(ctx context.Context, callID string) (TurnRequest, err
 }
 
 // endServices ends those of a chat, or of a toolset.
-func (e *Engine) endServices(why string, match func(toolset.Service) bool) {
-	e.o.Services.EndServices(why, match)
+func (s *Store) endServices(why string, match func(toolset.Service) bool) {
+	s.services.EndServices(why, match)
 }
 
 // endServicesIn ends those that work in a folder, which is about to get other files:
 // what they have read and opened would not be what is there.
-func (e *Engine) endServicesIn(ws *toolset.Workspace, why string) {
-	e.o.Services.EndServices(why, func(s toolset.Service) bool { return s.Workspace == ws.Path })
+func (s *Store) endServicesIn(ws *toolset.Workspace, why string) {
+	s.services.EndServices(why, func(service toolset.Service) bool { return service.Workspace == ws.Path })
 }
 
 // takeState takes a state of a folder. The services that work in it write nothing
 // meanwhile, so that no file of the state is half of one.
-func (e *Engine) takeState(ctx context.Context, ws *toolset.Workspace, o cas.SnapshotOptions) (*cas.Snapshot, error) {
-	defer e.o.Services.HoldServices(ctx, func(s toolset.Service) bool { return s.Workspace == ws.Path })()
-	return e.states.Snapshot(ctx, casWorkspace(ws), o)
+func (s *Store) takeState(ctx context.Context, ws *toolset.Workspace, o cas.SnapshotOptions) (*cas.Snapshot, error) {
+	defer s.services.HoldServices(ctx, func(service toolset.Service) bool { return service.Workspace == ws.Path })()
+	return s.states.Snapshot(ctx, casWorkspace(ws), o)
 }
 
 // mindServices looks after the services that there are, as long as there are any.
@@ -287,7 +285,7 @@ func (e *Engine) orphaned(ctx context.Context, s toolset.Service) string {
 			return "its tool was switched off"
 		}
 	}
-	var chat *Chat
+	var chat *chat.Chat
 	err = e.view(ctx, func(tx *kv.Tx) (err error) {
 		chat, err = e.tables.chats.Get(tx, kv.Str(s.ChatID))
 		return err

@@ -5,8 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/kv"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 const answersAll = `{responses: [{when: "", text: Done.}]}`
@@ -74,9 +76,9 @@ func TestPreviews(t *testing.T) {
 	b := newBench(t, answersAll)
 	b.run(ask("  what is\n the time in Paris, now that the clocks have changed?"))
 	b.run(TurnRequest{Chat: ChatRef{Number: 1, At: 1}})
-	chat := b.chat(1).Chat
-	got, err := b.Previews(t.Context(), []Chat{chat, {ID: "none"}, {ID: "lost", Messages: 2}})
-	if want := cutRunes("what is the time in Paris, now that the clocks have changed?", previewLength); err != nil || len(got) != 1 || got[chat.ID] != want {
+	c := b.chat(1).Chat
+	got, err := b.Previews(t.Context(), []chat.Chat{c, {ID: "none"}, {ID: "lost", Messages: 2}})
+	if want := sanitize.Shorten("what is the time in Paris, now that the clocks have changed?", chat.PreviewLength); err != nil || len(got) != 1 || got[c.ID] != want {
 		t.Errorf("%q, %v; want %q", got, err, want)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
@@ -180,8 +181,8 @@ func kindOf(k provider.Kind) string {
 
 // spanOfCall begins the span of a call that runs.
 func (t *turn) spanOfCall(c *call) (end func(error)) {
-	s := t.span.Begin(SpanStart{Name: "execute_tool " + bareID(c.toolID()), Attrs: []slog.Attr{
-		slog.String(attrOperation, "execute_tool"), slog.String("gen_ai.tool.name", bareID(c.toolID())),
+	s := t.span.Begin(SpanStart{Name: "execute_tool " + chat.BareID(c.toolID()), Attrs: []slog.Attr{
+		slog.String(attrOperation, "execute_tool"), slog.String("gen_ai.tool.name", chat.BareID(c.toolID())),
 		slog.String("gen_ai.tool.type", "function"), slog.String("gen_ai.tool.call.id", c.use.ID),
 		slog.String("fettle.tool.id", c.toolID()), slog.String("fettle.call.id", c.id),
 	}})

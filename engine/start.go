@@ -10,9 +10,11 @@ import (
 	"sync"
 	"time"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/journal"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 	"github.com/fettle-cli/fettle/internal/schema"
 )
 
@@ -141,7 +143,7 @@ func (t *turn) prepareWith(ctx context.Context, conv *conversation) error {
 	if err := t.remember(ctx, conv); err != nil {
 		return err
 	}
-	t.red = newReducer(t.accept)
+	t.red = chat.NewReducer(t.accept)
 	for _, m := range t.path {
 		t.reserveIDs(m)
 	}
@@ -158,10 +160,6 @@ func (t *turn) prepareWith(ctx context.Context, conv *conversation) error {
 	return nil
 }
 
-// maxSystem bounds the system prompt, which is kept in each journal and in the
-// chat's record.
-const maxSystem = 1 << 20
-
 func (t *turn) checkRequest(ctx context.Context) error {
 	if len(t.req.Calls) > 0 && len(t.req.Parts) == 0 {
 		t.req.Parts = directParts(t.req.Calls)
@@ -169,8 +167,8 @@ func (t *turn) checkRequest(ctx context.Context) error {
 	if len(t.req.Parts) == 0 && !t.req.Chat.beside() {
 		return fault.New(fault.Usage, "there is nothing to ask", `fettle ask "why is the sky blue?"`)
 	}
-	if n := len(t.req.System); n > maxSystem {
-		return fault.New(fault.Usage, fmt.Sprintf("the system prompt has %d bytes; %d are allowed", n, maxSystem),
+	if n := len(t.req.System); n > chat.MaxSystem {
+		return fault.New(fault.Usage, fmt.Sprintf("the system prompt has %d bytes; %d are allowed", n, chat.MaxSystem),
 			"give the model long texts as files: fettle ask -f FILE …")
 	}
 	if err := errors.Join(t.checkChat(), t.checkHistory()); err != nil {
@@ -229,7 +227,7 @@ func (t *turn) checkChat() error {
 }
 
 // reserveIDs keeps new calls from taking the id of one in the history.
-func (t *turn) reserveIDs(m Message) {
+func (t *turn) reserveIDs(m chat.Message) {
 	for _, p := range m.Parts {
 		if p.Call != nil {
 			t.useIDs[p.Call.ID] = true
@@ -237,43 +235,43 @@ func (t *turn) reserveIDs(m Message) {
 	}
 }
 
-func (e *Engine) acceptanceOf(t *turn, conv *conversation) *acceptance {
-	now := e.o.Now()
-	chat := conv.chat
-	t.usedBefore = chat.UpdatedAt
-	chat.Model, chat.UpdatedAt = cmp.Or(t.base, t.model.ref), now
+func (s *Store) acceptanceOf(t *turn, conv *conversation) *chat.Acceptance {
+	now := s.o.Now()
+	c := conv.chat
+	t.usedBefore = c.UpdatedAt
+	c.Model, c.UpdatedAt = cmp.Or(t.base, t.model.ref), now
 	if t.req.Agent != "" {
-		chat.Agent = ""
+		c.Agent = ""
 	}
 	if t.entry != nil {
-		chat.Agent = t.entry.ID
+		c.Agent = t.entry.ID
 	}
 	if t.req.AgentMode != nil {
-		chat.AgentMode = t.req.AgentMode
+		c.AgentMode = t.req.AgentMode
 	}
 	if t.req.System != "" {
-		chat.System = t.req.System
+		c.System = t.req.System
 	}
 	if t.req.KeepMode || t.req.KeepPlan {
-		t.modeChange().apply(&chat, now)
+		t.modeChange().apply(&c, now)
 	}
 	if conv.isNew {
-		chat.CreatedAt, chat.Title = now, title(t.req)
+		c.CreatedAt, c.Title = now, title(t.req)
 	}
-	a := &acceptance{
-		Version: journalVersion, TurnID: e.newID(), Chat: chat, NewChat: conv.isNew, ParentID: conv.parent,
-		UserMessageID: e.newID(), MessageID: e.newID(), Parts: t.req.Parts, Model: t.model.ref,
+	a := &chat.Acceptance{
+		Version: chat.JournalVersion, TurnID: s.newID(), Chat: c, NewChat: conv.isNew, ParentID: conv.parent,
+		UserMessageID: s.newID(), MessageID: s.newID(), Parts: t.req.Parts, Model: t.model.ref,
 		InteractionType: t.req.InteractionType, ActionMetadata: t.req.ActionMetadata,
 		Plan: t.plan, KeepMode: t.req.KeepMode || t.req.KeepPlan, Time: now, PID: os.Getpid(),
 	}
 	if t.req.app != nil {
-		a.Version, a.App, a.MessageID, a.UserMessageID, a.Parts = appVersion, t.req.app.of.ID, t.req.app.of.MessageID, "", nil
+		a.Version, a.App, a.MessageID, a.UserMessageID, a.Parts = chat.AppVersion, t.req.app.of.ID, t.req.app.of.MessageID, "", nil
 	}
 	if conv.again != nil {
 		a.UserMessageID, a.Again = conv.again.ID, true
 	}
-	if !conv.isNew && conv.parent != chat.ActiveLeaf {
-		a.Leaf = chat.ActiveLeaf
+	if !conv.isNew && conv.parent != c.ActiveLeaf {
+		a.Leaf = c.ActiveLeaf
 	}
 	return a
 }
@@ -351,9 +349,9 @@ func (t *turn) openLog(ctx context.Context) error {
 // nameLast adds a warning with the chat that the turn continues, if the request asks for the
 // last one and a question that was asked after it is not kept. turn is the turn's number.
 func (t *turn) nameLast(turn int64) {
-	if chat := t.accept.Chat; t.req.Chat.Last && turn > chat.LastTurn+1 {
+	if c := t.accept.Chat; t.req.Chat.Last && turn > c.LastTurn+1 {
 		t.warnings = append(t.warnings, fmt.Sprintf("this continues chat %d (%s): a question that was asked after it is not kept",
-			chat.Number, cutRunes(cleanLine(chat.Title), titleLength)))
+			c.Number, sanitize.Shorten(sanitize.Line(c.Title), chat.TitleLength)))
 	}
 }
 
@@ -427,7 +425,7 @@ func (e *Engine) SyncTime(id TurnID) time.Duration {
 // TurnChat is the chat that a turn of this process belongs to, as it was when
 // the turn was accepted; it has no number where the turn keeps nothing. UpdatedAt is when
 // the chat was used last before the turn; a chat that the turn begins has its own time.
-func (e *Engine) TurnChat(id TurnID) (Chat, bool) {
+func (e *Engine) TurnChat(id TurnID) (chat.Chat, bool) {
 	if t := e.turn(id); t != nil {
 		chat := t.accept.Chat
 		if !t.accept.NewChat {
@@ -435,7 +433,7 @@ func (e *Engine) TurnChat(id TurnID) (Chat, bool) {
 		}
 		return chat, true
 	}
-	return Chat{}, false
+	return chat.Chat{}, false
 }
 
 // TurnBegins is the message after which the answer of a turn of this process stands,
@@ -453,23 +451,23 @@ func (e *Engine) TurnBegins(id TurnID) (string, bool) {
 
 // TurnQuestion is what a live turn of this process was asked, which its chat has when
 // the turn has ended; false where it asks again what is there.
-func (e *Engine) TurnQuestion(id TurnID) (Message, bool) {
+func (e *Engine) TurnQuestion(id TurnID) (chat.Message, bool) {
 	t := e.turn(id)
 	if t == nil || t.accept.Again || t.gone.Load() {
-		return Message{}, false
+		return chat.Message{}, false
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.accept.question(), t.accept.Parts != nil
+	return t.accept.Question(), t.accept.Parts != nil
 }
 
 // lockChat takes the lock that a turn of the chat holds to its end.
-func (e *Engine) lockChat(ctx context.Context, id string, onWait func(string)) (func(), error) {
-	let, err := e.shareData(ctx, onWait)
+func (s *Store) lockChat(ctx context.Context, id string, onWait func(string)) (func(), error) {
+	let, err := s.shareData(ctx, onWait)
 	if err != nil {
 		return nil, err
 	}
-	release, err := e.lock(ctx, "chat-"+id, onWait)
+	release, err := s.lock(ctx, "chat-"+id, onWait)
 	if err != nil {
 		let()
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
@@ -16,19 +17,19 @@ import (
 const minPart = 4
 
 // state is State without the fold.
-func (e *Engine) state(ctx context.Context, chat Chat, name string) (*cas.Manifest, error) {
+func (s *Store) state(ctx context.Context, chat chat.Chat, name string) (*cas.Manifest, error) {
 	if chat.ActiveManifest == "" {
 		return nil, noFiles(chat)
 	}
 	name, before := strings.CutSuffix(strings.TrimSpace(name), "^")
-	m, err := e.stateNamed(ctx, chat, name)
+	m, err := s.stateNamed(ctx, chat, name)
 	if err != nil || !before {
 		return m, err
 	}
-	return e.ancestor(ctx, chat, m, 1)
+	return s.ancestor(ctx, chat, m, 1)
 }
 
-func (e *Engine) stateNamed(ctx context.Context, chat Chat, name string) (*cas.Manifest, error) {
+func (s *Store) stateNamed(ctx context.Context, chat chat.Chat, name string) (*cas.Manifest, error) {
 	if back, ok := strings.CutPrefix(name, "@"); ok {
 		n := 0
 		if back != "" {
@@ -38,39 +39,39 @@ func (e *Engine) stateNamed(ctx context.Context, chat Chat, name string) (*cas.M
 					logOf(chat.Number))
 			}
 		}
-		m, err := e.manifest(ctx, chat.ActiveManifest)
+		m, err := s.manifest(ctx, chat.ActiveManifest)
 		if err != nil {
 			return nil, err
 		}
 		if m == nil {
 			return nil, noState(chat, name)
 		}
-		return e.ancestor(ctx, chat, m, -n)
+		return s.ancestor(ctx, chat, m, -n)
 	}
-	id, err := e.stateID(ctx, chat, name)
+	id, err := s.stateID(ctx, chat, name)
 	if err != nil {
 		return nil, err
 	}
-	m, err := e.manifest(ctx, id)
+	m, err := s.manifest(ctx, id)
 	if err == nil && m == nil {
 		err = noState(chat, name)
 	}
 	return m, err
 }
 
-func noState(chat Chat, name string) error {
+func noState(chat chat.Chat, name string) error {
 	return fault.New(fault.NotFound, fmt.Sprintf("chat %d has no state %s", chat.Number, name),
 		fmt.Sprintf("fettle workspace log %d   lists them", chat.Number))
 }
 
 // ancestor goes n states back.
-func (e *Engine) ancestor(ctx context.Context, chat Chat, m *cas.Manifest, n int) (*cas.Manifest, error) {
+func (s *Store) ancestor(ctx context.Context, chat chat.Chat, m *cas.Manifest, n int) (*cas.Manifest, error) {
 	for i := range n {
 		if m.ParentID == "" {
-			return nil, fault.New(fault.NotFound, fmt.Sprintf("chat %d has only %s before that one", chat.Number, plural(i, "state")),
+			return nil, fault.New(fault.NotFound, fmt.Sprintf("chat %d has only %s before that one", chat.Number, fault.Plural(i, "state")),
 				fmt.Sprintf("fettle workspace log %d   lists them", chat.Number))
 		}
-		before, err := e.manifest(ctx, m.ParentID)
+		before, err := s.manifest(ctx, m.ParentID)
 		if err != nil {
 			return nil, err
 		}
@@ -84,7 +85,7 @@ func (e *Engine) ancestor(ctx context.Context, chat Chat, m *cas.Manifest, n int
 
 // stateID finds the manifest of an id, or of a part of one that stands at its
 // beginning or its end: of a manifest, a message or a tool call.
-func (e *Engine) stateID(ctx context.Context, chat Chat, name string) (string, error) {
+func (s *Store) stateID(ctx context.Context, chat chat.Chat, name string) (string, error) {
 	if len(name) < minPart {
 		return "", noState(chat, name)
 	}
@@ -95,22 +96,22 @@ func (e *Engine) stateID(ctx context.Context, chat Chat, name string) (string, e
 			found[strings.ToUpper(id)] = manifest
 		}
 	}
-	all, err := e.states.Manifests(ctx, chat.ID)
+	all, err := s.states.Manifests(ctx, chat.ID)
 	if err != nil {
 		return "", storeFault("list the states of the workspace", err)
 	}
 	for _, m := range all {
 		take(m.ID, m.ID)
 	}
-	err = e.view(ctx, func(tx *kv.Tx) error {
-		for c, err := range legible(e, e.tables.calls.ByIndex(tx, "chat", kv.Str(chat.ID), kv.Range{})) {
+	err = s.view(ctx, func(tx *kv.Tx) error {
+		for c, err := range legible(s, s.tables.calls.ByIndex(tx, "chat", kv.Str(chat.ID), kv.Range{})) {
 			if err != nil {
 				return err
 			}
 			take(c.ID, c.PostManifestID)
 			take(c.ToolUseID, c.PostManifestID)
 		}
-		for m, err := range legible(e, e.tables.messages.Scan(tx, kv.Range{Prefix: kv.Str(chat.ID)})) {
+		for m, err := range legible(s, s.tables.messages.Scan(tx, kv.Range{Prefix: kv.Str(chat.ID)})) {
 			if err != nil {
 				return err
 			}

@@ -10,8 +10,10 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 	"github.com/fettle-cli/fettle/toolset"
 )
 
@@ -152,7 +154,7 @@ func (t *turn) snapshot(ctx context.Context, ws *toolset.Workspace, about cas.Ab
 
 // numbersOf says how much a snapshot has to read.
 func numbersOf(e cas.Estimate) string {
-	return plural(e.Files, "file") + ", " + strconv.FormatInt(e.Bytes>>20, 10) + " MB"
+	return fault.Plural(e.Files, "file") + ", " + strconv.FormatInt(e.Bytes>>20, 10) + " MB"
 }
 
 // IsMuch tells whether a first snapshot is announced with its numbers before it
@@ -195,14 +197,14 @@ func someOf(all []string) string {
 
 // changes are the paths that differ between two states, the first MaxChanges
 // of them.
-func (e *Engine) changes(ctx context.Context, from, to *cas.Manifest) ([]event.Change, error) {
+func (s *Store) changes(ctx context.Context, from, to *cas.Manifest) ([]event.Change, error) {
 	var a cas.Digest
 	if from != nil {
 		a = from.Root
 	}
 	var out []event.Change
 	var folder *cas.Change // that is told only if nothing in it is
-	for c, err := range e.states.Diff(ctx, a, to.Root) {
+	for c, err := range s.states.Diff(ctx, a, to.Root) {
 		if err != nil {
 			return nil, err
 		}
@@ -261,7 +263,7 @@ func (t *turn) moveFolder(ctx context.Context, conv *conversation) error {
 			if ctx.Err() != nil {
 				return err
 			}
-			t.eng.o.Notice(cleanLine(err.Error())) // a question may need no folder; a call fails by it
+			t.eng.o.Notice(sanitize.Line(err.Error())) // a question may need no folder; a call fails by it
 		}
 		if err := t.eng.settleIn(ctx, &conv.chat, func() (*toolset.Workspace, func(), error) { return t.lockedFolder(ctx) }); err != nil {
 			return err
@@ -315,7 +317,9 @@ func (t *turn) moveFolder(ctx context.Context, conv *conversation) error {
 // unfilled tells whether a chat has a folder of its own that hasn't the files of
 // its state yet: that state is another chat's, which it was forked from. A fork
 // in the user's folder takes it as it is, since the other chat goes on in it.
-func unfilled(chat Chat, at *cas.Manifest) bool { return chat.Workspace == "" && at.ChatID != chat.ID }
+func unfilled(chat chat.Chat, at *cas.Manifest) bool {
+	return chat.Workspace == "" && at.ChatID != chat.ID
+}
 
 // lockedFolder opens the chat's folder and keeps other chats out of it.
 func (t *turn) lockedFolder(ctx context.Context) (*toolset.Workspace, func(), error) {
@@ -337,16 +341,16 @@ type branching struct {
 
 // branchTo gives a folder the state of a message. The state that comes of it
 // follows that one, whatever was there before.
-func (e *Engine) branchTo(ctx context.Context, b branching) (*cas.Restoration, error) {
+func (s *Store) branchTo(ctx context.Context, b branching) (*cas.Restoration, error) {
 	o := cas.RestoreOptions{
 		About:  cas.About{ChatID: b.chat, ParentID: b.to.ID, Source: cas.Branch, SourceRef: b.message},
-		Active: b.active, Limits: e.o.States, Doing: doingBranch,
+		Active: b.active, Limits: s.o.States, Doing: doingBranch,
 	}
 	if b.move != nil {
 		o.ID, o.FoundID = b.move.Moved, b.move.Found
 	}
-	e.endServicesIn(b.ws, "the chat went on from another message")
-	done, err := e.moveTo(ctx, b.ws, b.to, o)
+	s.endServicesIn(b.ws, "the chat went on from another message")
+	done, err := s.moveTo(ctx, b.ws, b.to, o)
 	if err != nil {
 		return nil, stateFault("bring back the files of that message", err)
 	}
@@ -401,11 +405,11 @@ func (t *turn) putFolderBack(ctx context.Context, was *cas.Manifest) error {
 
 // manifest reads a manifest; nil where there is none of that id any more: a
 // state that can't be told is taken anew.
-func (e *Engine) manifest(ctx context.Context, id string) (*cas.Manifest, error) {
+func (s *Store) manifest(ctx context.Context, id string) (*cas.Manifest, error) {
 	if id == "" {
 		return nil, nil
 	}
-	m, err := e.states.Manifest(ctx, id)
+	m, err := s.states.Manifest(ctx, id)
 	if errors.Is(err, cas.ErrNotFound) {
 		return nil, nil
 	}

@@ -9,6 +9,7 @@ import (
 	"io"
 
 	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/record"
 	"github.com/fettle-cli/fettle/toolset"
@@ -36,15 +37,15 @@ func aboutChat(extras []cas.Extra) (about exportedChat) {
 }
 
 // toolsOf are the tools whose calls made states of a chat, by the calls.
-func (e *Engine) toolsOf(ctx context.Context, chat Chat) (map[string]string, error) {
-	_, states, _, err := e.StateTree(ctx, ChatRef{ID: chat.ID}, 0)
+func (s *Store) toolsOf(ctx context.Context, chat chat.Chat) (map[string]string, error) {
+	_, states, _, err := s.StateTree(ctx, ChatRef{ID: chat.ID}, 0)
 	if err != nil {
 		return nil, err
 	}
 	tools := map[string]string{}
-	for _, s := range states {
-		if s.Tool != "" {
-			tools[s.SourceRef] = s.Tool
+	for _, info := range states {
+		if info.Tool != "" {
+			tools[info.SourceRef] = info.Tool
 		}
 	}
 	return tools, nil
@@ -52,24 +53,24 @@ func (e *Engine) toolsOf(ctx context.Context, chat Chat) (map[string]string, err
 
 // ExportStates writes the history of a chat's files as one file, with its title and
 // the names of the tools that made the states. What these were called with isn't in it.
-func (e *Engine) ExportStates(ctx context.Context, w io.Writer, chat Chat) error {
+func (s *Store) ExportStates(ctx context.Context, w io.Writer, chat chat.Chat) error {
 	if chat.ActiveManifest == "" {
 		return noFiles(chat)
 	}
-	switch last, err := e.states.Latest(ctx, chat.ID); {
+	switch last, err := s.states.Latest(ctx, chat.ID); {
 	case err != nil:
 		return storeFault("read the states of the workspace", err)
 	case last == nil: // a fork whose folder isn't filled yet
 		return fault.New(fault.NotFound, fmt.Sprintf("chat %d has no states of its own yet: it is at one of the chat that it was forked from", chat.Number),
 			fmt.Sprintf("fettle workspace diff %d   gives it its files", chat.Number))
 	}
-	tools, err := e.toolsOf(ctx, chat)
+	tools, err := s.toolsOf(ctx, chat)
 	if err != nil {
 		return err
 	}
 	about, err := record.Marshal(exportedChat{Title: chat.Title, Tools: tools})
 	if err == nil {
-		err = e.states.Export(ctx, w, chat.ID, cas.Extra{Name: historyChat, Body: about})
+		err = s.states.Export(ctx, w, chat.ID, cas.Extra{Name: historyChat, Body: about})
 	}
 	if err != nil {
 		return stateFault("export the history", err)
@@ -87,7 +88,7 @@ type History struct {
 
 // ImportedStates is what was imported.
 type ImportedStates struct {
-	Chat   Chat
+	Chat   chat.Chat
 	States []*cas.Manifest // those of the file, in its order: the latest is the last one
 	// Follows tells that the chat had no states: it goes on from these now, and its
 	// folder, which is as it was, is the state after the last of them. In another
@@ -139,7 +140,7 @@ func (e *Engine) ImportStates(ctx context.Context, req RestoreRequest, file Hist
 }
 
 // lockedFolderOf opens a chat's folder and keeps other chats out of it.
-func (e *Engine) lockedFolderOf(ctx context.Context, chat Chat, onWait func(string)) (*toolset.Workspace, func(), error) {
+func (e *Engine) lockedFolderOf(ctx context.Context, chat chat.Chat, onWait func(string)) (*toolset.Workspace, func(), error) {
 	ws, err := e.openWorkspace(chat)
 	if err != nil {
 		return nil, nil, err
@@ -153,20 +154,20 @@ func (e *Engine) lockedFolderOf(ctx context.Context, chat Chat, onWait func(stri
 
 // followStates takes a chat's folder in as the state that comes after imported
 // ones, or withdraws these.
-func (e *Engine) followStates(ctx context.Context, chat *Chat, ws *toolset.Workspace, in []*cas.Manifest, req RestoreRequest) error {
+func (s *Store) followStates(ctx context.Context, chat *chat.Chat, ws *toolset.Workspace, in []*cas.Manifest, req RestoreRequest) error {
 	last := in[len(in)-1]
-	snap, err := e.takeState(ctx, ws, cas.SnapshotOptions{
+	snap, err := s.takeState(ctx, ws, cas.SnapshotOptions{
 		About: cas.About{ChatID: chat.ID, Source: cas.Imported, SourceRef: last.ID}, Parent: last,
-		Limits: e.o.States, Begin: req.Begin, Progress: req.Progress,
+		Limits: s.o.States, Begin: req.Begin, Progress: req.Progress,
 	})
 	if err != nil {
-		return e.withdraw(ctx, chat.ID, in, stateFault("look at "+ws.Path, err))
+		return s.withdraw(ctx, chat.ID, in, stateFault("look at "+ws.Path, err))
 	}
-	if err := e.setActive(ctx, chat.ID, snap.Manifest.ID); err != nil {
+	if err := s.setActive(ctx, chat.ID, snap.Manifest.ID); err != nil {
 		if snap.New {
 			in = append(in, snap.Manifest)
 		}
-		return e.withdraw(ctx, chat.ID, in, err)
+		return s.withdraw(ctx, chat.ID, in, err)
 	}
 	chat.ActiveManifest = snap.Manifest.ID
 	return nil
@@ -174,39 +175,39 @@ func (e *Engine) followStates(ctx context.Context, chat *Chat, ws *toolset.Works
 
 // importNew imports into a chat that it makes. The chat appears once its states are
 // there; where a crash comes between, the collector removes them.
-func (e *Engine) importNew(ctx context.Context, file History) (*ImportedStates, error) {
-	letData, err := e.shareData(ctx, nil)
+func (s *Store) importNew(ctx context.Context, file History) (*ImportedStates, error) {
+	letData, err := s.shareData(ctx, nil)
 	if err != nil {
 		return nil, err
 	}
 	defer letData()
-	release, err := e.states.Guard(ctx) // the states have no chat until the end
+	release, err := s.states.Guard(ctx) // the states have no chat until the end
 	if err != nil {
 		return nil, storeFault("keep the collector away", err)
 	}
 	defer release()
-	id := e.newID()
-	in, err := e.readHistory(ctx, id, file)
+	id := s.newID()
+	in, err := s.readHistory(ctx, id, file)
 	if err != nil {
 		return nil, err
 	}
 	last := in.Manifests[len(in.Manifests)-1]
-	folder, err := e.states.Empty(ctx, cas.About{ChatID: id, ParentID: last.ID, Source: cas.Imported, SourceRef: last.ID})
+	folder, err := s.states.Empty(ctx, cas.About{ChatID: id, ParentID: last.ID, Source: cas.Imported, SourceRef: last.ID})
 	if err != nil {
-		return nil, e.withdraw(ctx, id, in.Manifests, stateFault("import "+file.Name, err))
+		return nil, s.withdraw(ctx, id, in.Manifests, stateFault("import "+file.Name, err))
 	}
-	e.pause("import:states")
-	now := e.o.Now()
-	c := &incoming{chat: Chat{ID: id, Title: titleOf(in.Extras), CreatedAt: now, UpdatedAt: now, ActiveManifest: folder.ID}}
-	if err := e.insert(ctx, c); err != nil {
-		return nil, e.withdraw(ctx, id, append(in.Manifests, folder), err)
+	s.pause("import:states")
+	now := s.o.Now()
+	c := &incoming{chat: chat.Chat{ID: id, Title: titleOf(in.Extras), CreatedAt: now, UpdatedAt: now, ActiveManifest: folder.ID}}
+	if err := s.insert(ctx, c); err != nil {
+		return nil, s.withdraw(ctx, id, append(in.Manifests, folder), err)
 	}
 	return &ImportedStates{Chat: c.chat, States: in.Manifests, Follows: true}, nil
 }
 
 // withdraw removes states that their chat couldn't take up, and gives the reason.
-func (e *Engine) withdraw(ctx context.Context, chatID string, list []*cas.Manifest, why error) error {
-	if err := e.states.Withdraw(context.WithoutCancel(ctx), chatID, list); err != nil {
+func (s *Store) withdraw(ctx context.Context, chatID string, list []*cas.Manifest, why error) error {
+	if err := s.states.Withdraw(context.WithoutCancel(ctx), chatID, list); err != nil {
 		return errors.Join(why, storeFault("take the imported states back", err))
 	}
 	return why
@@ -214,20 +215,20 @@ func (e *Engine) withdraw(ctx context.Context, chatID string, list []*cas.Manife
 
 // titleOf is the title that an imported history brings along.
 func titleOf(extras []cas.Extra) string {
-	return cmp.Or(cleanTitle(aboutChat(extras).Title), NewTitle)
+	return cmp.Or(chat.CleanTitle(aboutChat(extras).Title), NewTitle)
 }
 
 // readHistory reads a file's states as those of a chat: all of them or none.
-func (e *Engine) readHistory(ctx context.Context, chatID string, file History) (*cas.Import, error) {
+func (s *Store) readHistory(ctx context.Context, chatID string, file History) (*cas.Import, error) {
 	const hint = "fettle workspace export 1 history.tar.gz   writes such a file"
 	var about *exportedChat // read once, for all states
-	in, err := e.states.Import(ctx, file.Content, cas.ImportOptions{ChatID: chatID, Limits: e.o.States,
+	in, err := s.states.Import(ctx, file.Content, cas.ImportOptions{ChatID: chatID, Limits: s.o.States,
 		Maker: func(extras []cas.Extra, call string) string {
 			if about == nil {
 				known := aboutChat(extras)
 				about = &known
 			}
-			return cleanTitle(about.Tools[call])
+			return chat.CleanTitle(about.Tools[call])
 		},
 	})
 	var bad *cas.ImportError

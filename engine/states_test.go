@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -403,7 +404,7 @@ func TestUndoOfManyCalls(t *testing.T) {
 	b.did(ChatRef{}, `{"put":{"start":"start"}}`)
 	const calls = 100
 	for i := range calls {
-		b.did(ChatRef{Last: true}, `{"put":{"f`+itoa(i%7)+`":"`+itoa(i)+`"}}`)
+		b.did(ChatRef{Last: true}, `{"put":{"f`+strconv.Itoa(i%7)+`":"`+strconv.Itoa(i)+`"}}`)
 	}
 	if out := b.undo(calls); len(out.Steps) != calls {
 		t.Errorf("it went %d steps", len(out.Steps))

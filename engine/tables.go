@@ -3,6 +3,7 @@ package engine
 import (
 	"time"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
 
@@ -15,13 +16,13 @@ const segmentSize = 64 << 10
 
 // tables are the record types of the store that the engine owns (DESIGN §3).
 type tables struct {
-	chats     *kv.Table[Chat]
-	messages  *kv.Table[Message]
-	links     *kv.Table[messageLink] // the same records; nothing is written by it
-	turns     *kv.Table[Turn]
-	calls     *kv.Table[ToolCall]
+	chats     *kv.Table[chat.Chat]
+	messages  *kv.Table[chat.Message]
+	links     *kv.Table[chat.MessageLink] // the same records; nothing is written by it
+	turns     *kv.Table[chat.Turn]
+	calls     *kv.Table[chat.ToolCall]
 	apps      *kv.Table[appLink]
-	payloads  *kv.Table[PayloadDecision]
+	payloads  *kv.Table[chat.PayloadDecision]
 	artifacts *kv.Table[keptArtifact]
 	agents    *kv.Table[OwnAgent]
 	grants    *kv.Table[Grant]
@@ -45,17 +46,17 @@ type tables struct {
 
 func newTables() *tables {
 	return &tables{
-		chats: kv.NewTable("chats", func(c *Chat) kv.Key { return kv.Str(c.ID) },
-			kv.UniqueOn("number", func(c *Chat) kv.Key { return kv.Int(c.Number) }),
+		chats: kv.NewTable("chats", func(c *chat.Chat) kv.Key { return kv.Str(c.ID) },
+			kv.UniqueOn("number", func(c *chat.Chat) kv.Key { return kv.Int(c.Number) }),
 			kv.On("recent", recentKey)),
-		messages: kv.NewTable("messages", func(m *Message) kv.Key { return messageKey(m.ChatID, m.ID) }),
-		links:    kv.NewTable("messages", func(l *messageLink) kv.Key { return messageKey(l.ChatID, l.ID) }),
-		turns: kv.NewTable("turns", func(t *Turn) kv.Key { return kv.Str(t.ID) },
-			kv.On("order", func(t *Turn) kv.Key { return kv.Int(t.Order) })),
-		calls: kv.NewTable("tool_calls", func(c *ToolCall) kv.Key { return kv.Str(c.ID) },
-			kv.On("chat", func(c *ToolCall) kv.Key { return kv.Str(c.ChatID) })),
+		messages: kv.NewTable("messages", func(m *chat.Message) kv.Key { return messageKey(m.ChatID, m.ID) }),
+		links:    kv.NewTable("messages", func(l *chat.MessageLink) kv.Key { return messageKey(l.ChatID, l.ID) }),
+		turns: kv.NewTable("turns", func(t *chat.Turn) kv.Key { return kv.Str(t.ID) },
+			kv.On("order", func(t *chat.Turn) kv.Key { return kv.Int(t.Order) })),
+		calls: kv.NewTable("tool_calls", func(c *chat.ToolCall) kv.Key { return kv.Str(c.ID) },
+			kv.On("chat", func(c *chat.ToolCall) kv.Key { return kv.Str(c.ChatID) })),
 		apps:     kv.NewTable("app_calls", func(l *appLink) kv.Key { return kv.Str(l.ChatID).Str(l.Of).Str(l.CallID) }),
-		payloads: kv.NewTable("payloads", func(p *PayloadDecision) kv.Key { return kv.Str(p.ChatID).Str(p.PayloadID) }),
+		payloads: kv.NewTable("payloads", func(p *chat.PayloadDecision) kv.Key { return kv.Str(p.ChatID).Str(p.PayloadID) }),
 		agents:   kv.NewTable("own_agents", func(a *OwnAgent) kv.Key { return kv.Str(a.ID) }),
 		grants:   kv.NewTable("grants", func(g *Grant) kv.Key { return kv.Str(g.Scope).Str(g.Pattern) }),
 		events:   kv.NewRawTable("events"),
@@ -81,7 +82,7 @@ func newTables() *tables {
 
 // recentKey has no place for deleted chats, so that no list meets them. Stores
 // from before there were any have the same entries, so the index keeps its name.
-func recentKey(c *Chat) kv.Key {
+func recentKey(c *chat.Chat) kv.Key {
 	if c.DeletedAt != nil {
 		return nil
 	}

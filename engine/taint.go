@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 	"github.com/fettle-cli/fettle/toolset"
 )
 
@@ -32,9 +34,9 @@ func (b *toolbox) reachOf(t toolset.Tool) toolset.Reach {
 func (t *turn) broughtBy(c *call) string {
 	switch {
 	case t.box.reachOf(c.entry.Tool).SendsOut():
-		return bareID(c.toolID())
+		return chat.BareID(c.toolID())
 	case t.eng.o.FoldersFromOutside && t.ws != nil && t.ws.Bound:
-		return bareID(c.toolID()) + " in " + t.ws.Path
+		return chat.BareID(c.toolID()) + " in " + t.ws.Path
 	}
 	return ""
 }
@@ -70,7 +72,7 @@ func outsideIn(parts []provider.Part) string {
 		case p.Result != nil && p.Result.Outside != "":
 			return p.Result.Outside
 		case p.Kind == provider.FilePart || p.Kind == provider.ImagePart:
-			return "the attachment " + cmp.Or(cleanLine(p.Name), p.Doc, "without a name")
+			return "the attachment " + cmp.Or(sanitize.Line(p.Name), p.Doc, "without a name")
 		}
 	}
 	return ""

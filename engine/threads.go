@@ -28,13 +28,13 @@ func threadsTable() *kv.Table[thread] {
 // ThreadChat gives the id of the chat that a client's name means, also where its
 // first turn still runs. ok is false for a name that means none, or one that was
 // deleted.
-func (e *Engine) ThreadChat(ctx context.Context, name string) (chatID string, ok bool, err error) {
+func (s *Store) ThreadChat(ctx context.Context, name string) (chatID string, ok bool, err error) {
 	if err := checkThread(name); err != nil {
 		return "", false, err
 	}
 	var t *thread
-	err = e.view(ctx, func(tx *kv.Tx) (err error) {
-		t, err = e.tables.threads.Get(tx, kv.Str(name))
+	err = s.view(ctx, func(tx *kv.Tx) (err error) {
+		t, err = s.tables.threads.Get(tx, kv.Str(name))
 		return err
 	})
 	if errors.Is(err, kv.ErrNotFound) {
@@ -43,7 +43,7 @@ func (e *Engine) ThreadChat(ctx context.Context, name string) (chatID string, ok
 	if err != nil {
 		return "", false, err
 	}
-	_, err = e.FindChat(ctx, ChatRef{ID: t.ChatID})
+	_, err = s.FindChat(ctx, ChatRef{ID: t.ChatID})
 	switch {
 	case err == nil || fault.CodeOf(err) == fault.Busy:
 		return t.ChatID, true, nil
@@ -55,20 +55,20 @@ func (e *Engine) ThreadChat(ctx context.Context, name string) (chatID string, ok
 
 // NameThread has a client's name mean a chat from now on, whatever it meant
 // before. It is kept for as long as the chat is.
-func (e *Engine) NameThread(ctx context.Context, name, chatID string) error {
+func (s *Store) NameThread(ctx context.Context, name, chatID string) error {
 	if err := checkThread(name); err != nil {
 		return err
 	}
-	release, err := e.shareData(ctx, nil)
+	release, err := s.shareData(ctx, nil)
 	if err != nil {
 		return err
 	}
 	defer release()
-	err = e.store.UpdateSync(ctx, func(tx *kv.Tx) error {
-		return putBounded(e, tx, e.tables.threads, &thread{Name: name, ChatID: chatID, At: e.o.Now()}, "conversation "+name)
+	err = s.store.UpdateSync(ctx, func(tx *kv.Tx) error {
+		return putBounded(s, tx, s.tables.threads, &thread{Name: name, ChatID: chatID, At: s.o.Now()}, "conversation "+name)
 	})
 	if err != nil {
-		return e.storeTrouble(err)
+		return s.storeTrouble(err)
 	}
 	return nil
 }
@@ -81,16 +81,16 @@ func checkThread(name string) error {
 }
 
 // dropThreads forgets the names of a chat.
-func (e *Engine) dropThreads(tx *kv.Tx, chatID string) error {
+func (s *Store) dropThreads(tx *kv.Tx, chatID string) error {
 	var names []string
-	for t, err := range legible(e, e.tables.threads.ByIndex(tx, "chat", kv.Str(chatID), kv.Range{})) {
+	for t, err := range legible(s, s.tables.threads.ByIndex(tx, "chat", kv.Str(chatID), kv.Range{})) {
 		if err != nil {
 			return err
 		}
 		names = append(names, t.Name)
 	}
 	for _, name := range names {
-		if err := e.tables.threads.Delete(tx, kv.Str(name)); err != nil {
+		if err := s.tables.threads.Delete(tx, kv.Str(name)); err != nil {
 			return err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/toolset"
@@ -53,7 +54,7 @@ func (n toolNeed) names(ids []string) bool {
 	return slices.ContainsFunc(n.patterns, func(p string) bool {
 		return slices.ContainsFunc(ids, func(id string) bool {
 			ok, err := toolset.Match(p, id)
-			return err == nil && ok || bareID(id) == p
+			return err == nil && ok || chat.BareID(id) == p
 		})
 	})
 }

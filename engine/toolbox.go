@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/manifest"
@@ -135,7 +136,7 @@ func (e *Engine) gather(m *registry.Mirror) (*toolbox, error) {
 // entry is one tool of a toolset, or why it can't be used.
 func (e *Engine) entry(set *registry.MirrorToolset, t *registry.MirrorTool) (toolset.Entry, string) {
 	switch {
-	case set.ID == ClientToolset:
+	case set.ID == chat.ClientToolset:
 		return toolset.Entry{}, "the toolset id client is fettle's own now; remove the toolset and import it under another"
 	case !set.Enabled:
 		return toolset.Entry{}, "its toolset is disabled"

@@ -20,17 +20,11 @@ import (
 )
 
 // installed is the registry of this data directory.
-func (e *Engine) installed() *registry.Registry {
-	var builtins []string
-	for entry := range e.o.Tools.All() {
-		if entry.Tool.ToolsetID == "" {
-			builtins = append(builtins, entry.Tool.ID)
-		}
-	}
+func (s *Store) installed() *registry.Registry {
 	return registry.New(registry.Options{
-		DataDir: e.o.DataDir, Store: e.store, Builtins: builtins, Now: e.o.Now,
-		OnWait: func(owner string) { e.o.Notice("waiting for another change of the toolsets, " + owner) },
-		Hold:   func(ctx context.Context) (func(), error) { return e.shareData(ctx, nil) },
+		DataDir: s.o.DataDir, Store: s.store, Builtins: s.builtins(), Now: s.o.Now,
+		OnWait: func(owner string) { s.o.Notice("waiting for another change of the toolsets, " + owner) },
+		Hold:   func(ctx context.Context) (func(), error) { return s.shareData(ctx, nil) },
 	})
 }
 
@@ -206,7 +200,7 @@ func (e *Engine) bundleFault(ref string, err error) error {
 	case err == nil:
 		return nil
 	case errors.As(err, &invalid):
-		f := fault.New(fault.Failed, fmt.Sprintf("%s can't be imported: its toolset.yaml has %s", name, plural(errorsOf(invalid), "error")))
+		f := fault.New(fault.Failed, fmt.Sprintf("%s can't be imported: its toolset.yaml has %s", name, fault.Plural(errorsOf(invalid), "error")))
 		for _, p := range invalid.Problems {
 			f.Detail = append(f.Detail, p.String())
 		}
@@ -246,7 +240,7 @@ func errorsOf(invalid *manifest.Error) int {
 }
 
 // toolsetFault says what is wrong with a toolset and what to do.
-func (e *Engine) toolsetFault(doing string, err error) error {
+func (s *Store) toolsetFault(doing string, err error) error {
 	var missing *registry.NotFoundError
 	var clash *registry.ClashError
 	var state *registry.StateError
@@ -282,7 +276,7 @@ func (e *Engine) toolsetFault(doing string, err error) error {
 	case errors.Is(err, registry.ErrNotApproved):
 		return fault.Wrap(fault.Approval, doing, err)
 	case isStoreError(err):
-		return e.storeTrouble(err)
+		return s.storeTrouble(err)
 	}
 	return fault.Wrap(fault.Failed, doing, err)
 }

@@ -15,7 +15,7 @@ import (
 // toolsetEngine is an engine with document 004's App Builder installed.
 func toolsetEngine(t *testing.T) *Engine {
 	t.Helper()
-	e := New(Options{DataDir: t.TempDir()})
+	e := New(Options{StoreOptions: StoreOptions{DataDir: t.TempDir()}})
 	t.Cleanup(func() {
 		if err := e.Close(); err != nil {
 			t.Error(err)

@@ -7,17 +7,20 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/internal/record"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 	"github.com/fettle-cli/fettle/internal/schema"
 	"github.com/fettle-cli/fettle/toolset"
 )
@@ -39,8 +42,8 @@ type turn struct {
 	id     TurnID
 	eng    *Engine
 	req    TurnRequest
-	accept *acceptance
-	path   []Message // the chat up to the message, from the root
+	accept *chat.Acceptance
+	path   []chat.Message // the chat up to the message, from the root
 	schema *schema.Schema
 	log    eventLog
 	policy permission.Policy
@@ -52,10 +55,10 @@ type turn struct {
 	// that first brought something in from outside; see decide.
 	allowed []string
 	tainted string
-	red     *reducer
+	red     *chat.Reducer
 	// callsNow are the records of the turn's calls so far, by their ids.
 	callsMu  sync.Mutex
-	callsNow map[string]ToolCall
+	callsNow map[string]chat.ToolCall
 	feed     *feed
 	box      *toolbox
 	offer    *toolset.Set
@@ -156,7 +159,7 @@ func (t *turn) guarded() (err error) {
 			return
 		}
 		f := fault.New(fault.Failed, t.model.ref+": fettle crashed while it answered: "+
-			cutRunes(cleanLine(fmt.Sprint(p)), crashLength))
+			sanitize.Shorten(sanitize.Line(fmt.Sprint(p)), crashLength))
 		t.eng.o.Notice("turn " + string(t.id) + " crashed at " + crashPlace() + ": " + f.Msg)
 		err = f
 	}()
@@ -188,7 +191,7 @@ func (t *turn) loop() error {
 		limit = DefaultMaxSteps
 	}
 	for _, note := range t.notes {
-		if err := t.emit(event.Footnote{Text: cleanLine(note)}); err != nil {
+		if err := t.emit(event.Footnote{Text: sanitize.Line(note)}); err != nil {
 			return err
 		}
 	}
@@ -225,8 +228,8 @@ func (t *turn) rounds(limit int) error {
 		}
 		if _, clients := t.splitClients(calls); step+1 >= limit && len(clients) == 0 && t.wouldGoOn(calls, next) {
 			t.refuseCalls(calls, "the turn limit was reached before it ran")
-			return fault.New(fault.TurnLimit, plural(limit, "response")+" of the model, and it still calls tools",
-				"fettle ask -c --max-turns "+itoa(2*limit)+" \"go on\"")
+			return fault.New(fault.TurnLimit, fault.Plural(limit, "response")+" of the model, and it still calls tools",
+				"fettle ask -c --max-turns "+strconv.Itoa(2*limit)+" \"go on\"")
 		}
 		switch on, err := t.useCalls(calls, next); {
 		case err != nil:
@@ -234,7 +237,7 @@ func (t *turn) rounds(limit int) error {
 		case !on:
 			return t.noteEnding()
 		}
-		if err := t.progress.look(t.red.calls, &t.req, t.denied); err != nil {
+		if err := t.progress.look(t.red.Calls, &t.req, t.denied); err != nil {
 			return err
 		}
 		if next != nil {
@@ -274,7 +277,7 @@ func (t *turn) append(bodies ...event.Body) ([]event.Event, error) {
 	}
 	t.seq += event.Seq(len(bodies))
 	for _, e := range events {
-		t.red.add(e)
+		t.red.Add(e)
 		t.noteCall(e.Body)
 	}
 	return events, nil
@@ -386,13 +389,13 @@ func (t *turn) appendEnd(err error) ([]event.Event, error) {
 // came to its end leaves to the client.
 func (t *turn) leftOpen(err error) []event.Body {
 	var out []event.Body
-	for _, b := range t.red.openCalls(t.unfinished(), "error: "+t.unfinished()) {
-		if done, ok := b.(event.ToolComplete); err != nil || !ok || !isClientTool(done.ToolID) {
+	for _, b := range t.red.OpenCalls(t.unfinished(), "error: "+t.unfinished()) {
+		if done, ok := b.(event.ToolComplete); err != nil || !ok || !chat.IsClientTool(done.ToolID) {
 			out = append(out, b)
 		}
 	}
 	if err == nil {
-		t.red.leave() // the last event tells of them
+		t.red.Leave() // the last event tells of them
 	}
 	return out
 }
@@ -414,7 +417,7 @@ func (t *turn) lastBody(err error) event.Body {
 	cause := context.Cause(t.ctx)
 	switch {
 	case err == nil:
-		return event.Complete{Payload: t.red.payload(t.denied, t.cards.collected.Result())}
+		return event.Complete{Payload: t.red.Payload(t.denied, t.cards.collected.Result())}
 	case t.broken != nil:
 		return errorBody(t.broken)
 	case errors.Is(cause, errTimedOut):
@@ -444,7 +447,7 @@ func (t *turn) letGo(discard bool) {
 	t.gone.Store(true)
 	t.unlock()
 	if err := errors.Join(errs...); err != nil {
-		t.eng.o.Notice("after the turn: " + cleanLine(err.Error()))
+		t.eng.o.Notice("after the turn: " + sanitize.Line(err.Error()))
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
@@ -39,7 +40,7 @@ responses:
 	if conv.Chat.Title != "Say hello" || conv.Chat.ActiveLeaf != p.MessageID || conv.Chat.Messages != 2 {
 		t.Errorf("chat %+v", conv.Chat)
 	}
-	if len(conv.Messages) != 2 || conv.Messages[1].Text() != "Hello there." || conv.Messages[1].Status != Answered {
+	if len(conv.Messages) != 2 || conv.Messages[1].Text() != "Hello there." || conv.Messages[1].Status != chat.Answered {
 		t.Errorf("messages %+v", conv.Messages)
 	}
 	if got := conv.Messages[1].Parts[0]; got.Kind != provider.ReasoningPart || got.Text != "Let me think." {
@@ -175,7 +176,7 @@ responses:
 		t.Errorf("first text %q", next)
 	}
 	conv := b.chat(1)
-	if m := conv.Messages[1]; m.Status != Stopped || m.Text() != "Half an" {
+	if m := conv.Messages[1]; m.Status != chat.Stopped || m.Text() != "Half an" {
 		t.Errorf("kept %+v", m)
 	}
 	req := ask("again")
@@ -273,7 +274,7 @@ func TestTheTimeLimit(t *testing.T) {
 	if e := last[event.Error](t, events); e.Code != string(fault.Timeout) || !e.Retryable {
 		t.Errorf("ended with %+v", e)
 	}
-	if m := b.chat(1).Messages[1]; m.Status != Failed || m.Text() != "Half" {
+	if m := b.chat(1).Messages[1]; m.Status != chat.Failed || m.Text() != "Half" {
 		t.Errorf("kept %+v", m)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/toolset"
@@ -57,7 +58,7 @@ func (r RestoreRequest) watch() watch { return watch{r.Begin, r.Progress} }
 
 // Restored is what was, or would be, brought back.
 type Restored struct {
-	Chat Chat
+	Chat chat.Chat
 	// Steps are those that it went, in the order of time.
 	Steps []StateInfo
 	// Before and After are the states on both sides. They are the same where
@@ -104,9 +105,9 @@ func (e *Engine) Redo(ctx context.Context, req RestoreRequest) (*Restored, error
 }
 
 // chooser chooses the move that a request asks for.
-type chooser func(ctx context.Context, chat Chat, h *history, req RestoreRequest) (*move, error)
+type chooser func(ctx context.Context, chat chat.Chat, h *history, req RestoreRequest) (*move, error)
 
-func undoLast(ctx context.Context, chat Chat, h *history, req RestoreRequest) (*move, error) {
+func undoLast(ctx context.Context, chat chat.Chat, h *history, req RestoreRequest) (*move, error) {
 	m, err := h.undo(ctx, max(req.Steps, 1))
 	if !errors.Is(err, errNoStep) {
 		return m, err
@@ -121,7 +122,7 @@ func undoLast(ctx context.Context, chat Chat, h *history, req RestoreRequest) (*
 	return nil, fault.New(fault.NotFound, "there is nothing to undo in this chat: no call has changed a file that undo can restore", logOf(chat.Number))
 }
 
-func redoNext(ctx context.Context, chat Chat, h *history, req RestoreRequest) (*move, error) {
+func redoNext(ctx context.Context, chat chat.Chat, h *history, req RestoreRequest) (*move, error) {
 	m, err := h.redo(ctx, max(req.Steps, 1))
 	if errors.Is(err, errNoStep) {
 		m, err = h.redoAlone(ctx)
@@ -136,7 +137,7 @@ func logOf(chat int64) string { return fmt.Sprintf("fettle workspace log %d", ch
 
 func (e *Engine) step(ctx context.Context, req RestoreRequest, choose chooser) (*Restored, error) {
 	req.planned()
-	return e.withFolder(ctx, req, func(chat Chat, ws *toolset.Workspace) (*Restored, error) {
+	return e.withFolder(ctx, req, func(chat chat.Chat, ws *toolset.Workspace) (*Restored, error) {
 		if chat.ActiveManifest == "" {
 			return nil, noFiles(chat)
 		}
@@ -190,7 +191,7 @@ func (e *Engine) step(ctx context.Context, req RestoreRequest, choose chooser) (
 func (e *Engine) RestoreState(ctx context.Context, manifest string, req RestoreRequest) (*Restored, error) {
 	req.doing = "restore"
 	req.planned()
-	return e.withFolder(ctx, req, func(chat Chat, ws *toolset.Workspace) (*Restored, error) {
+	return e.withFolder(ctx, req, func(chat chat.Chat, ws *toolset.Workspace) (*Restored, error) {
 		to, err := e.state(ctx, chat, manifest)
 		if err != nil {
 			return nil, err
@@ -231,7 +232,7 @@ func (e *Engine) RestoreState(ctx context.Context, manifest string, req RestoreR
 // brought back, so that what a person has changed there since the last call is
 // seen. In the user's folder [cas.Store.Materialize] itself looks for that. It
 // gives the active state.
-func (e *Engine) takeInOwn(ctx context.Context, chat *Chat, ws *toolset.Workspace, req RestoreRequest) (*cas.Manifest, error) {
+func (e *Engine) takeInOwn(ctx context.Context, chat *chat.Chat, ws *toolset.Workspace, req RestoreRequest) (*cas.Manifest, error) {
 	if ws.Bound || req.read.found() != nil {
 		return e.manifest(ctx, chat.ActiveManifest)
 	}
@@ -272,7 +273,7 @@ func (e *Engine) editedSince(ctx context.Context, now, to *cas.Manifest) ([]cas.
 // withFolder finds the chat, waits for its live turn, and holds its lock and its
 // folder's while it does something.
 func (e *Engine) withFolder(
-	ctx context.Context, req RestoreRequest, do func(Chat, *toolset.Workspace) (*Restored, error),
+	ctx context.Context, req RestoreRequest, do func(chat.Chat, *toolset.Workspace) (*Restored, error),
 ) (out *Restored, err error) {
 	e.noticeCutOff(ctx)
 	conv, unlock, err := e.heldChat(ctx, &req)
@@ -343,7 +344,7 @@ func (e *Engine) heldChat(ctx context.Context, req *RestoreRequest) (conv *conve
 }
 
 // fill gives the folder of a fork its files, if it has none of its own yet.
-func (e *Engine) fill(ctx context.Context, chat *Chat, ws *toolset.Workspace) error {
+func (e *Engine) fill(ctx context.Context, chat *chat.Chat, ws *toolset.Workspace) error {
 	m, err := e.manifest(ctx, chat.ActiveManifest)
 	if err != nil || m == nil || !unfilled(*chat, m) {
 		return err
@@ -357,12 +358,12 @@ func (e *Engine) fill(ctx context.Context, chat *Chat, ws *toolset.Workspace) er
 }
 
 // noFiles is the fault of a chat of whose folder there is no state.
-func noFiles(chat Chat) error {
+func noFiles(chat chat.Chat) error {
 	return fault.New(fault.NotFound, fmt.Sprintf("chat %d has no files yet: none of its calls has written one", chat.Number))
 }
 
 // openWorkspace opens the chat's folder; the caller closes it.
-func (e *Engine) openWorkspace(chat Chat) (*toolset.Workspace, error) {
+func (e *Engine) openWorkspace(chat chat.Chat) (*toolset.Workspace, error) {
 	var ws *toolset.Workspace
 	var err error
 	if chat.Workspace != "" {
@@ -380,7 +381,7 @@ func (e *Engine) openWorkspace(chat Chat) (*toolset.Workspace, error) {
 // restoring is what is brought back where, and the source_ref of what comes of
 // it.
 type restoring struct {
-	chat       Chat
+	chat       chat.Chat
 	ws         *toolset.Workspace
 	to, active *cas.Manifest
 	mark       string
@@ -436,14 +437,14 @@ func (e *Engine) restore(ctx context.Context, r restoring, req RestoreRequest) (
 
 // setActive makes a manifest the chat's active one. Who calls it holds the
 // chat's lock.
-func (e *Engine) setActive(ctx context.Context, chatID, manifest string) error {
-	err := e.store.UpdateSync(ctx, func(tx *kv.Tx) error {
-		chat, err := e.tables.chats.Get(tx, kv.Str(chatID))
+func (s *Store) setActive(ctx context.Context, chatID, manifest string) error {
+	err := s.store.UpdateSync(ctx, func(tx *kv.Tx) error {
+		chat, err := s.tables.chats.Get(tx, kv.Str(chatID))
 		if err != nil {
 			return err
 		}
 		chat.ActiveManifest, chat.CutShort = manifest, chat.CutShort && chat.ActiveManifest == manifest
-		return putBounded(e, tx, e.tables.chats, chat, chat.called())
+		return putBounded(s, tx, s.tables.chats, chat, chat.Called())
 	})
 	if err != nil {
 		return storeFault("note the state of the workspace", err)
@@ -455,7 +456,7 @@ func (e *Engine) setActive(ctx context.Context, chatID, manifest string) error {
 // active one, @-1 the one before it and so on; else the id of a manifest, of a
 // message (the state after it) or of a tool call (the state after it), or the
 // beginning of one that is the only one to begin so.
-func (e *Engine) State(ctx context.Context, chat Chat, name string) (*cas.Manifest, error) {
+func (e *Engine) State(ctx context.Context, chat chat.Chat, name string) (*cas.Manifest, error) {
 	if _, err := e.Fold(ctx, FoldAll); err != nil {
 		return nil, err
 	}

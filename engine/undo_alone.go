@@ -6,12 +6,13 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 )
 
 // undoAlone is the move that reverts one step of the history. If that is the last one it is
 // an undo of one step; otherwise it is a new step, and those after the reverted one stay.
-func (e *Engine) undoAlone(ctx context.Context, chat Chat, h *history, req RestoreRequest) (*move, error) {
+func (e *Engine) undoAlone(ctx context.Context, chat chat.Chat, h *history, req RestoreRequest) (*move, error) {
 	m, err := e.state(ctx, chat, req.Call)
 	if err != nil {
 		return nil, err
@@ -83,7 +84,7 @@ func (h *history) redoAlone(ctx context.Context) (*move, error) {
 }
 
 // notDone is the fault of an undo of a state that no step gave which is done.
-func notDone(ctx context.Context, chat Chat, h *history, m *cas.Manifest, name string) error {
+func notDone(ctx context.Context, chat chat.Chat, h *history, m *cas.Manifest, name string) error {
 	undone, err := h.undone(ctx)
 	if err != nil {
 		return err

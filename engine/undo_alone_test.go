@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 )
 
@@ -47,7 +48,7 @@ func (b *bench) isUndone(call string) bool {
 		b.t.Fatal(err)
 	}
 	got := map[string]bool{"view": view.Undone}
-	for where, messages := range map[string][]Message{"chat": conv.Messages, "export": doc.Messages} {
+	for where, messages := range map[string][]chat.Message{"chat": conv.Messages, "export": doc.Messages} {
 		for _, m := range messages {
 			for _, p := range m.Parts {
 				if m.ID == view.MessageID && p.Result != nil && p.Result.ID == view.ToolUseID {

@@ -62,7 +62,7 @@ func joinBlocked(list, more []cas.Blocked) []cas.Blocked {
 // where it is much.
 func conflictFault(ws *toolset.Workspace, paths []cas.Blocked) error {
 	conflict := &cas.ConflictError{Paths: paths}
-	f := fault.New(fault.Failed, plural(len(paths), "file")+" can't be brought back as they were; nothing was changed")
+	f := fault.New(fault.Failed, fault.Plural(len(paths), "file")+" can't be brought back as they were; nothing was changed")
 	if len(paths) == 1 {
 		f.Msg = "1 file can't be brought back as it was; nothing was changed"
 	}

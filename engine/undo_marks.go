@@ -5,16 +5,17 @@ import (
 	"errors"
 
 	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
 
 // undoneCalls returns the calls of a chat whose changes of files are undone, of those made
 // at or after the time of an id: by an undo that can be redone, by one that something new
 // was done after, or alone.
-func (e *Engine) undoneCalls(ctx context.Context, chatID, since string) (map[string]bool, error) {
-	var chat *Chat
-	err := e.view(ctx, func(tx *kv.Tx) (err error) {
-		chat, err = e.tables.chats.Get(tx, kv.Str(chatID))
+func (s *Store) undoneCalls(ctx context.Context, chatID, since string) (map[string]bool, error) {
+	var c *chat.Chat
+	err := s.view(ctx, func(tx *kv.Tx) (err error) {
+		c, err = s.tables.chats.Get(tx, kv.Str(chatID))
 		return err
 	})
 	if errors.Is(err, kv.ErrNotFound) {
@@ -23,26 +24,26 @@ func (e *Engine) undoneCalls(ctx context.Context, chatID, since string) (map[str
 	if err != nil {
 		return nil, err
 	}
-	h, err := e.history(ctx, *chat)
+	h, err := s.history(ctx, *c)
 	if err != nil || h.active == nil {
 		return nil, err
 	}
-	since = timeOfID(since)
+	since = chat.TimeOfID(since)
 	undone, restored, err := h.callsSince(ctx, since)
 	if err != nil || !restored {
 		return nil, err
 	}
 	var rev reverted
 	for at := h.active; at != nil && at.ID >= since; {
-		s, err := h.down(ctx, at)
-		if err != nil || s == nil {
+		done, err := h.down(ctx, at)
+		if err != nil || done == nil {
 			return undone, err
 		}
-		rev.note(s)
-		if rev.by[s.id] == "" {
-			delete(undone, s.id)
+		rev.note(done)
+		if rev.by[done.id] == "" {
+			delete(undone, done.id)
 		}
-		at = s.before
+		at = done.before
 	}
 	return undone, nil
 }
@@ -65,11 +66,11 @@ func (h *history) callsSince(ctx context.Context, since string) (calls map[strin
 
 // markUndoneCalls marks those of some calls whose changes are undone. None was made before
 // the time of the id.
-func (e *Engine) markUndoneCalls(ctx context.Context, chatID, since string, calls []ToolCall) error {
+func (s *Store) markUndoneCalls(ctx context.Context, chatID, since string, calls []chat.ToolCall) error {
 	if len(calls) == 0 {
 		return nil
 	}
-	undone, err := e.undoneCalls(ctx, chatID, since)
+	undone, err := s.undoneCalls(ctx, chatID, since)
 	if err != nil {
 		return err
 	}
@@ -81,22 +82,22 @@ func (e *Engine) markUndoneCalls(ctx context.Context, chatID, since string, call
 
 // markUndoneResults marks the results of calls whose changes are undone, in messages of a
 // chat in the order of their ids.
-func (e *Engine) markUndoneResults(ctx context.Context, chatID string, messages []Message) error {
-	undone, err := e.undoneCalls(ctx, chatID, messages[0].ID)
+func (s *Store) markUndoneResults(ctx context.Context, chatID string, messages []chat.Message) error {
+	undone, err := s.undoneCalls(ctx, chatID, messages[0].ID)
 	if err != nil || len(undone) == 0 {
 		return err
 	}
-	uses := map[use]bool{}
-	err = e.view(ctx, func(tx *kv.Tx) error {
+	uses := map[chat.Use]bool{}
+	err = s.view(ctx, func(tx *kv.Tx) error {
 		for id := range undone {
-			c, err := e.tables.calls.Get(tx, kv.Str(id))
-			if errors.Is(err, kv.ErrNotFound) || err != nil && e.leavesOut(err) {
+			c, err := s.tables.calls.Get(tx, kv.Str(id))
+			if errors.Is(err, kv.ErrNotFound) || err != nil && s.leavesOut(err) {
 				continue
 			}
 			if err != nil {
 				return err
 			}
-			uses[use{c.MessageID, c.ToolUseID}] = true
+			uses[chat.Use{MessageID: c.MessageID, ID: c.ToolUseID}] = true
 		}
 		return nil
 	})
@@ -105,7 +106,7 @@ func (e *Engine) markUndoneResults(ctx context.Context, chatID string, messages 
 	}
 	for i := range messages {
 		for k, p := range messages[i].Parts {
-			if p.Result != nil && uses[use{messages[i].ID, p.Result.ID}] {
+			if p.Result != nil && uses[chat.Use{MessageID: messages[i].ID, ID: p.Result.ID}] {
 				marked := *p.Result
 				marked.Undone = true
 				messages[i].Parts[k].Result = &marked

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 // move is the way from the active state to another.
@@ -393,7 +394,7 @@ func (r *router) beyond(ctx context.Context) error {
 
 // eachLater calls a function for the states since the move's step, the last first.
 func (r *router) eachLater(ctx context.Context, each func(was, is *cas.Manifest) (more bool, err error)) error {
-	h := &history{e: r.e}
+	h := &history{e: r.e.Store}
 	for m := r.active; m != nil && m.ID != r.m.from.ID; {
 		parent, err := h.before(ctx, m)
 		if err != nil || parent == nil {
@@ -447,7 +448,7 @@ func (s StateInfo) changedIt() string {
 		if tool == "" {
 			tool = "a tool"
 		}
-		return "the later call " + s.SourceRef[max(0, len(s.SourceRef)-letters):] + " (" + cleanLine(tool) + ") changed it"
+		return "the later call " + s.SourceRef[max(0, len(s.SourceRef)-letters):] + " (" + sanitize.Line(tool) + ") changed it"
 	case cas.Restored:
 		return "a later undo, redo or restore changed it"
 	case cas.UserUpload:

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/engine/fault"
 )
 
 // NamedFiles is how many files a message about undo, redo or a restore names.
@@ -55,7 +56,7 @@ func (s FilesSummary) Counts() string {
 		case len(parts) > 0 && what == "file":
 			parts = append(parts, fmt.Sprintf("%s %d", verb, n))
 		default:
-			parts = append(parts, verb+" "+plural(n, what))
+			parts = append(parts, verb+" "+fault.Plural(n, what))
 		}
 	}
 	add(s.Restored, "restored", "file")

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
 	"time"
 
@@ -80,9 +81,9 @@ func undoOp(t *testing.T, b *bench, m *undoModel, rnd *rand.Rand, i int) string 
 	switch op := rnd.IntN(10); {
 	case op < 3:
 		next := maps.Clone(m.now)
-		name := "f" + itoa(rnd.IntN(4))
-		next[name] = itoa(i)
-		b.did(lastChat, `{"put":{"`+name+`":"`+itoa(i)+`"}}`)
+		name := "f" + strconv.Itoa(rnd.IntN(4))
+		next[name] = strconv.Itoa(i)
+		b.did(lastChat, `{"put":{"`+name+`":"`+strconv.Itoa(i)+`"}}`)
 		m.step(next)
 		return "put " + name
 	case op < 6:
@@ -90,13 +91,13 @@ func undoOp(t *testing.T, b *bench, m *undoModel, rnd *rand.Rand, i int) string 
 		if could := m.undo(n); could != (err == nil) {
 			t.Fatalf("undo %d: %v", n, err)
 		}
-		return "undo " + itoa(n)
+		return "undo " + strconv.Itoa(n)
 	case op < 9:
 		_, err := b.Redo(t.Context(), RestoreRequest{Chat: lastChat, Steps: n})
 		if could := m.redo(n); could != (err == nil) {
 			t.Fatalf("redo %d: %v", n, err)
 		}
-		return "redo " + itoa(n)
+		return "redo " + strconv.Itoa(n)
 	}
 	chat, states, _, err := b.States(t.Context(), lastChat, 0)
 	if err != nil {
@@ -141,7 +142,7 @@ func TestUndoReadsNoMoreThanItsSteps(t *testing.T) {
 	b.did(ChatRef{}, `{"put":{"a":"0"}}`)
 	const calls, most = 60, 12
 	for i := range calls {
-		b.did(lastChat, `{"put":{"a":"`+itoa(i+1)+`"}}`)
+		b.did(lastChat, `{"put":{"a":"`+strconv.Itoa(i+1)+`"}}`)
 	}
 	for round := range calls / 2 {
 		h, err := b.history(t.Context(), b.chat(1).Chat)
@@ -357,8 +358,8 @@ func TestWhatAKilledPutLeft(t *testing.T) {
 	b := changer(t, t.TempDir())
 	b.did(ChatRef{}, `{"put":{"d/a":"1"}}`)
 	left := map[string]bool{
-		".fettle-put-999999999": false, "d/.fettle-put-" + itoa(os.Getpid()): false,
-		".fettle-put-" + itoa(os.Getppid()): true, ".fettle-put-": true, ".fettle-put-01": true, ".fettle-put-mine": true,
+		".fettle-put-999999999": false, "d/.fettle-put-" + strconv.Itoa(os.Getpid()): false,
+		".fettle-put-" + strconv.Itoa(os.Getppid()): true, ".fettle-put-": true, ".fettle-put-01": true, ".fettle-put-mine": true,
 	}
 	for name := range left {
 		b.put(1, name, "x")

@@ -7,6 +7,7 @@ import (
 
 	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/internal/kv"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 // The store is collected by the engine itself, without being asked: after chats
@@ -82,9 +83,9 @@ func (u Upkeep) dueInTidy() time.Time {
 }
 
 // Upkeep tells of the collections; it is zero where nothing was stored yet.
-func (e *Engine) Upkeep(ctx context.Context) (u Upkeep, err error) {
-	err = e.view(ctx, func(tx *kv.Tx) error {
-		u, err = e.upkeepIn(tx)
+func (s *Store) Upkeep(ctx context.Context) (u Upkeep, err error) {
+	err = s.view(ctx, func(tx *kv.Tx) error {
+		u, err = s.upkeepIn(tx)
 		return err
 	})
 	if errors.Is(err, kv.ErrNotFound) {
@@ -93,8 +94,8 @@ func (e *Engine) Upkeep(ctx context.Context) (u Upkeep, err error) {
 	return u, err
 }
 
-func (e *Engine) upkeepIn(tx *kv.Tx) (Upkeep, error) {
-	u, err := e.tables.upkeep.Get(tx, kv.Str(upkeepID))
+func (s *Store) upkeepIn(tx *kv.Tx) (Upkeep, error) {
+	u, err := s.tables.upkeep.Get(tx, kv.Str(upkeepID))
 	if err != nil && unreadable(err) { // a damaged account begins again
 		return Upkeep{ID: upkeepID}, nil
 	}
@@ -106,36 +107,36 @@ func (e *Engine) upkeepIn(tx *kv.Tx) (Upkeep, error) {
 
 // noteUpkeep changes the record, and tells the catalogue when the next
 // collection is due.
-func (e *Engine) noteUpkeep(ctx context.Context, change func(*Upkeep)) error {
-	release, err := e.shareData(ctx, nil)
+func (s *Store) noteUpkeep(ctx context.Context, change func(*Upkeep)) error {
+	release, err := s.shareData(ctx, nil)
 	if err != nil {
 		return err
 	}
 	defer release()
-	err = e.store.Update(ctx, func(tx *kv.Tx) error { return e.changeUpkeep(tx, change) })
+	err = s.store.Update(ctx, func(tx *kv.Tx) error { return s.changeUpkeep(tx, change) })
 	if err != nil {
-		return e.storeTrouble(err)
+		return s.storeTrouble(err)
 	}
-	return e.mirror(ctx)
+	return s.mirror(ctx)
 }
 
-func (e *Engine) changeUpkeep(tx *kv.Tx, change func(*Upkeep)) error {
-	u, err := e.upkeepIn(tx)
+func (s *Store) changeUpkeep(tx *kv.Tx, change func(*Upkeep)) error {
+	u, err := s.upkeepIn(tx)
 	if err != nil {
 		return err
 	}
 	if u.Since.IsZero() {
-		u.Since = e.o.Now()
+		u.Since = s.o.Now()
 	}
 	change(&u)
-	return e.tables.upkeep.Put(tx, &u)
+	return s.tables.upkeep.Put(tx, &u)
 }
 
 // noteDropped counts a chat whose states have lost their last need.
-func (e *Engine) noteDropped(tx *kv.Tx) error {
-	return e.changeUpkeep(tx, func(u *Upkeep) {
+func (s *Store) noteDropped(tx *kv.Tx) error {
+	return s.changeUpkeep(tx, func(u *Upkeep) {
 		if u.Dropped++; u.Dropped == 1 {
-			u.DroppedAt = e.o.Now()
+			u.DroppedAt = s.o.Now()
 		}
 	})
 }
@@ -143,42 +144,42 @@ func (e *Engine) noteDropped(tx *kv.Tx) error {
 // collectDue is the part of a collection for which a command has time after it
 // has answered. It opens the store only where one is due, and once to begin the
 // account.
-func (e *Engine) collectDue(ctx context.Context) error {
-	c, err := e.readCatalog()
-	if err != nil || !e.hasStore() {
+func (s *Store) collectDue(ctx context.Context) error {
+	c, err := s.readCatalog()
+	if err != nil || !s.hasStore() {
 		return err
 	}
 	if c.CollectDue == nil {
-		return e.noteUpkeep(ctx, func(*Upkeep) {})
+		return s.noteUpkeep(ctx, func(*Upkeep) {})
 	}
-	if e.o.Now().Before(*c.CollectDue) {
+	if s.o.Now().Before(*c.CollectDue) {
 		return nil
 	}
-	return e.collectWithin(ctx, collectTidy)
+	return s.collectWithin(ctx, collectTidy)
 }
 
 // collectWithin collects, and notes where the time was too short.
-func (e *Engine) collectWithin(ctx context.Context, limit time.Duration) error {
-	if busy, err := e.anyLive(ctx); busy || err != nil {
+func (s *Store) collectWithin(ctx context.Context, limit time.Duration) error {
+	if busy, err := s.anyLive(ctx); busy || err != nil {
 		return err // its snapshots would have to wait
 	}
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	_, err := e.collect(limited, cas.GCOptions{}, func(u Upkeep) bool { return !e.o.Now().Before(u.Due()) })
-	if err == nil && e.o.Collect != nil {
-		if err = e.o.Collect(limited); limited.Err() != nil {
+	_, err := s.collect(limited, cas.GCOptions{}, func(u Upkeep) bool { return !s.o.Now().Before(u.Due()) })
+	if err == nil && s.o.Collect != nil {
+		if err = s.o.Collect(limited); limited.Err() != nil {
 			return nil
 		}
 	}
 	if err == nil || limited.Err() == nil || ctx.Err() != nil {
 		return err
 	}
-	return e.noteUpkeep(ctx, func(u *Upkeep) { u.TriedAt = e.o.Now() })
+	return s.noteUpkeep(ctx, func(u *Upkeep) { u.TriedAt = s.o.Now() })
 }
 
 // anyLive tells whether a turn runs, in this process or another one.
-func (e *Engine) anyLive(ctx context.Context) (bool, error) {
-	live, err := e.liveTurns(ctx)
+func (s *Store) anyLive(ctx context.Context) (bool, error) {
+	live, err := s.liveTurns(ctx)
 	return len(live) > 0, err
 }
 
@@ -220,7 +221,7 @@ func (e *Engine) keepUp() {
 	e.collecting = nil
 	e.mu.Unlock()
 	if err != nil && ctx.Err() == nil {
-		e.o.Notice("look after the store: " + cleanLine(err.Error()))
+		e.o.Notice("look after the store: " + sanitize.Line(err.Error()))
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/internal/kv"
@@ -96,11 +97,11 @@ func addSpent(tx *kv.Tx, t *kv.Table[Spent], row Spent) error {
 }
 
 // countTurn counts a turn that is being recorded.
-func (e *Engine) countTurn(tx *kv.Tx, f *folding, chat *Chat) error {
+func (s *Store) countTurn(tx *kv.Tx, f *folding, chat *chat.Chat) error {
 	if f.accept.App != "" && len(f.tokens) == 0 {
 		return nil // no model was asked
 	}
-	return e.tables.usage.count(tx, spentBy(f.answer, f.tokens), chat.Number)
+	return s.tables.usage.count(tx, spentBy(f.answer, f.tokens), chat.Number)
 }
 
 // tokensOf adds up what the responses of a turn used, by model: a fallback may
@@ -126,7 +127,7 @@ func (t tokensOf) add(e event.Event) {
 
 // spentBy makes the rows of a turn: one for the model that answered, and one
 // for each other that gave a response on the way.
-func spentBy(answer Message, tokens tokensOf) []Spent {
+func spentBy(answer chat.Message, tokens tokensOf) []Spent {
 	day := answer.CreatedAt.Local().Format(spentDay)
 	rows := []Spent{{Day: day, ChatID: answer.ChatID, Model: answer.Model, Turns: 1}}
 	if untold(answer) {
@@ -145,7 +146,7 @@ func spentBy(answer Message, tokens tokensOf) []Spent {
 // untold tells whether a turn used tokens that no provider told: it got
 // something and no count of it, or was cut off in the middle of a response,
 // whose count comes at its end.
-func untold(answer Message) bool {
+func untold(answer chat.Message) bool {
 	if len(answer.Parts) == 0 {
 		return false // nothing came, so nothing may have been used
 	}
@@ -153,38 +154,38 @@ func untold(answer Message) bool {
 		return true
 	}
 	last := answer.Parts[len(answer.Parts)-1].Kind
-	return (answer.Status == Stopped || answer.Status == CutShort) &&
+	return (answer.Status == chat.Stopped || answer.Status == chat.CutShort) &&
 		(last == provider.TextPart || last == provider.ReasoningPart)
 }
 
 // UsageByDay tells what was used since the day of a time (all, for the zero
 // time), a row a day and model, oldest day first.
-func (e *Engine) UsageByDay(ctx context.Context, since time.Time) ([]Spent, error) {
-	return e.usage(ctx, since, func(tx *kv.Tx, r kv.Range) ([]Spent, error) {
-		return e.collectSpent(tx, e.tables.usage.days, r)
+func (s *Store) UsageByDay(ctx context.Context, since time.Time) ([]Spent, error) {
+	return s.usage(ctx, since, func(tx *kv.Tx, r kv.Range) ([]Spent, error) {
+		return s.collectSpent(tx, s.tables.usage.days, r)
 	})
 }
 
 // UsageByChat is UsageByDay with a row a chat and model, whose Day is empty, in
 // the order of the chats' numbers.
-func (e *Engine) UsageByChat(ctx context.Context, since time.Time) ([]Spent, error) {
-	return e.usage(ctx, since, func(tx *kv.Tx, r kv.Range) ([]Spent, error) {
-		rows, err := e.collectSpent(tx, e.tables.usage.chats, r)
+func (s *Store) UsageByChat(ctx context.Context, since time.Time) ([]Spent, error) {
+	return s.usage(ctx, since, func(tx *kv.Tx, r kv.Range) ([]Spent, error) {
+		rows, err := s.collectSpent(tx, s.tables.usage.chats, r)
 		if err != nil {
 			return nil, err
 		}
 		rows = withoutDays(rows)
-		err = e.nameChats(tx, rows)
+		err = s.nameChats(tx, rows)
 		slices.SortStableFunc(rows, func(a, b Spent) int { return cmp.Compare(a.Number, b.Number) })
 		return rows, err
 	})
 }
 
-func (e *Engine) usage(ctx context.Context, since time.Time, read func(*kv.Tx, kv.Range) ([]Spent, error)) ([]Spent, error) {
-	if _, err := e.Fold(ctx, FoldAll); err != nil {
+func (s *Store) usage(ctx context.Context, since time.Time, read func(*kv.Tx, kv.Range) ([]Spent, error)) ([]Spent, error) {
+	if _, err := s.Fold(ctx, FoldAll); err != nil {
 		return nil, err
 	}
-	if err := e.countOldTurns(ctx); err != nil {
+	if err := s.countOldTurns(ctx); err != nil {
 		return nil, err
 	}
 	var r kv.Range
@@ -192,7 +193,7 @@ func (e *Engine) usage(ctx context.Context, since time.Time, read func(*kv.Tx, k
 		r.From = kv.Str(since.Local().Format(spentDay))
 	}
 	var rows []Spent
-	err := e.view(ctx, func(tx *kv.Tx) (err error) {
+	err := s.view(ctx, func(tx *kv.Tx) (err error) {
 		rows, err = read(tx, r)
 		return err
 	})
@@ -202,9 +203,9 @@ func (e *Engine) usage(ctx context.Context, since time.Time, read func(*kv.Tx, k
 	return rows, err
 }
 
-func (e *Engine) collectSpent(tx *kv.Tx, t *kv.Table[Spent], r kv.Range) ([]Spent, error) {
+func (s *Store) collectSpent(tx *kv.Tx, t *kv.Table[Spent], r kv.Range) ([]Spent, error) {
 	var rows []Spent
-	for row, err := range legible(e, t.Scan(tx, r)) {
+	for row, err := range legible(s, t.Scan(tx, r)) {
 		if err != nil {
 			return nil, err
 		}
@@ -235,18 +236,18 @@ func withoutDays(rows []Spent) []Spent {
 }
 
 // nameChats looks up the titles; rows of one chat stand together.
-func (e *Engine) nameChats(tx *kv.Tx, rows []Spent) error {
+func (s *Store) nameChats(tx *kv.Tx, rows []Spent) error {
 	for i := range rows {
 		if i > 0 && rows[i].ChatID == rows[i-1].ChatID {
 			rows[i].Number, rows[i].Title, rows[i].Gone = rows[i-1].Number, rows[i-1].Title, rows[i-1].Gone
 			continue
 		}
-		chat, err := e.tables.chats.Get(tx, kv.Str(rows[i].ChatID))
+		chat, err := s.tables.chats.Get(tx, kv.Str(rows[i].ChatID))
 		if errors.Is(err, kv.ErrNotFound) {
 			rows[i].Gone = true
 			continue
 		}
-		if err != nil && e.leavesOut(err) {
+		if err != nil && s.leavesOut(err) {
 			continue // its number is in the row
 		}
 		if err != nil {
@@ -263,10 +264,10 @@ const countGroup = 100
 
 // countOldTurns counts the turns that were recorded before there were sums,
 // once for a store. It may be stopped anywhere and run by several processes.
-func (e *Engine) countOldTurns(ctx context.Context) error {
+func (s *Store) countOldTurns(ctx context.Context) error {
 	done := false
-	err := e.view(ctx, func(tx *kv.Tx) (err error) {
-		done, err = e.tables.usage.state.Has(tx, kv.Str(usageCounted))
+	err := s.view(ctx, func(tx *kv.Tx) (err error) {
+		done, err = s.tables.usage.state.Has(tx, kv.Str(usageCounted))
 		return err
 	})
 	if errors.Is(err, kv.ErrNotFound) || err == nil && done {
@@ -275,18 +276,18 @@ func (e *Engine) countOldTurns(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	release, err := e.shareData(ctx, nil)
+	release, err := s.shareData(ctx, nil)
 	if err != nil {
 		return err
 	}
 	defer release()
 	for last := kv.Key(nil); ; {
-		err := e.store.Update(ctx, func(tx *kv.Tx) (err error) {
-			last, err = e.countGroup(tx, last)
+		err := s.store.Update(ctx, func(tx *kv.Tx) (err error) {
+			last, err = s.countGroup(tx, last)
 			return err
 		})
 		if err != nil {
-			return e.storeTrouble(fmt.Errorf("count the tokens of older turns: %w", err))
+			return s.storeTrouble(fmt.Errorf("count the tokens of older turns: %w", err))
 		}
 		if last == nil {
 			return nil
@@ -296,47 +297,47 @@ func (e *Engine) countOldTurns(ctx context.Context) error {
 
 // countGroup counts the old ones of a group of turns behind last. It gives the
 // last turn's key, or nil once there are none left.
-func (e *Engine) countGroup(tx *kv.Tx, last kv.Key) (kv.Key, error) {
+func (s *Store) countGroup(tx *kv.Tx, last kv.Key) (kv.Key, error) {
 	n := 0
-	for key, err := range e.tables.turns.Keys(tx, kv.Range{After: last, Limit: countGroup}) {
+	for key, err := range s.tables.turns.Keys(tx, kv.Range{After: last, Limit: countGroup}) {
 		if err != nil {
 			return nil, err
 		}
 		n, last = n+1, key
-		turn, err := e.tables.turns.Get(tx, key)
+		turn, err := s.tables.turns.Get(tx, key)
 		if err == nil && !turn.Counted {
-			err = e.countOld(tx, turn)
+			err = s.countOld(tx, turn)
 		}
-		if err != nil && !errors.Is(err, kv.ErrNotFound) && !e.leavesOut(err) {
+		if err != nil && !errors.Is(err, kv.ErrNotFound) && !s.leavesOut(err) {
 			return nil, err
 		}
 	}
 	if n == countGroup {
 		return last, nil
 	}
-	return nil, e.tables.usage.state.Put(tx, &usageState{Name: usageCounted, At: e.o.Now()})
+	return nil, s.tables.usage.state.Put(tx, &usageState{Name: usageCounted, At: s.o.Now()})
 }
 
 // countOld counts a turn by the messages that are kept of it.
-func (e *Engine) countOld(tx *kv.Tx, turn *Turn) error {
+func (s *Store) countOld(tx *kv.Tx, turn *chat.Turn) error {
 	turn.Counted = true
-	if err := putBounded(e, tx, e.tables.turns, turn, "turn "+turn.ID); err != nil {
+	if err := putBounded(s, tx, s.tables.turns, turn, "turn "+turn.ID); err != nil {
 		return err
 	}
-	answer, err := e.message(tx, turn.ChatID, turn.MessageID)
-	if errors.Is(err, kv.ErrNotFound) || err != nil && e.leavesOut(err) {
+	answer, err := s.message(tx, turn.ChatID, turn.MessageID)
+	if errors.Is(err, kv.ErrNotFound) || err != nil && s.leavesOut(err) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
 	number := int64(0)
-	chat, err := e.tables.chats.Get(tx, kv.Str(turn.ChatID))
+	chat, err := s.tables.chats.Get(tx, kv.Str(turn.ChatID))
 	switch {
 	case err == nil:
 		number = chat.Number
 	case !unreadable(err):
 		return err
 	}
-	return e.tables.usage.count(tx, spentBy(*answer, tokensOf{answer.Model: answer.Usage}), number)
+	return s.tables.usage.count(tx, spentBy(*answer, tokensOf{answer.Model: answer.Usage}), number)
 }

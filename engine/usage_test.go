@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/internal/kv"
@@ -227,9 +228,9 @@ func TestUsageOfAnOldStoreIsCountedByManyAtOnce(t *testing.T) {
 // oldTurns writes turns as a program without sums did.
 func (b *bench) oldTurns(w kv.Writer, n int) error {
 	for i := range n {
-		turn := Turn{ID: fmt.Sprintf("T%04d", i), ChatID: "C", Order: int64(i), MessageID: fmt.Sprintf("M%04d", i)}
-		answer := Message{
-			ChatID: "C", ID: turn.MessageID, Model: "script/m.yaml", CreatedAt: b.o.Now(), Status: Answered,
+		turn := chat.Turn{ID: fmt.Sprintf("T%04d", i), ChatID: "C", Order: int64(i), MessageID: fmt.Sprintf("M%04d", i)}
+		answer := chat.Message{
+			ChatID: "C", ID: turn.MessageID, Model: "script/m.yaml", CreatedAt: b.o.Now(), Status: chat.Answered,
 			Usage: &event.Usage{InputTokens: 100, OutputTokens: 10, CachedTokens: 40, ReasoningTokens: 3},
 			Parts: []provider.Part{{Kind: provider.TextPart, Text: "Yes."}},
 		}
@@ -249,12 +250,12 @@ func TestSpentBy(t *testing.T) {
 	ran := []provider.Part{{Kind: provider.ToolResultPart}}
 	some := &event.Usage{InputTokens: 5, OutputTokens: 1}
 	for name, c := range map[string]struct {
-		answer Message
+		answer chat.Message
 		tokens tokensOf
 		want   []Spent
 	}{
 		"a fallback answered a later response": {
-			Message{Model: "b/b", Status: Answered, Usage: some, Parts: text},
+			chat.Message{Model: "b/b", Status: chat.Answered, Usage: some, Parts: text},
 			tokensOf{"a/a": {InputTokens: 3}, "b/b": {InputTokens: 2, OutputTokens: 1}},
 			[]Spent{
 				{Model: "b/b", Turns: 1, Tokens: event.Usage{InputTokens: 2, OutputTokens: 1}},
@@ -262,17 +263,17 @@ func TestSpentBy(t *testing.T) {
 			},
 		},
 		"nothing came at all": {
-			Message{Model: "a/a", Status: Failed}, nil, []Spent{{Model: "a/a", Turns: 1}},
+			chat.Message{Model: "a/a", Status: chat.Failed}, nil, []Spent{{Model: "a/a", Turns: 1}},
 		},
 		"no count came": {
-			Message{Model: "a/a", Status: Answered, Parts: text}, nil, []Spent{{Model: "a/a", Turns: 1, Untold: 1}},
+			chat.Message{Model: "a/a", Status: chat.Answered, Parts: text}, nil, []Spent{{Model: "a/a", Turns: 1, Untold: 1}},
 		},
 		"cut off in a response": {
-			Message{Model: "a/a", Status: Stopped, Usage: some, Parts: text}, tokensOf{"a/a": some},
+			chat.Message{Model: "a/a", Status: chat.Stopped, Usage: some, Parts: text}, tokensOf{"a/a": some},
 			[]Spent{{Model: "a/a", Turns: 1, Untold: 1, Tokens: *some}},
 		},
 		"stopped while a tool ran": {
-			Message{Model: "a/a", Status: CutShort, Usage: some, Parts: ran}, tokensOf{"a/a": some},
+			chat.Message{Model: "a/a", Status: chat.CutShort, Usage: some, Parts: ran}, tokensOf{"a/a": some},
 			[]Spent{{Model: "a/a", Turns: 1, Tokens: *some}},
 		},
 	} {

@@ -10,10 +10,13 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/internal/nearest"
+	"github.com/fettle-cli/fettle/internal/record"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 	"github.com/fettle-cli/fettle/internal/schema"
 	"github.com/fettle-cli/fettle/toolset/manifest"
 	"github.com/fettle-cli/fettle/toolset/registry"
@@ -65,16 +68,16 @@ func (e *Engine) FindWorkflow(ctx context.Context, name string) (Workflow, error
 		if w.ID == name {
 			return w, nil
 		}
-		if bareID(w.ID) == name {
+		if chat.BareID(w.ID) == name {
 			found = append(found, w)
 		}
-		names = append(names, w.ID, bareID(w.ID))
+		names = append(names, w.ID, chat.BareID(w.ID))
 	}
 	switch len(found) {
 	case 1:
 		return found[0], nil
 	case 0:
-		msg := "no workflow " + cutRunes(cleanLine(name), maxName)
+		msg := "no workflow " + sanitize.Shorten(sanitize.Line(name), chat.MaxName)
 		if near := nearest.Of(name, names); near != "" {
 			msg += "; did you mean " + near + "?"
 		}
@@ -125,7 +128,7 @@ func (e *Engine) StartWorkflow(ctx context.Context, name string, input json.RawM
 // checkInput holds what a workflow is started with against its schema.
 func (w *Workflow) checkInput(input json.RawMessage) error {
 	hint := "fettle workflows start " + w.ID + " '{…}'"
-	if !isObject(input) || len(input) > maxData {
+	if !record.IsObject(input) || len(input) > chat.MaxData {
 		return fault.New(fault.Usage, w.ID+": the input is no JSON object, or a very long one", hint)
 	}
 	if len(w.InputSchema) == 0 {
@@ -171,7 +174,7 @@ func (i *WorkflowInstance) allows(action string) error {
 		return fault.New(fault.Usage, "the workflow "+i.ID+" is over: "+string(i.State), "fettle workflows start "+i.Workflow.ID+" '{…}'")
 	}
 	if action != can {
-		return fault.New(fault.Usage, fmt.Sprintf("the workflow %s is %s: there is nothing to %s", i.ID, i.State, cutRunes(cleanLine(action), maxName)),
+		return fault.New(fault.Usage, fmt.Sprintf("the workflow %s is %s: there is nothing to %s", i.ID, i.State, sanitize.Shorten(sanitize.Line(action), chat.MaxName)),
 			"fettle workflows act "+i.ID+" "+can)
 	}
 	return nil
@@ -219,7 +222,7 @@ func (e *Engine) CancelWorkflow(ctx context.Context, id string) (WorkflowInstanc
 	case WorkflowComplete, WorkflowCancelled:
 		return i, nil // there is nothing to end
 	}
-	unlock, err := e.tryChat(ctx, Chat{ID: i.ChatID, Number: i.Chat})
+	unlock, err := e.tryChat(ctx, chat.Chat{ID: i.ChatID, Number: i.Chat})
 	if err != nil {
 		return i, err
 	}
@@ -232,8 +235,8 @@ func (e *Engine) CancelWorkflow(ctx context.Context, id string) (WorkflowInstanc
 	return i, e.saveWorkflow(ctx, &i)
 }
 
-func (e *Engine) workflowBusy(ctx context.Context, i WorkflowInstance) error {
-	if busy := e.notMine(ctx, i.TurnID); fault.CodeOf(busy) == fault.Busy {
+func (s *Store) workflowBusy(ctx context.Context, i WorkflowInstance) error {
+	if busy := s.notMine(ctx, i.TurnID); fault.CodeOf(busy) == fault.Busy {
 		return busy
 	}
 	return fault.New(fault.Busy, "the workflow "+i.ID+" is running")
@@ -245,25 +248,25 @@ const LastWorkflow = "last"
 // WorkflowInstance gives an instance as it stands, also while it runs. It is
 // named by its id, by the number of its chat, where the last one counts, or as
 // LastWorkflow.
-func (e *Engine) WorkflowInstance(ctx context.Context, ref string) (WorkflowInstance, error) {
-	id, err := e.instanceID(ctx, ref)
+func (s *Store) WorkflowInstance(ctx context.Context, ref string) (WorkflowInstance, error) {
+	id, err := s.instanceID(ctx, ref)
 	if err != nil {
 		return WorkflowInstance{}, err
 	}
 	var i *WorkflowInstance
-	err = e.view(ctx, func(tx *kv.Tx) (err error) {
-		i, err = e.tables.workflows.Find(tx, "id", kv.Str(id))
+	err = s.view(ctx, func(tx *kv.Tx) (err error) {
+		i, err = s.tables.workflows.Find(tx, "id", kv.Str(id))
 		return err
 	})
 	if errors.Is(err, kv.ErrNotFound) {
-		return WorkflowInstance{}, fault.New(fault.NotFound, "no workflow instance "+cutRunes(cleanLine(id), maxName),
+		return WorkflowInstance{}, fault.New(fault.NotFound, "no workflow instance "+sanitize.Shorten(sanitize.Line(id), chat.MaxName),
 			"fettle workflows list --instances")
 	}
 	if err != nil {
 		return WorkflowInstance{}, err
 	}
 	all := []WorkflowInstance{*i}
-	if all, err = e.settleWorkflows(ctx, all); err != nil {
+	if all, err = s.settleWorkflows(ctx, all); err != nil {
 		return WorkflowInstance{}, err
 	}
 	if len(all) == 0 { // its start came to nothing
@@ -274,12 +277,12 @@ func (e *Engine) WorkflowInstance(ctx context.Context, ref string) (WorkflowInst
 
 // ChatWorkflow gives the workflow that was begun last in a chat, as it stands; nil
 // where none was.
-func (e *Engine) ChatWorkflow(ctx context.Context, chatID string) (*WorkflowInstance, error) {
+func (s *Store) ChatWorkflow(ctx context.Context, chatID string) (*WorkflowInstance, error) {
 	for {
 		var last []WorkflowInstance
-		err := e.view(ctx, func(tx *kv.Tx) error {
+		err := s.view(ctx, func(tx *kv.Tx) error {
 			last = nil
-			for i, err := range legible(e, e.tables.workflows.Scan(tx, kv.Range{Prefix: kv.Str(chatID), Reverse: true, Limit: 1})) {
+			for i, err := range legible(s, s.tables.workflows.Scan(tx, kv.Range{Prefix: kv.Str(chatID), Reverse: true, Limit: 1})) {
 				if err != nil {
 					return err
 				}
@@ -293,7 +296,7 @@ func (e *Engine) ChatWorkflow(ctx context.Context, chatID string) (*WorkflowInst
 		if len(last) == 0 {
 			return nil, nil
 		}
-		if last, err = e.settleWorkflows(ctx, last); err != nil {
+		if last, err = s.settleWorkflows(ctx, last); err != nil {
 			return nil, err
 		}
 		if len(last) == 1 {
@@ -303,20 +306,20 @@ func (e *Engine) ChatWorkflow(ctx context.Context, chatID string) (*WorkflowInst
 }
 
 // instanceID is the id that is meant by what a person calls an instance.
-func (e *Engine) instanceID(ctx context.Context, ref string) (string, error) {
+func (s *Store) instanceID(ctx context.Context, ref string) (string, error) {
 	number, err := strconv.ParseInt(ref, 10, 64)
 	if ref != LastWorkflow && (err != nil || number <= 0) {
 		return ref, nil
 	}
 	chatID := ""
 	if ref != LastWorkflow {
-		chat, err := e.FindChat(ctx, ChatRef{Number: number})
+		chat, err := s.FindChat(ctx, ChatRef{Number: number})
 		if err != nil {
 			return "", err
 		}
 		chatID = chat.ID
 	}
-	all, err := e.GlanceWorkflows(ctx, math.MaxInt)
+	all, err := s.GlanceWorkflows(ctx, math.MaxInt)
 	if err != nil {
 		return "", err
 	}
@@ -332,21 +335,21 @@ func (e *Engine) instanceID(ctx context.Context, ref string) (string, error) {
 }
 
 // WorkflowInstances lists the instances as they stand, the last begun first.
-func (e *Engine) WorkflowInstances(ctx context.Context) ([]WorkflowInstance, error) {
-	all, err := e.GlanceWorkflows(ctx, math.MaxInt)
+func (s *Store) WorkflowInstances(ctx context.Context) ([]WorkflowInstance, error) {
+	all, err := s.GlanceWorkflows(ctx, math.MaxInt)
 	if err != nil {
 		return nil, err
 	}
-	return e.settleWorkflows(ctx, all)
+	return s.settleWorkflows(ctx, all)
 }
 
 // GlanceWorkflows lists the instances as their records have them, the last begun
 // first and at most limit of them. It writes nothing, so it is for suggestions.
-func (e *Engine) GlanceWorkflows(ctx context.Context, limit int) ([]WorkflowInstance, error) {
+func (s *Store) GlanceWorkflows(ctx context.Context, limit int) ([]WorkflowInstance, error) {
 	var all []WorkflowInstance
-	err := e.view(ctx, func(tx *kv.Tx) error {
+	err := s.view(ctx, func(tx *kv.Tx) error {
 		all = nil
-		for i, err := range legible(e, e.tables.workflows.Scan(tx, kv.Range{})) {
+		for i, err := range legible(s, s.tables.workflows.Scan(tx, kv.Range{})) {
 			if err != nil {
 				return err
 			}

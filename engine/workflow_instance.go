@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/journal"
@@ -148,10 +149,10 @@ func (i *WorkflowInstance) stop(state WorkflowState, why string, at time.Time) {
 	}
 }
 
-func (e *Engine) saveWorkflow(ctx context.Context, i *WorkflowInstance) error {
-	err := e.store.UpdateSync(ctx, func(tx *kv.Tx) error { return putBounded(e, tx, e.tables.workflows, i, "workflow "+i.ID) })
+func (s *Store) saveWorkflow(ctx context.Context, i *WorkflowInstance) error {
+	err := s.store.UpdateSync(ctx, func(tx *kv.Tx) error { return putBounded(s, tx, s.tables.workflows, i, "workflow "+i.ID) })
 	if err != nil {
-		return e.storeTrouble(err)
+		return s.storeTrouble(err)
 	}
 	return nil
 }
@@ -159,12 +160,12 @@ func (e *Engine) saveWorkflow(ctx context.Context, i *WorkflowInstance) error {
 // settleWorkflows brings instances up to what their turns have done, and leaves
 // out those whose start came to nothing. Where nobody is at its chat any more,
 // what a crash has left running is interrupted, and that is kept.
-func (e *Engine) settleWorkflows(ctx context.Context, all []WorkflowInstance) ([]WorkflowInstance, error) {
+func (s *Store) settleWorkflows(ctx context.Context, all []WorkflowInstance) ([]WorkflowInstance, error) {
 	var out []WorkflowInstance
 	ids := make([]string, 0, len(all))
 	for _, i := range all {
 		if i.State == WorkflowRunning {
-			there, err := e.settleWorkflow(ctx, &i)
+			there, err := s.settleWorkflow(ctx, &i)
 			if err != nil {
 				return nil, err
 			}
@@ -174,7 +175,7 @@ func (e *Engine) settleWorkflows(ctx context.Context, all []WorkflowInstance) ([
 		}
 		out, ids = append(out, i), append(ids, i.ChatID)
 	}
-	chats, err := e.ChatsByID(ctx, ids)
+	chats, err := s.ChatsByID(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -186,10 +187,10 @@ func (e *Engine) settleWorkflows(ctx context.Context, all []WorkflowInstance) ([
 	return out, nil
 }
 
-func (e *Engine) settleWorkflow(ctx context.Context, i *WorkflowInstance) (there bool, err error) {
-	unlock, err := e.tryChat(ctx, Chat{ID: i.ChatID})
+func (s *Store) settleWorkflow(ctx context.Context, i *WorkflowInstance) (there bool, err error) {
+	unlock, err := s.tryChat(ctx, chat.Chat{ID: i.ChatID})
 	if fault.CodeOf(err) == fault.Busy { // somebody is at it
-		_, err := e.readSteps(ctx, i)
+		_, err := s.readSteps(ctx, i)
 		return true, err
 	}
 	if err != nil {
@@ -197,25 +198,25 @@ func (e *Engine) settleWorkflow(ctx context.Context, i *WorkflowInstance) (there
 	}
 	defer unlock()
 	// It may have been settled, and continued, since it was read.
-	if there, err = e.readWorkflow(ctx, i); err != nil || !there || i.State != WorkflowRunning {
+	if there, err = s.readWorkflow(ctx, i); err != nil || !there || i.State != WorkflowRunning {
 		return there, err
 	}
-	known, err := e.readSteps(ctx, i)
+	known, err := s.readSteps(ctx, i)
 	if err != nil {
 		return false, err
 	}
-	if !known && !slices.ContainsFunc(i.Steps, func(s StepState) bool { return s.TurnID != "" }) {
-		return false, e.dropWorkflow(ctx, i) // its turn was never accepted: nothing was done
+	if !known && !slices.ContainsFunc(i.Steps, func(step StepState) bool { return step.TurnID != "" }) {
+		return false, s.dropWorkflow(ctx, i) // its turn was never accepted: nothing was done
 	}
-	i.stop(WorkflowInterrupted, "", e.o.Now())
-	return true, e.saveWorkflow(ctx, i)
+	i.stop(WorkflowInterrupted, "", s.o.Now())
+	return true, s.saveWorkflow(ctx, i)
 }
 
 // readWorkflow reads the record of an instance again, and reports whether it still
 // exists.
-func (e *Engine) readWorkflow(ctx context.Context, i *WorkflowInstance) (there bool, err error) {
-	err = e.view(ctx, func(tx *kv.Tx) error {
-		now, err := e.tables.workflows.Get(tx, kv.Str(i.ChatID).Str(i.ID))
+func (s *Store) readWorkflow(ctx context.Context, i *WorkflowInstance) (there bool, err error) {
+	err = s.view(ctx, func(tx *kv.Tx) error {
+		now, err := s.tables.workflows.Get(tx, kv.Str(i.ChatID).Str(i.ID))
 		if err == nil {
 			now.Chat = i.Chat
 			*i = *now
@@ -228,12 +229,12 @@ func (e *Engine) readWorkflow(ctx context.Context, i *WorkflowInstance) (there b
 	return err == nil, err
 }
 
-func (e *Engine) dropWorkflow(ctx context.Context, i *WorkflowInstance) error {
-	err := e.store.UpdateSync(ctx, func(tx *kv.Tx) error {
-		return e.tables.workflows.Delete(tx, kv.Str(i.ChatID).Str(i.ID))
+func (s *Store) dropWorkflow(ctx context.Context, i *WorkflowInstance) error {
+	err := s.store.UpdateSync(ctx, func(tx *kv.Tx) error {
+		return s.tables.workflows.Delete(tx, kv.Str(i.ChatID).Str(i.ID))
 	})
 	if err != nil {
-		return e.storeTrouble(err)
+		return s.storeTrouble(err)
 	}
 	return nil
 }
@@ -241,10 +242,10 @@ func (e *Engine) dropWorkflow(ctx context.Context, i *WorkflowInstance) error {
 // readSteps applies what the instance's last turn has done so far, from its
 // journal or, once that is folded, from the store, and tells whether there is
 // such a turn.
-func (e *Engine) readSteps(ctx context.Context, i *WorkflowInstance) (known bool, err error) {
+func (s *Store) readSteps(ctx context.Context, i *WorkflowInstance) (known bool, err error) {
 	fresh := *i
 	fresh.Steps = slices.Clone(i.Steps)
-	r, err := e.journals.Read(string(i.TurnID))
+	r, err := s.journals.Read(string(i.TurnID))
 	if err == nil {
 		defer r.Close()
 		for line, err := range r.Events() {
@@ -259,7 +260,7 @@ func (e *Engine) readSteps(ctx context.Context, i *WorkflowInstance) (known bool
 	if !errors.Is(err, journal.ErrNoJournal) && !errors.Is(err, journal.ErrDamaged) {
 		return false, storeFault("read the steps of the workflow "+i.ID, err)
 	}
-	err = e.replay(ctx, i.TurnID, 0, func(ev event.Event, _ error) bool {
+	err = s.replay(ctx, i.TurnID, 0, func(ev event.Event, _ error) bool {
 		fresh.apply(ev)
 		return true
 	})

@@ -8,11 +8,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/internal/record"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 	"github.com/fettle-cli/fettle/toolset/manifest"
 )
 
@@ -30,7 +32,7 @@ type workflowRun struct {
 	before *WorkflowInstance
 	// prompt is what the agent of a step is asked, and begins is where its part
 	// of the answer begins; nil where no agent's step runs.
-	prompt *Message
+	prompt *chat.Message
 	begins int
 }
 
@@ -119,7 +121,7 @@ func (t *turn) runWorkflow(limit int) error {
 }
 
 func (t *turn) stepFailed(step *manifest.Step, err error) error {
-	data, _ := record.Marshal(map[string]string{"error": clip(clean(firstLine(err)), maxResult)}) // a string can't fail
+	data, _ := record.Marshal(map[string]string{"error": sanitize.Clip(clean(fault.FirstLine(err)), maxResult)}) // a string can't fail
 	return t.emitWorkflow(step.ID, StepFailed, data)
 }
 
@@ -186,18 +188,18 @@ func (t *turn) toolStep(step *manifest.Step) (json.RawMessage, error) {
 		return nil, t.noTool(tool)
 	}
 	args := fillStep(step.Args, t.stepValues())
-	if !isObject(args) {
+	if !record.IsObject(args) {
 		args = json.RawMessage("{}")
 	}
 	use := provider.ToolCall{ID: "call_" + t.eng.newID(), Name: tool, Args: args}
-	before := len(t.red.calls)
+	before := len(t.red.Calls)
 	if err := t.runCalls([]provider.ToolCall{use}); err != nil {
 		return nil, err
 	}
-	if len(t.red.calls) == before {
+	if len(t.red.Calls) == before {
 		return nil, stepFault(step, "its call left no record")
 	}
-	call := t.red.calls[len(t.red.calls)-1]
+	call := t.red.Calls[len(t.red.Calls)-1]
 	if call.Status != event.CallSuccess {
 		return nil, stepFault(step, firstLineOf(call.Error))
 	}
@@ -237,8 +239,8 @@ func (t *turn) agentStep(step *manifest.Step, limit int) (json.RawMessage, error
 	if err := t.agentModel(); err != nil {
 		return nil, err
 	}
-	w.begins = len(t.red.message().Parts)
-	w.prompt = &Message{Role: provider.User, Parts: []provider.Part{
+	w.begins = len(t.red.Message().Parts)
+	w.prompt = &chat.Message{Role: provider.User, Parts: []provider.Part{
 		{Kind: provider.TextPart, Text: fillText(step.Prompt, t.stepValues())},
 	}}
 	defer func() { w.prompt = nil }()
@@ -248,7 +250,7 @@ func (t *turn) agentStep(step *manifest.Step, limit int) (json.RawMessage, error
 	if err := t.rounds(limit); err != nil {
 		return nil, err
 	}
-	said := t.red.message()
+	said := t.red.Message()
 	said.Parts = said.Parts[min(w.begins, len(said.Parts)):]
 	text := strings.TrimSpace(said.Text())
 	if text == "" {
@@ -282,7 +284,7 @@ func (w *workflowRun) ofStep(a *assembly) {
 	if w == nil || w.prompt == nil {
 		return
 	}
-	a.history, a.begins = []Message{*w.prompt}, w.begins
+	a.history, a.begins = []chat.Message{*w.prompt}, w.begins
 	if a.answer != nil && len(a.answer.Parts) <= w.begins {
 		a.answer = nil // nothing of the step yet
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/permission"
@@ -104,9 +105,9 @@ func (f *flow) openShelf() {
 	f.o.Runner = func(_ *registry.MirrorToolset, m *registry.MirrorTool) (toolset.Runner, error) {
 		return toolset.RunnerFunc(func(ctx context.Context, c toolset.Call) (toolset.Result, error) {
 			f.mu <- struct{}{}
-			f.ran = append(f.ran, bareID(m.Tool.ID)+" "+string(c.Args))
+			f.ran = append(f.ran, chat.BareID(m.Tool.ID)+" "+string(c.Args))
 			<-f.mu
-			return f.work(ctx, bareID(m.Tool.ID), c)
+			return f.work(ctx, chat.BareID(m.Tool.ID), c)
 		}), nil
 	}
 }
@@ -516,7 +517,7 @@ func TestAWorkflowGoesWithItsChat(t *testing.T) {
 	id, turn := f.begin("seek", `{"what":"x"}`)
 	f.follow(turn)
 	i := f.instance(id)
-	if err := f.DeleteChats(t.Context(), Chat{ID: i.ChatID, Number: i.Chat}); err != nil {
+	if err := f.DeleteChats(t.Context(), chat.Chat{ID: i.ChatID, Number: i.Chat}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := f.ActWorkflow(t.Context(), id, ActContinue, allowed()); fault.CodeOf(err) != fault.NotFound {

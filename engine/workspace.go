@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/toolset"
 )
@@ -157,25 +158,25 @@ func (t *turn) takeBack() error {
 
 // WorkspacePath is the folder that the chat's tools work in. A managed one
 // exists once a tool has run.
-func (e *Engine) WorkspacePath(c Chat) string {
+func (s *Store) WorkspacePath(c chat.Chat) string {
 	if c.Workspace != "" {
 		return c.Workspace
 	}
-	return e.managedDir(c.ID)
+	return s.managedDir(c.ID)
 }
 
-func (e *Engine) managedDir(chatID string) string {
-	return filepath.Join(e.o.DataDir, "chats", chatID, "workspace")
+func (s *Store) managedDir(chatID string) string {
+	return filepath.Join(s.o.DataDir, "chats", chatID, "workspace")
 }
 
 // lockWorkspace keeps two chats that bind one folder from running tools in it
 // at once. A managed folder has only its chat, whose lock is held.
-func (e *Engine) lockWorkspace(ctx context.Context, ws *toolset.Workspace, notice func(string)) (func(), error) {
+func (s *Store) lockWorkspace(ctx context.Context, ws *toolset.Workspace, notice func(string)) (func(), error) {
 	if !ws.Bound {
 		return func() {}, nil
 	}
 	sum := sha256.Sum256([]byte(ws.Path))
-	return e.lock(ctx, "ws-"+hex.EncodeToString(sum[:8]), func(owner string) {
+	return s.lock(ctx, "ws-"+hex.EncodeToString(sum[:8]), func(owner string) {
 		notice("waiting for " + ws.Path + ", " + owner + " runs tools in it")
 	})
 }

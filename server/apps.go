@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/publicnet"
@@ -46,7 +47,7 @@ func (s *Server) openApp(r *http.Request, callID string, out *artifactJSON) erro
 
 // openPayloadApp gives the page of a bundle for a payload an address. The page gets the
 // payload's data as the result of a call; there is no server, so it calls no tool.
-func (s *Server) openPayloadApp(r *http.Request, p engine.ShownPayload, shown *engine.RenderedCall, out *artifactJSON) {
+func (s *Server) openPayloadApp(r *http.Request, p chat.ShownPayload, shown *engine.RenderedCall, out *artifactJSON) {
 	none := []string{}
 	csp := appCSPJSON{none, none, none, none}
 	out.App = &appJSON{

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/provider"
@@ -28,7 +29,7 @@ type chatsJSON struct {
 
 // listedChatJSON is a chat in a list, with the beginning of its first question.
 type listedChatJSON struct {
-	engine.Chat
+	chat.Chat
 	Preview string `json:"preview,omitempty"`
 	// TurnID is the turn that runs in it.
 	TurnID string `json:"turn_id,omitempty"`
@@ -36,7 +37,7 @@ type listedChatJSON struct {
 
 // listed adds to chats what lists show. Behind the first maxChats, which is as many as
 // a page has, deleted ones go by their titles alone.
-func (s *Server) listed(r *http.Request, chats []engine.Chat) ([]listedChatJSON, error) {
+func (s *Server) listed(r *http.Request, chats []chat.Chat) ([]listedChatJSON, error) {
 	previews, err := s.chats.Previews(r.Context(), chats[:min(len(chats), maxChats)])
 	out := make([]listedChatJSON, len(chats))
 	for i, c := range chats {
@@ -47,7 +48,7 @@ func (s *Server) listed(r *http.Request, chats []engine.Chat) ([]listedChatJSON,
 
 // chatJSON is one chat.
 type chatJSON struct {
-	Chat engine.Chat `json:"chat"`
+	Chat chat.Chat `json:"chat"`
 	// TurnID is the turn that runs in it.
 	TurnID string `json:"turn_id,omitempty"`
 	// Pending describes the operation that a killed process has left unfinished in its
@@ -105,7 +106,7 @@ func (s *Server) begun(listed []listedChatJSON, model string) []listedChatJSON {
 		}
 		one := listedChatJSON{Chat: t.chat, TurnID: string(t.id)}
 		if q := s.question(t.id); q != nil {
-			one.Preview = engine.PreviewOf(q)
+			one.Preview = chat.PreviewOf(q)
 		}
 		out = append(out, one)
 	}
@@ -177,7 +178,7 @@ func changeChat(s *Server, w http.ResponseWriter, r *http.Request, ref engine.Ch
 	if err := readJSON(w, r, &body); err != nil {
 		return err
 	}
-	var chat engine.Chat
+	var chat chat.Chat
 	var err error
 	switch mode := body.Approvals != nil || body.Plan != nil; {
 	case mode == (body.Title != nil):
@@ -256,7 +257,7 @@ func forkChat(s *Server, w http.ResponseWriter, r *http.Request, ref engine.Chat
 
 // branchesJSON are a chat's branches.
 type branchesJSON struct {
-	Chat     engine.Chat     `json:"chat"`
+	Chat     chat.Chat       `json:"chat"`
 	Branches []engine.Branch `json:"branches"`
 }
 
@@ -343,7 +344,7 @@ type foundJSON struct {
 }
 
 type foundChatJSON struct {
-	Chat    engine.Chat `json:"chat"`
+	Chat    chat.Chat   `json:"chat"`
 	TitleAt [][2]int    `json:"title_offsets,omitempty"` // places of the words, in characters
 	Matches []matchJSON `json:"matches"`
 }

@@ -36,7 +36,9 @@ func serveChild(dir string) error {
 	}
 	data := filepath.Join(dir, "data")
 	eng := engine.New(engine.Options{
-		DataDir: data, Tools: set, Hold: true, Models: &models.Catalog{Registry: reg, Configured: "script/m.yaml"},
+		StoreOptions: engine.StoreOptions{DataDir: data, Hold: true},
+		Tools:        set,
+		Models:       &models.Catalog{Registry: reg, Configured: "script/m.yaml"},
 	})
 	token, err := server.Token(data)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/models"
@@ -259,7 +260,7 @@ func partOf(p dialect.Part) (provider.Part, bool) {
 	case dialect.File:
 		return provider.Part{Kind: provider.FilePart, Name: clean(p.Name), Text: strings.ToValidUTF8(string(p.Data), "\ufffd")}, p.URL == ""
 	case dialect.Call:
-		name := engine.ClientToolset + ":" + p.Call.Name
+		name := chat.ClientToolset + ":" + p.Call.Name
 		if p.Call.Ours {
 			name = p.Call.Name
 		}
@@ -308,7 +309,7 @@ func mustCall(in *dialect.Request) string {
 	case "required":
 		return provider.AnyTool
 	case "tool":
-		return engine.ClientToolset + ":" + in.Choice.Name
+		return chat.ClientToolset + ":" + in.Choice.Name
 	}
 	return ""
 }

@@ -7,13 +7,14 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 )
 
 // cutAPI is what handlers of calls that were cut off need.
 type cutAPI interface {
-	CutWritesOf(context.Context, engine.Chat) ([]engine.CutWrites, error)
+	CutWritesOf(context.Context, chat.Chat) ([]engine.CutWrites, error)
 	ReviewCut(ctx context.Context, call string, onWait func(string)) (*engine.CutReview, error)
 	ApplyCut(ctx context.Context, call string, onWait func(string)) (*engine.Applied, error)
 	DiscardCut(ctx context.Context, call string) (*engine.CutWrites, error)

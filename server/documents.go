@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/search"
 )
@@ -130,7 +131,7 @@ func getDocumentContent(s *Server, w http.ResponseWriter, r *http.Request) error
 // left as it is; another content under a name that is taken is refused.
 func putDocument(s *Server, w http.ResponseWriter, r *http.Request) error {
 	name := r.PathValue("document")
-	if err := engine.CheckDocumentName(name); err != nil {
+	if err := chat.CheckDocumentName(name); err != nil {
 		return fault.Wrap(fault.Usage, "the document's name", err)
 	}
 	raw, err := readBody(w, r)

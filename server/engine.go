@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/engine/permission"
@@ -21,9 +22,9 @@ type turnsAPI interface {
 	Follow(context.Context, engine.TurnID, event.Seq) iter.Seq2[event.Event, error]
 	Cancel(context.Context, engine.TurnID) error
 	Confirm(context.Context, engine.TurnID, engine.Confirmation) error
-	TurnChat(engine.TurnID) (engine.Chat, bool)
+	TurnChat(engine.TurnID) (chat.Chat, bool)
 	TurnBegins(engine.TurnID) (string, bool)
-	TurnQuestion(engine.TurnID) (engine.Message, bool)
+	TurnQuestion(engine.TurnID) (chat.Message, bool)
 	Live(engine.TurnID) bool
 	RunningModels(context.Context) ([]provider.Running, error)
 	PullModel(ctx context.Context, name string, progress func(provider.Progress)) error
@@ -37,36 +38,36 @@ type turnsAPI interface {
 // chatsAPI is what handlers of chats need.
 type chatsAPI interface {
 	Chats(context.Context, engine.ListChats) (engine.ChatPage, error)
-	FindChat(context.Context, engine.ChatRef) (engine.Chat, error)
+	FindChat(context.Context, engine.ChatRef) (chat.Chat, error)
 	Chat(context.Context, engine.ChatRef) (engine.Conversation, error)
 	ChatMessages(ctx context.Context, ref engine.ChatRef, before string, n int) (engine.MessagePage, error)
-	NewChat(ctx context.Context, title string) (engine.Chat, error)
-	RenameChat(ctx context.Context, ref engine.ChatRef, title string) (engine.Chat, error)
-	Mode(engine.Chat) permission.Mode
-	SetMode(ctx context.Context, ref engine.ChatRef, m engine.ModeChange) (engine.Chat, error)
-	ForkChat(ctx context.Context, ref engine.ChatRef, place int) (engine.Chat, error)
+	NewChat(ctx context.Context, title string) (chat.Chat, error)
+	RenameChat(ctx context.Context, ref engine.ChatRef, title string) (chat.Chat, error)
+	Mode(chat.Chat) permission.Mode
+	SetMode(ctx context.Context, ref engine.ChatRef, m engine.ModeChange) (chat.Chat, error)
+	ForkChat(ctx context.Context, ref engine.ChatRef, place int) (chat.Chat, error)
 	SearchChats(context.Context, engine.SearchChats) (engine.FoundPage, error)
-	Previews(context.Context, []engine.Chat) (map[string]string, error)
+	Previews(context.Context, []chat.Chat) (map[string]string, error)
 }
 
 // binAPI is what handlers of deleted chats need.
 type binAPI interface {
-	DeleteChats(context.Context, ...engine.Chat) error
-	DeletedChats(context.Context) ([]engine.Chat, error)
-	RestoreChat(ctx context.Context, number int64) (engine.Chat, bool, error)
+	DeleteChats(context.Context, ...chat.Chat) error
+	DeletedChats(context.Context) ([]chat.Chat, error)
+	RestoreChat(ctx context.Context, number int64) (chat.Chat, bool, error)
 }
 
 // branchesAPI is what handlers of a chat's branches need.
 type branchesAPI interface {
-	Branches(context.Context, engine.ChatRef) (engine.Chat, []engine.Branch, error)
+	Branches(context.Context, engine.ChatRef) (chat.Chat, []engine.Branch, error)
 	Switch(context.Context, engine.SwitchRequest) (*engine.Restored, error)
-	Siblings(context.Context, engine.Chat) (map[string][]string, error)
+	Siblings(context.Context, chat.Chat) (map[string][]string, error)
 }
 
 // filesAPI is what handlers of a workspace's files need.
 type filesAPI interface {
-	State(ctx context.Context, chat engine.Chat, name string) (*engine.Manifest, error)
-	FolderState(context.Context, engine.RestoreRequest) (engine.Chat, *engine.Manifest, error)
+	State(ctx context.Context, chat chat.Chat, name string) (*engine.Manifest, error)
+	FolderState(context.Context, engine.RestoreRequest) (chat.Chat, *engine.Manifest, error)
 	Files(context.Context, *engine.Manifest) iter.Seq2[engine.FileAt, error]
 	FileEntry(ctx context.Context, m *engine.Manifest, name string) (engine.FileEntry, error)
 	ReadFile(context.Context, io.Writer, engine.FileEntry) error
@@ -79,13 +80,13 @@ type filesAPI interface {
 
 // statesAPI is what handlers of a workspace's states need.
 type statesAPI interface {
-	States(ctx context.Context, ref engine.ChatRef, limit int) (engine.Chat, []engine.StateInfo, bool, error)
-	StateTree(ctx context.Context, ref engine.ChatRef, limit int) (engine.Chat, []engine.StateInfo, bool, error)
+	States(ctx context.Context, ref engine.ChatRef, limit int) (chat.Chat, []engine.StateInfo, bool, error)
+	StateTree(ctx context.Context, ref engine.ChatRef, limit int) (chat.Chat, []engine.StateInfo, bool, error)
 	StateBefore(context.Context, *engine.Manifest) (*engine.Manifest, error)
 	StateChanges(ctx context.Context, m *engine.Manifest, most int) ([]event.Change, int, error)
 	Undo(context.Context, engine.RestoreRequest) (*engine.Restored, error)
 	Redo(context.Context, engine.RestoreRequest) (*engine.Restored, error)
-	Pending(context.Context, engine.Chat) (*engine.Pending, error)
+	Pending(context.Context, chat.Chat) (*engine.Pending, error)
 	RestoreState(ctx context.Context, manifest string, req engine.RestoreRequest) (*engine.Restored, error)
 }
 
@@ -110,8 +111,8 @@ type toolsAPI interface {
 	SetAgent(ctx context.Context, id string, fields engine.AgentFields) error
 	RemoveAgent(ctx context.Context, id string) error
 	RenderDocument(ctx context.Context, callID string) (*engine.RenderedCall, error)
-	ViewCall(ctx context.Context, id string) (*engine.CallView, error)
-	ViewCalls(ctx context.Context, chatID string, messages []engine.Message) ([]engine.CallView, error)
+	ViewCall(ctx context.Context, id string) (*chat.CallView, error)
+	ViewCalls(ctx context.Context, chatID string, messages []chat.Message) ([]chat.CallView, error)
 }
 
 // appsAPI is what handlers of MCP Apps need.
@@ -125,7 +126,7 @@ type appsAPI interface {
 type servicesAPI interface {
 	Running(chatID string) []engine.Service
 	CallService(ctx context.Context, callID string) (*engine.CallService, error)
-	PayloadService(ctx context.Context, p engine.ShownPayload, plan json.RawMessage) (*engine.CallService, error)
+	PayloadService(ctx context.Context, p chat.ShownPayload, plan json.RawMessage) (*engine.CallService, error)
 	DialService(ctx context.Context, id string, port int) (net.Conn, error)
 	EndService(ctx context.Context, callID string) (bool, error)
 	CallAgain(ctx context.Context, callID string) (engine.TurnRequest, error)

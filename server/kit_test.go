@@ -188,9 +188,10 @@ func engineOptions(t testing.TB, dir string, tools []toolset.Entry) engine.Optio
 		t.Fatal(err)
 	}
 	return engine.Options{
-		DataDir: filepath.Join(dir, "data"), Tools: set, Hold: true,
-		Models: &models.Catalog{Registry: reg, Configured: "script/m.yaml"},
-		Retry:  provider.RetryOptions{Attempts: 1},
+		StoreOptions: engine.StoreOptions{DataDir: filepath.Join(dir, "data"), Hold: true},
+		Tools:        set,
+		Models:       &models.Catalog{Registry: reg, Configured: "script/m.yaml"},
+		Retry:        provider.RetryOptions{Attempts: 1},
 		Runner: func(*registry.MirrorToolset, *registry.MirrorTool) (toolset.Runner, error) {
 			return toolset.RunnerFunc(func(context.Context, toolset.Call) (toolset.Result, error) {
 				return toolset.Result{Text: "ran"}, nil

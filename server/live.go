@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 )
@@ -29,7 +30,7 @@ type liveTurns struct {
 // liveTurn is one of them.
 type liveTurn struct {
 	id   engine.TurnID
-	chat engine.Chat
+	chat chat.Chat
 	asks map[string]*approval // by tool_use_id
 	news *relay
 	// asking is held by who makes an approval of it, before the lock of liveTurns.
@@ -61,7 +62,7 @@ func (l *liveTurns) reserve() bool {
 }
 
 // add takes the place for a turn, or gives it back where id is empty.
-func (l *liveTurns) add(id engine.TurnID, chat engine.Chat) {
+func (l *liveTurns) add(id engine.TurnID, chat chat.Chat) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.started--
@@ -148,7 +149,7 @@ func (l *liveTurns) turn(id engine.TurnID) *liveTurn {
 
 // first gives a chat that has no more than a live turn begun here, where err is that
 // of asking the engine for it: such a chat appears in the store with its first answer.
-func (l *liveTurns) first(ref engine.ChatRef, err error) (chat engine.Chat, id engine.TurnID, ok bool) {
+func (l *liveTurns) first(ref engine.ChatRef, err error) (chat chat.Chat, id engine.TurnID, ok bool) {
 	if fault.CodeOf(err) != fault.Busy {
 		return chat, "", false
 	}
@@ -195,7 +196,7 @@ func (l *liveTurns) all() (ids []engine.TurnID, starting int, news <-chan struct
 }
 
 // start begins a turn and looks after it to its end.
-func (s *Server) start(ctx context.Context, req engine.TurnRequest) (engine.TurnID, engine.Chat, error) {
+func (s *Server) start(ctx context.Context, req engine.TurnRequest) (engine.TurnID, chat.Chat, error) {
 	return s.startBy(ctx, func(ctx context.Context, onWait func(string)) (engine.TurnID, error) {
 		req.OnWait = onWait
 		return s.turns.Start(ctx, req)
@@ -206,12 +207,12 @@ func (s *Server) start(ctx context.Context, req engine.TurnRequest) (engine.Turn
 // and gives an empty id then. It has onWait told of what it has to wait for.
 func (s *Server) startBy(
 	ctx context.Context, begin func(ctx context.Context, onWait func(string)) (engine.TurnID, error),
-) (engine.TurnID, engine.Chat, error) {
+) (engine.TurnID, chat.Chat, error) {
 	if s.draining.Load() {
-		return "", engine.Chat{}, errDraining
+		return "", chat.Chat{}, errDraining
 	}
 	if !s.live.reserve() {
-		return "", engine.Chat{}, slowDown("there are as many turns as may run at once")
+		return "", chat.Chat{}, slowDown("there are as many turns as may run at once")
 	}
 	var id engine.TurnID
 	err := atOnce(ctx, func(ctx context.Context, onWait func(string)) (err error) {
@@ -219,8 +220,8 @@ func (s *Server) startBy(
 		return err
 	})
 	if err != nil || id == "" {
-		s.live.add("", engine.Chat{})
-		return "", engine.Chat{}, err
+		s.live.add("", chat.Chat{})
+		return "", chat.Chat{}, err
 	}
 	chat, _ := s.turns.TurnChat(id)
 	s.live.add(id, chat)

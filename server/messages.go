@@ -6,29 +6,30 @@ import (
 	"slices"
 
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 )
 
 // messagesJSON is a page of a chat's active branch, oldest first; before goes
 // into the query for those before them.
 type messagesJSON struct {
-	Chat engine.Chat `json:"chat"`
+	Chat chat.Chat `json:"chat"`
 	// Messages have document 000's fields in addition to their parts.
-	Messages []engine.GeneralMessage `json:"messages"`
-	Total    int                     `json:"total"`
-	Before   string                  `json:"before,omitempty"`
-	TurnID   string                  `json:"turn_id,omitempty"`
+	Messages []chat.GeneralMessage `json:"messages"`
+	Total    int                   `json:"total"`
+	Before   string                `json:"before,omitempty"`
+	TurnID   string                `json:"turn_id,omitempty"`
 	// TurnParentID is the message that the running turn goes on from: its question
 	// or its answer comes after that one, which need not be in the active branch.
 	// leaf lists the way to it. A turn that begins the chat has none.
 	TurnParentID string `json:"turn_parent_id,omitempty"`
 	// Question is what the running turn was asked, which is among the messages when it
 	// has ended. It has none where it answers anew what is there.
-	Question *engine.GeneralMessage `json:"question,omitempty"`
+	Question *chat.GeneralMessage `json:"question,omitempty"`
 	// Calls are the tool calls of these messages, each with what it gave for the
 	// workspace panel. Their arguments and results are in the messages' parts;
 	// get_tool_call has all of one.
-	Calls []engine.CallView `json:"calls"`
+	Calls []chat.CallView `json:"calls"`
 	// Siblings are, by the id of a message, the messages that go on from where it
 	// goes on; those that have none are left out. switch_branch goes to one.
 	Siblings map[string]siblingsJSON `json:"siblings"`
@@ -42,7 +43,7 @@ type siblingsJSON struct {
 }
 
 // question is what a running turn was asked; nil where that is in its chat.
-func (s *Server) question(turn engine.TurnID) *engine.Message {
+func (s *Server) question(turn engine.TurnID) *chat.Message {
 	if q, ok := s.turns.TurnQuestion(turn); ok {
 		return &q
 	}
@@ -55,7 +56,7 @@ const listedPayloads = 8 << 20
 
 // fitting returns the last of some messages whose payloads are together within a bound,
 // with the calls of these.
-func fitting(list []engine.Message, calls []engine.CallView, bound int) ([]engine.Message, []engine.CallView) {
+func fitting(list []chat.Message, calls []chat.CallView, bound int) ([]chat.Message, []chat.CallView) {
 	bytesOf := map[string]int{}
 	for _, c := range calls {
 		bytesOf[c.MessageID] += len(c.WorkspacePayload) + len(c.RenderPlan) + len(c.WorkspacePlan)
@@ -74,7 +75,7 @@ func fitting(list []engine.Message, calls []engine.CallView, bound int) ([]engin
 	for _, m := range list[from:] {
 		kept[m.ID] = true
 	}
-	return list[from:], slices.DeleteFunc(calls, func(c engine.CallView) bool { return !kept[c.MessageID] })
+	return list[from:], slices.DeleteFunc(calls, func(c chat.CallView) bool { return !kept[c.MessageID] })
 }
 
 func listMessages(s *Server, w http.ResponseWriter, r *http.Request, ref engine.ChatRef) error {
@@ -82,13 +83,13 @@ func listMessages(s *Server, w http.ResponseWriter, r *http.Request, ref engine.
 	if err != nil {
 		return err
 	}
-	form := engine.WithToolHistory
+	form := chat.WithToolHistory
 	if r.URL.Query().Has("tool_history") {
 		with, err := boolParam(r, "tool_history")
 		if err != nil {
 			return err
 		}
-		form = engine.GeneralForm(with)
+		form = chat.GeneralForm(with)
 	}
 	leaf, before := r.URL.Query().Get("leaf"), r.URL.Query().Get("before")
 	ref.Parent = leaf
@@ -111,7 +112,7 @@ func listMessages(s *Server, w http.ResponseWriter, r *http.Request, ref engine.
 		}
 		out.TurnParentID = parent
 		if q := s.question(engine.TurnID(out.TurnID)); q != nil {
-			out.Question = &engine.GeneralMessages([]engine.Message{*q}, nil, form)[0]
+			out.Question = &chat.GeneralMessages([]chat.Message{*q}, nil, form)[0]
 		}
 	}
 	list := page.Messages
@@ -126,7 +127,7 @@ func listMessages(s *Server, w http.ResponseWriter, r *http.Request, ref engine.
 	for i := range list {
 		list[i].Parts = orEmpty(list[i].Parts) // an answer that failed may have none
 	}
-	out.Messages, out.Calls = engine.GeneralMessages(list, calls, form), orEmpty(calls)
+	out.Messages, out.Calls = chat.GeneralMessages(list, calls, form), orEmpty(calls)
 	if err := s.addSiblings(r, &out); err != nil {
 		return err
 	}
@@ -137,28 +138,28 @@ func listMessages(s *Server, w http.ResponseWriter, r *http.Request, ref engine.
 // forking gives a chat whose first turn runs. A fork's messages up to there are read
 // from the chat that it comes from, whose id is the second result: its own copies of
 // them and of their calls are made when the turn has ended.
-func (s *Server) forking(ctx context.Context, chat engine.Chat, leaf string) (engine.Conversation, string, error) {
-	out, from := engine.Conversation{Chat: chat}, chat.ForkedFrom
+func (s *Server) forking(ctx context.Context, c chat.Chat, leaf string) (engine.Conversation, string, error) {
+	out, from := engine.Conversation{Chat: c}, c.ForkedFrom
 	if from == nil {
-		return out, chat.ID, nil
+		return out, c.ID, nil
 	}
 	conv, err := s.chats.Chat(ctx, engine.ChatRef{ID: from.ChatID, Parent: from.MessageID})
 	if fault.CodeOf(err) == fault.NotFound { // it was deleted since
-		return out, chat.ID, nil
+		return out, c.ID, nil
 	}
 	if err != nil {
 		return out, "", err
 	}
 	out.Messages = conv.Messages
 	if leaf != "" {
-		at := slices.IndexFunc(out.Messages, func(m engine.Message) bool { return m.ID == leaf })
+		at := slices.IndexFunc(out.Messages, func(m chat.Message) bool { return m.ID == leaf })
 		if at < 0 {
 			return out, "", fault.New(fault.NotFound, "no message "+clean(leaf)+" in this chat")
 		}
 		out.Messages = out.Messages[:at+1]
 	}
 	for i := range out.Messages {
-		out.Messages[i].ChatID = chat.ID
+		out.Messages[i].ChatID = c.ID
 	}
 	return out, from.ChatID, nil
 }

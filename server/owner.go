@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/server/dialect"
@@ -80,7 +81,7 @@ func getServer(s *Server, w http.ResponseWriter, _ *http.Request) error {
 type TurnLine struct {
 	Wait  string        `json:"wait,omitempty"`
 	Turn  engine.TurnID `json:"turn,omitempty"`
-	Chat  *engine.Chat  `json:"chat,omitempty"`
+	Chat  *chat.Chat    `json:"chat,omitempty"`
 	Fault *Failure      `json:"fault,omitempty"`
 	// Refused says that the server begins no turn, for reasons of its own.
 	Refused bool `json:"refused,omitempty"`

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/permission"
 )
 
@@ -101,7 +102,7 @@ func getPage(s *Server, w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	writeJSON(w, http.StatusOK, pageJSON{
-		Version: s.o.Version, ArtifactOrigin: s.artifacts.where(), Demo: s.o.Demo, Model: s.o.Model, Agent: agent, Approvals: s.chats.Mode(engine.Chat{}),
+		Version: s.o.Version, ArtifactOrigin: s.artifacts.where(), Demo: s.o.Demo, Model: s.o.Model, Agent: agent, Approvals: s.chats.Mode(chat.Chat{}),
 		Limits:      limitsJSON{Turn: maxTurn, JSON: maxJSON, Upload: maxUpload, Bundle: maxBundle, Document: engine.MaxDocumentSize},
 		Suggestions: orEmpty(s.o.Suggestions),
 		Renderers:   []string{"code", "document", "html", "table", "frame", "mcp_app"},

@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/payloads"
 	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/provider"
@@ -13,39 +14,39 @@ import (
 
 // payloadsAPI is what handlers of payloads need.
 type payloadsAPI interface {
-	Payloads(context.Context, engine.ChatRef) (engine.Chat, []engine.ShownPayload, error)
-	Payload(context.Context, engine.Deciding) (engine.Chat, engine.ShownPayload, error)
-	PayloadPlan(context.Context, engine.Chat, provider.Payload) json.RawMessage
+	Payloads(context.Context, engine.ChatRef) (chat.Chat, []chat.ShownPayload, error)
+	Payload(context.Context, engine.Deciding) (chat.Chat, chat.ShownPayload, error)
+	PayloadPlan(context.Context, chat.Chat, provider.Payload) json.RawMessage
 	Decide(context.Context, engine.Deciding) (engine.Decided, error)
-	EditPayload(ctx context.Context, d engine.Deciding, text string) (engine.ShownPayload, error)
-	RenderPayload(context.Context, engine.Chat, engine.ShownPayload) (*engine.RenderedCall, error)
+	EditPayload(ctx context.Context, d engine.Deciding, text string) (chat.ShownPayload, error)
+	RenderPayload(context.Context, chat.Chat, chat.ShownPayload) (*engine.RenderedCall, error)
 	PayloadTypes(context.Context) ([]engine.PayloadType, []payloads.Problem, error)
 	Pages(context.Context) ([]engine.Page, error)
 }
 
 // payloadsJSON are the payloads of a chat's active branch.
 type payloadsJSON struct {
-	Chat     engine.Chat           `json:"chat"`
-	Payloads []engine.ShownPayload `json:"payloads"`
+	Chat     chat.Chat           `json:"chat"`
+	Payloads []chat.ShownPayload `json:"payloads"`
 }
 
 func listPayloads(s *Server, w http.ResponseWriter, r *http.Request, ref engine.ChatRef) error {
-	chat, all, err := s.payloads.Payloads(r.Context(), ref)
+	c, all, err := s.payloads.Payloads(r.Context(), ref)
 	if begun, _, ok := s.live.first(ref, err); ok {
-		writeJSON(w, http.StatusOK, payloadsJSON{begun, []engine.ShownPayload{}})
+		writeJSON(w, http.StatusOK, payloadsJSON{begun, []chat.ShownPayload{}})
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	writeJSON(w, http.StatusOK, payloadsJSON{chat, orEmpty(all)})
+	writeJSON(w, http.StatusOK, payloadsJSON{c, orEmpty(all)})
 	return nil
 }
 
 // payloadJSON is a payload, and how it is shown where its type has a renderer.
 type payloadJSON struct {
-	Payload engine.ShownPayload `json:"payload"`
-	Plan    json.RawMessage     `json:"render_plan,omitempty"`
+	Payload chat.ShownPayload `json:"payload"`
+	Plan    json.RawMessage   `json:"render_plan,omitempty"`
 }
 
 func getPayload(s *Server, w http.ResponseWriter, r *http.Request) error {
@@ -69,9 +70,9 @@ type decisionBody struct {
 // decidedJSON is what came of it. Turn is that of the tool which is told, to be
 // followed; a client action in the decision's reaction is the client's to do.
 type decidedJSON struct {
-	Payload engine.ShownPayload `json:"payload"`
-	Again   bool                `json:"again"`
-	Turn    *turnJSON           `json:"turn,omitempty"`
+	Payload chat.ShownPayload `json:"payload"`
+	Again   bool              `json:"again"`
+	Turn    *turnJSON         `json:"turn,omitempty"`
 }
 
 func acceptPayload(s *Server, w http.ResponseWriter, r *http.Request) error {
@@ -118,7 +119,7 @@ type editBody struct {
 
 // editedJSON is a payload after its text was edited.
 type editedJSON struct {
-	Payload engine.ShownPayload `json:"payload"`
+	Payload chat.ShownPayload `json:"payload"`
 }
 
 func editPayload(s *Server, w http.ResponseWriter, r *http.Request) error {
@@ -139,10 +140,10 @@ func editPayload(s *Server, w http.ResponseWriter, r *http.Request) error {
 }
 
 // payloadOf is the payload of a path, with its chat.
-func (s *Server) payloadOf(r *http.Request) (engine.Chat, engine.ShownPayload, error) {
+func (s *Server) payloadOf(r *http.Request) (chat.Chat, chat.ShownPayload, error) {
 	d, err := decidingOf(r)
 	if err != nil {
-		return engine.Chat{}, engine.ShownPayload{}, err
+		return chat.Chat{}, chat.ShownPayload{}, err
 	}
 	return s.payloads.Payload(r.Context(), d)
 }

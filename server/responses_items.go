@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/server/dialect"
@@ -155,11 +156,11 @@ func gist(all []provider.Message) []string {
 			case provider.FilePart:
 				add(string(m.Role), p.Name+p.Text)
 			case provider.ToolCallPart:
-				if strings.HasPrefix(p.Call.Name, engine.ClientToolset+":") {
+				if strings.HasPrefix(p.Call.Name, chat.ClientToolset+":") {
 					add("call", p.Call.ID)
 				}
 			case provider.ToolResultPart:
-				if strings.HasPrefix(p.Result.Name, engine.ClientToolset+":") || m.Role != provider.Assistant {
+				if strings.HasPrefix(p.Result.Name, chat.ClientToolset+":") || m.Role != provider.Assistant {
 					add("result", p.Result.ID+" "+p.Result.Text)
 				}
 			}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/server/dialect"
@@ -46,14 +47,14 @@ func optionsOf(p engine.AnsweredTurn) dialect.Options {
 
 // formsOf returns how the client knows the tools that an answer calls, by the names that the
 // model has for them.
-func formsOf(m engine.Message) map[string]dialect.CallForm {
+func formsOf(m chat.Message) map[string]dialect.CallForm {
 	out := map[string]dialect.CallForm{}
 	for _, p := range m.Parts {
 		var form dialect.CallForm
 		if p.Call == nil || len(p.Call.ClientForm) == 0 || json.Unmarshal(p.Call.ClientForm, &form) != nil {
 			continue
 		}
-		out[strings.TrimPrefix(p.Call.Name, engine.ClientToolset+":")] = form
+		out[strings.TrimPrefix(p.Call.Name, chat.ClientToolset+":")] = form
 	}
 	return out
 }
@@ -164,7 +165,7 @@ func listInputItems(s *Server, w http.ResponseWriter, r *http.Request) error {
 // place, so that they are found again; see storedItems.
 func (s *Server) inputOf(ctx context.Context, turn engine.TurnID, p engine.AnsweredTurn) ([]inputItem, error) {
 	custom := map[string]bool{}
-	if p.Before != "" && slices.ContainsFunc(p.Asked, engine.Message.AnswersCalls) {
+	if p.Before != "" && slices.ContainsFunc(p.Asked, chat.Message.AnswersCalls) {
 		before, err := s.threads.AnsweredTurn(ctx, p.Before)
 		if err != nil {
 			return nil, err
@@ -182,10 +183,10 @@ func (s *Server) inputOf(ctx context.Context, turn engine.TurnID, p engine.Answe
 }
 
 // customCalls returns the ids of an answer's calls of custom tools.
-func customCalls(m engine.Message) map[string]bool {
+func customCalls(m chat.Message) map[string]bool {
 	forms, out := formsOf(m), map[string]bool{}
 	for _, p := range m.Parts {
-		if p.Call != nil && forms[strings.TrimPrefix(p.Call.Name, engine.ClientToolset+":")].Custom {
+		if p.Call != nil && forms[strings.TrimPrefix(p.Call.Name, chat.ClientToolset+":")].Custom {
 			out[p.Call.ID] = true
 		}
 	}
@@ -193,7 +194,7 @@ func customCalls(m engine.Message) map[string]bool {
 }
 
 // itemsOf returns the items that became a message. Their ids are the prefixes of the kinds.
-func itemsOf(m engine.Message, custom map[string]bool) (items []inputItem) {
+func itemsOf(m chat.Message, custom map[string]bool) (items []inputItem) {
 	said := inputItem{ID: "msg", Type: "message", Status: "completed", Role: "user"}
 	for _, part := range m.Parts {
 		switch {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/server/dialect"
 )
 
@@ -182,7 +183,7 @@ func toolRoutes() []route {
 		{op: "get_available_tools", method: http.MethodGet, path: "/api/available-tools", tag: "tools", do: getAvailableTools, gives: toolsJSON{}, summary: "The tools that a turn can be offered now"},
 		{op: "get_tool", method: http.MethodGet, path: "/api/tools/{tool}", tag: "tools", do: getTool, gives: toolJSON{}, summary: "A tool, and how its calls are shown"},
 		{op: "enable_tool", method: http.MethodPost, path: "/api/tools/{tool}/enable", tag: "tools", do: enableTool, body: enableBody{}, takes: jsonBody(), gives: enabledJSON{}, summary: "Switch a tool on or off"},
-		{op: "get_tool_call", method: http.MethodGet, path: "/api/tool-calls/{call}", tag: "tools", do: getToolCall, gives: engine.CallView{}, summary: "A tool call that has ended, whole"},
+		{op: "get_tool_call", method: http.MethodGet, path: "/api/tool-calls/{call}", tag: "tools", do: getToolCall, gives: chat.CallView{}, summary: "A tool call that has ended, whole"},
 		{op: "open_artifact", method: http.MethodPost, path: "/api/tool-calls/{call}/artifact", tag: "tools", do: openArtifact, slow: true, gives: artifactJSON{}, summary: "The page of a call at an address of its own, on another origin, for some minutes"},
 		{op: "get_service", method: http.MethodGet, path: "/api/tool-calls/{call}/service", tag: "tools", do: getService, gives: serviceJSON{}, summary: "Whether the service of a call runs, and why it doesn't"},
 		{op: "restart_service", method: http.MethodPost, path: "/api/tool-calls/{call}/service", tag: "tools", do: restartService, body: restartBody{}, takes: jsonBody(), gives: turnJSON{}, summary: "Make the call of a service anew, as a turn of the chat that asks for approvals as any"},

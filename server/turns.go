@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/provider"
@@ -232,22 +233,22 @@ func (c *turnChoices) choose(req *engine.TurnRequest) error {
 }
 
 // begin starts the turn of a body, and gives a chat without a title its own.
-func (s *Server) begin(r *http.Request, req engine.TurnRequest) (engine.TurnID, engine.Chat, error) {
+func (s *Server) begin(r *http.Request, req engine.TurnRequest) (engine.TurnID, chat.Chat, error) {
 	s.o.Prepare(&req)
-	id, chat, err := s.start(r.Context(), req)
+	id, c, err := s.start(r.Context(), req)
 	if err != nil {
-		return "", engine.Chat{}, err
+		return "", chat.Chat{}, err
 	}
-	if chat.Title == engine.NewTitle && chat.Messages == 0 && req.Title != "" {
-		if _, err := s.chats.RenameChat(r.Context(), engine.ChatRef{ID: chat.ID}, req.Title); err != nil {
-			s.log.Warn("a chat keeps its first title", "chat", chat.ID, "error", clean(err.Error()))
+	if c.Title == engine.NewTitle && c.Messages == 0 && req.Title != "" {
+		if _, err := s.chats.RenameChat(r.Context(), engine.ChatRef{ID: c.ID}, req.Title); err != nil {
+			s.log.Warn("a chat keeps its first title", "chat", c.ID, "error", clean(err.Error()))
 		}
 	}
-	s.log.Info("turn begun", "turn", string(id), "chat", chat.Number, "request_id", requestID(r))
-	return id, chat, nil
+	s.log.Info("turn begun", "turn", string(id), "chat", c.Number, "request_id", requestID(r))
+	return id, c, nil
 }
 
-func (s *Server) turnJSON(id engine.TurnID, chat engine.Chat) turnJSON {
+func (s *Server) turnJSON(id engine.TurnID, chat chat.Chat) turnJSON {
 	return turnJSON{
 		TurnID: string(id), ChatID: chat.ID, ConversationID: chat.Number, Events: "/api/turns/" + string(id) + "/events",
 	}

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/server/dialect"
@@ -122,15 +123,15 @@ func chatAgents(s *Server, w http.ResponseWriter, r *http.Request) error {
 
 // beginThread begins a turn in the chat that a client's own name means, or makes
 // the chat. The name is kept before the turn is shown.
-func (s *Server) beginThread(r *http.Request, name string, req engine.TurnRequest) (engine.TurnID, engine.Chat, error) {
+func (s *Server) beginThread(r *http.Request, name string, req engine.TurnRequest) (engine.TurnID, chat.Chat, error) {
 	done, ok := s.naming.take(name)
 	if !ok {
-		return "", engine.Chat{}, fault.New(fault.Busy, "another message of this conversation is being begun")
+		return "", chat.Chat{}, fault.New(fault.Busy, "another message of this conversation is being begun")
 	}
 	defer done()
 	known, ok, err := s.threads.ThreadChat(r.Context(), name)
 	if err != nil {
-		return "", engine.Chat{}, err
+		return "", chat.Chat{}, err
 	}
 	if ok {
 		req.Chat.ID = known

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 )
@@ -54,23 +55,23 @@ type filesJSON struct {
 
 // stateOfChat is the chat of a path, and a state of it: that of a name such as @-1,
 // of a manifest, of a message or of a tool call. nil is a chat without any.
-func (s *Server) stateOfChat(r *http.Request, name string) (engine.Chat, *engine.Manifest, error) {
+func (s *Server) stateOfChat(r *http.Request, name string) (chat.Chat, *engine.Manifest, error) {
 	ref, err := chatOf(r)
 	if err != nil {
-		return engine.Chat{}, nil, err
+		return chat.Chat{}, nil, err
 	}
-	chat, err := s.chats.FindChat(r.Context(), ref)
+	c, err := s.chats.FindChat(r.Context(), ref)
 	if err != nil {
-		return engine.Chat{}, nil, err
+		return chat.Chat{}, nil, err
 	}
-	if name == "" && chat.ActiveManifest == "" {
-		return chat, nil, nil
+	if name == "" && c.ActiveManifest == "" {
+		return c, nil, nil
 	}
 	if name == "" {
 		name = "@"
 	}
-	m, err := s.files.State(r.Context(), chat, name)
-	return chat, m, err
+	m, err := s.files.State(r.Context(), c, name)
+	return c, m, err
 }
 
 // stateName is the state that a query names.
@@ -193,7 +194,7 @@ type statesJSON struct {
 
 // pending describes the operation that a killed process has left unfinished in a chat's
 // folder. It is empty if there is none.
-func (s *Server) pending(ctx context.Context, chat engine.Chat) (string, error) {
+func (s *Server) pending(ctx context.Context, chat chat.Chat) (string, error) {
 	p, err := s.states.Pending(ctx, chat)
 	if p == nil || err != nil {
 		return "", err
@@ -326,7 +327,7 @@ type restoreBody struct {
 
 // restoredJSON is what was, or would be, brought back.
 type restoredJSON struct {
-	Chat    engine.Chat          `json:"chat"`
+	Chat    chat.Chat            `json:"chat"`
 	Steps   []workspaceStateJSON `json:"steps"`
 	Before  string               `json:"before,omitempty"` // manifest ids
 	After   string               `json:"after,omitempty"`

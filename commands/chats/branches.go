@@ -15,6 +15,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/commands/workspace"
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 )
 
@@ -79,7 +80,7 @@ func runBranches(ctx context.Context, rt *workbench.Runtime, arg, output string)
 	return listBranches(rt, chat, branches)
 }
 
-func listBranches(rt *workbench.Runtime, chat engine.Chat, branches []engine.Branch) error {
+func listBranches(rt *workbench.Runtime, chat chat.Chat, branches []engine.Branch) error {
 	out := rt.Streams.Out
 	now, dim := time.Now(), out.Style().Dim
 	table := term.NewTable(out, term.Column{Title: "branch", Right: true}, term.Column{Title: "at", Right: true},
@@ -191,7 +192,7 @@ func runSwitch(ctx context.Context, rt *workbench.Runtime, o switchOptions) erro
 }
 
 // message is the message that the branch argument means.
-func (o switchOptions) message(chat engine.Chat, branches []engine.Branch) (string, error) {
+func (o switchOptions) message(chat chat.Chat, branches []engine.Branch) (string, error) {
 	if cmdline.IsULID(o.branch) {
 		return o.branch, nil
 	}

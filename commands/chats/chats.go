@@ -13,6 +13,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/chat"
 )
 
 type listOptions struct {
@@ -130,8 +131,8 @@ that was used last. What is longer than the terminal goes through PAGER.`,
 
 // chatsJSON is what `chats list --output json` prints.
 type chatsJSON struct {
-	SchemaVersion int           `json:"schema_version"`
-	Chats         []engine.Chat `json:"chats"`
+	SchemaVersion int         `json:"schema_version"`
+	Chats         []chat.Chat `json:"chats"`
 	// Next is what --after goes on with, where there are more.
 	Next int64 `json:"next,omitempty"`
 }
@@ -166,9 +167,9 @@ func runChatsList(ctx context.Context, rt *workbench.Runtime, o listOptions) err
 	return nil
 }
 
-func printChats(rt *workbench.Runtime, chats []engine.Chat, next int64) error {
+func printChats(rt *workbench.Runtime, chats []chat.Chat, next int64) error {
 	if chats == nil {
-		chats = []engine.Chat{}
+		chats = []chat.Chat{}
 	}
 	return workbench.PrintJSON(rt, chatsJSON{workbench.OutputVersion, chats, next})
 }
@@ -220,7 +221,7 @@ func listDeleted(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine,
 }
 
 // listChats prints a table for a person, and every column for a program.
-func listChats(out *term.Output, chats []engine.Chat) {
+func listChats(out *term.Output, chats []chat.Chat) {
 	now, style := time.Now(), out.Style()
 	narrow := out.IsTerminal() && out.Width() < show.RoomForAll
 	columns := []term.Column{{Title: "chat", Right: true}, {Title: "title", Cut: true}}

@@ -23,6 +23,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/transcript"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 )
 
@@ -173,7 +174,7 @@ type exporter struct {
 }
 
 // each reads the chats one after the other.
-func (x *exporter) each(ctx context.Context, refs []engine.ChatRef, use func(*engine.ChatDocument, transcript.Options) error) error {
+func (x *exporter) each(ctx context.Context, refs []engine.ChatRef, use func(*chat.Document, transcript.Options) error) error {
 	status := x.rt.Streams.Status()
 	defer status.Clear()
 	var left error // what became of the last chat that was left out
@@ -203,10 +204,10 @@ func (x *exporter) each(ctx context.Context, refs []engine.ChatRef, use func(*en
 }
 
 func (x *exporter) to(ctx context.Context, w io.Writer, refs []engine.ChatRef) error {
-	return x.each(ctx, refs, func(doc *engine.ChatDocument, o transcript.Options) error { return x.write(w, doc, o) })
+	return x.each(ctx, refs, func(doc *chat.Document, o transcript.Options) error { return x.write(w, doc, o) })
 }
 
-func (x *exporter) write(w io.Writer, doc *engine.ChatDocument, o transcript.Options) error {
+func (x *exporter) write(w io.Writer, doc *chat.Document, o transcript.Options) error {
 	switch x.o.format {
 	case "html":
 		return transcript.HTML(w, doc, o)
@@ -222,7 +223,7 @@ func (x *exporter) write(w io.Writer, doc *engine.ChatDocument, o transcript.Opt
 	if err := enc.Encode(doc); err != nil {
 		return err
 	}
-	if b.Len() > engine.MaxDocument {
+	if b.Len() > chat.MaxDocument {
 		return &tooLargeError{chat: doc.Chat.Number, size: b.Len()}
 	}
 	_, err := w.Write(b.Bytes())
@@ -237,7 +238,7 @@ type tooLargeError struct {
 }
 
 func (e *tooLargeError) Error() string {
-	return fmt.Sprintf("chat %d has %d MB as JSON; chats import reads up to %d MB of a chat", e.chat, e.size>>20, engine.MaxDocument>>20)
+	return fmt.Sprintf("chat %d has %d MB as JSON; chats import reads up to %d MB of a chat", e.chat, e.size>>20, chat.MaxDocument>>20)
 }
 
 // Unwrap makes it a fault with a next step.
@@ -264,7 +265,7 @@ func (x *exporter) toFolder(ctx context.Context, refs []engine.ChatRef) error {
 		return fault.Wrap(fault.Failed, "make the folder "+x.o.dir, err)
 	}
 	n := 0
-	err := x.each(ctx, refs, func(doc *engine.ChatDocument, o transcript.Options) error {
+	err := x.each(ctx, refs, func(doc *chat.Document, o transcript.Options) error {
 		n++
 		path := filepath.Join(x.o.dir, exportName(doc.Chat, x.o.format))
 		return newfile.WriteWhole(x.rt.Temporaries(), path, func(w io.Writer) error { return x.write(w, doc, o) })
@@ -280,7 +281,7 @@ const nameLength = 50
 
 // exportName is a chat's file: its number, and what its title has of letters
 // and digits.
-func exportName(c engine.Chat, format string) string {
+func exportName(c chat.Chat, format string) string {
 	words := strings.FieldsFunc(strings.ToLower(c.Title), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	name := []rune(strings.Join(slices.Insert(words, 0, strconv.FormatInt(c.Number, 10)), "-"))
 	ext := map[string]string{"markdown": ".md", "json": ".json", "html": ".html"}[format]

@@ -16,6 +16,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 )
 
@@ -104,13 +105,13 @@ type importer struct {
 	passes        int // over the files
 	total         int // documents in them, once they were counted
 	kept, skipped int
-	last          engine.Chat
+	last          chat.Chat
 }
 
 // documents yields all chats of the files. The first pass reports what is left
 // out of them.
-func (in *importer) documents() iter.Seq2[*engine.ChatDocument, error] {
-	return func(yield func(*engine.ChatDocument, error) bool) {
+func (in *importer) documents() iter.Seq2[*chat.Document, error] {
+	return func(yield func(*chat.Document, error) bool) {
 		first, n := in.passes == 0, 0
 		in.passes++
 		for _, file := range in.files {
@@ -127,15 +128,15 @@ func (in *importer) documents() iter.Seq2[*engine.ChatDocument, error] {
 	}
 }
 
-func (in *importer) documentsIn(file importFile, notice bool) iter.Seq2[*engine.ChatDocument, error] {
-	return func(yield func(*engine.ChatDocument, error) bool) {
+func (in *importer) documentsIn(file importFile, notice bool) iter.Seq2[*chat.Document, error] {
+	return func(yield func(*chat.Document, error) bool) {
 		f, err := file.open()
 		if err != nil {
 			yield(nil, err)
 			return
 		}
 		defer f.Close() // it was only read
-		for r := engine.NewDocumentReader(f); ; {
+		for r := chat.NewDocumentReader(f); ; {
 			doc, notes, err := r.Next()
 			if errors.Is(err, io.EOF) {
 				return

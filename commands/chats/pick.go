@@ -10,6 +10,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 )
 
@@ -40,10 +41,10 @@ func Ref(ctx context.Context, eng *engine.Engine, arg string) (engine.ChatRef, e
 
 // namedChats finds the chats that arguments name by number, range of numbers
 // (3-7) or id. In a range there may be gaps.
-func namedChats(ctx context.Context, eng *engine.Engine, args []string, path string) ([]engine.Chat, error) {
-	var out []engine.Chat
+func namedChats(ctx context.Context, eng *engine.Engine, args []string, path string) ([]chat.Chat, error) {
+	var out []chat.Chat
 	seen := map[string]bool{}
-	add := func(chats ...engine.Chat) {
+	add := func(chats ...chat.Chat) {
 		for _, c := range chats {
 			if !seen[c.ID] {
 				seen[c.ID], out = true, append(out, c)
@@ -85,7 +86,7 @@ func namedChats(ctx context.Context, eng *engine.Engine, args []string, path str
 }
 
 // chatWords names a chat in a sentence: chat 3, "why is the sky blue?".
-func chatWords(c engine.Chat) string {
+func chatWords(c chat.Chat) string {
 	return fmt.Sprintf("chat %d, %q", c.Number, term.Clean(c.Title))
 }
 
@@ -93,7 +94,7 @@ func chatWords(c engine.Chat) string {
 const mostNamed = 12
 
 // chatsQuestion asks about chats, each with its title and how much is in it.
-func chatsQuestion(verb string, chats []engine.Chat, after string) string {
+func chatsQuestion(verb string, chats []chat.Chat, after string) string {
 	if len(chats) == 1 {
 		return fmt.Sprintf("%s %s, %s%s?", verb, chatWords(chats[0]), term.Count(chats[0].Messages, "message", "messages"), after)
 	}

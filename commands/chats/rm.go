@@ -15,6 +15,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 )
 
@@ -81,7 +82,7 @@ func runChatsRm(ctx context.Context, rt *workbench.Runtime, o rmOptions) error {
 }
 
 // numberList writes numbers as arguments.
-func numberList(chats []engine.Chat) string {
+func numberList(chats []chat.Chat) string {
 	out := make([]string, len(chats))
 	for i, c := range chats {
 		out[i] = strconv.FormatInt(c.Number, 10)
@@ -125,7 +126,7 @@ func runChatsRestore(ctx context.Context, rt *workbench.Runtime, wanted []int64)
 		return err
 	}
 	for _, n := range wanted {
-		if slices.ContainsFunc(deleted, func(c engine.Chat) bool { return c.Number == n }) {
+		if slices.ContainsFunc(deleted, func(c chat.Chat) bool { return c.Number == n }) {
 			continue
 		}
 		if _, err := eng.FindChat(ctx, engine.ChatRef{Number: n}); err != nil {
@@ -208,18 +209,18 @@ func runChatsPurge(ctx context.Context, rt *workbench.Runtime, o rmOptions) erro
 }
 
 // deletedChats finds deleted chats by their numbers; without any it is all.
-func deletedChats(ctx context.Context, eng *engine.Engine, args []string) ([]engine.Chat, error) {
+func deletedChats(ctx context.Context, eng *engine.Engine, args []string) ([]chat.Chat, error) {
 	all, err := eng.DeletedChats(ctx)
 	if err != nil || len(args) == 0 {
 		return all, err
 	}
-	var out []engine.Chat
+	var out []chat.Chat
 	for _, arg := range args {
 		n, ok := cmdline.ChatNumber(arg)
 		if !ok {
 			return nil, cmdline.Usagef("fettle chats purge 1", "%s is no chat's number", cmdline.ShellWord(arg))
 		}
-		i := slices.IndexFunc(all, func(c engine.Chat) bool { return c.Number == n })
+		i := slices.IndexFunc(all, func(c chat.Chat) bool { return c.Number == n })
 		if i < 0 {
 			hints := []string{"fettle chats list --deleted"}
 			if _, err := eng.FindChat(ctx, engine.ChatRef{Number: n}); err == nil {

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"github.com/fettle-cli/fettle/internal/harmless"
 	"github.com/fettle-cli/fettle/internal/nearest"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 	"go.yaml.in/yaml/v4"
 )
 
@@ -52,7 +52,7 @@ func showName(name string, free bool) string {
 	if rs := []rune(name); len(rs) > maxName {
 		name = string(rs[:maxName]) + "…"
 	}
-	return redactWords(harmless.Mask(name))
+	return redactWords(sanitize.Mask(name))
 }
 
 // maxName is how many characters of a name a message shows; model names are
@@ -276,7 +276,7 @@ func describe(n *yaml.Node, hide bool) string {
 	case hide:
 		return ""
 	}
-	return mask(harmless.Mask(n.Value), false)
+	return mask(sanitize.Mask(n.Value), false)
 }
 
 // mapping goes through a mapping: each name once, each a plain text and, where

@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/fettle-cli/fettle/internal/harmless"
 	"github.com/fettle-cli/fettle/internal/needtest"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 // Each file of testdata/errors is wrong; the golden file beside it is what
@@ -109,7 +109,7 @@ func TestHostileYAML(t *testing.T) {
 func checkPrintable(t *testing.T, text string) {
 	t.Helper()
 	for _, line := range strings.Split(text, "\n") {
-		if harmless.Mask(line) != line {
+		if sanitize.Mask(line) != line {
 			t.Errorf("a message holds what can drive a terminal: %q", line)
 		}
 	}

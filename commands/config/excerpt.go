@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/text/width"
 
-	"github.com/fettle-cli/fettle/internal/harmless"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 // source is the text of one file, for places and excerpts.
@@ -55,7 +55,7 @@ func (s *source) excerpt(line, column, width int, hide bool) string {
 	if strings.TrimSpace(raw) == "" || column < 1 || len(raw) > maxExcerptLine {
 		return ""
 	}
-	text := []rune(mask(harmless.Mask(raw), hide || s.private(line)))
+	text := []rune(mask(sanitize.Mask(raw), hide || s.private(line)))
 	at := min(column-1, len(text))
 	start := 0
 	for columns(text) > excerptWidth && columns(text[start:at]) > excerptBefore {
@@ -125,7 +125,7 @@ func mask(line string, hide bool) string {
 
 // Redact makes a line of someone else's text fit to be shown: printable, and
 // without what may be a key. It rather leaves out too much.
-func Redact(line string) string { return mask(harmless.Mask(line), false) }
+func Redact(line string) string { return mask(sanitize.Mask(line), false) }
 
 // cutName leaves out what follows the first word of a name: names are words,
 // and a key that stands where a name should may have several.
@@ -194,7 +194,7 @@ func mixed(word string) bool {
 // shown quotes a value for a message: short, printable, without keys.
 func shown(value string) string {
 	// Ten bytes a character are more than what is shown can take.
-	rs := []rune(mask(harmless.Mask(value[:min(len(value), 10*maxFound)]), false))
+	rs := []rune(mask(sanitize.Mask(value[:min(len(value), 10*maxFound)]), false))
 	if len(rs) > maxFound {
 		rs = append(rs[:maxFound], '…')
 	}

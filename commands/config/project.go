@@ -10,7 +10,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
-	"github.com/fettle-cli/fettle/internal/harmless"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 // What a trusted project's file may do beyond holding data; the reasons are
@@ -123,14 +123,14 @@ func (d *decoder) hold(f field, does string) *layer {
 	case does == grantsKey || does == grantsHeader:
 		g.Text = f.label + ": " + redacted
 	case f.node.Kind == yaml.ScalarNode:
-		g.Text = f.label + ": " + harmless.Mask(f.node.Value)
+		g.Text = f.label + ": " + sanitize.Mask(f.node.Value)
 		g.lines = d.visible(f.node)
 	default:
 		var values []string
 		var nodes []*yaml.Node
 		for _, n := range f.node.Content {
 			if n = d.resolve(n); n != nil {
-				values, nodes = append(values, harmless.Mask(n.Value)), append(nodes, n)
+				values, nodes = append(values, sanitize.Mask(n.Value)), append(nodes, n)
 			}
 		}
 		g.Text = f.label + ": [" + strings.Join(values, ", ") + "]"
@@ -179,7 +179,7 @@ func (p *fileParts) showLines() {
 			continue
 		}
 		for n := g.Line; n <= last; n++ {
-			g.Lines = append(g.Lines, harmless.Mask(p.src.line(n)))
+			g.Lines = append(g.Lines, sanitize.Mask(p.src.line(n)))
 		}
 	}
 	slices.SortStableFunc(p.grants, func(a, b Grant) int {

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/toolset/bundle"
 	"github.com/fettle-cli/fettle/toolset/gallery"
@@ -48,7 +49,7 @@ func (d *demo) agentsScene(ctx context.Context) error {
 }
 
 // agentsEnd says what was seen, what was kept, and what to try next.
-func (d *demo) agentsEnd(chat engine.Chat) {
+func (d *demo) agentsEnd(chat chat.Chat) {
 	d.rt.Streams.Err.Printf("\n")
 	var steps []step
 	if d.recorded {

@@ -12,6 +12,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/internal/nearest"
@@ -133,7 +134,7 @@ func Open(ctx context.Context, rt *workbench.Runtime, cfg *config.Config) (*engi
 }
 
 // ask asks one question of the demo and shows the turn.
-func (d *demo) ask(ctx context.Context, req engine.TurnRequest, recording string) (engine.Chat, error) {
+func (d *demo) ask(ctx context.Context, req engine.TurnRequest, recording string) (chat.Chat, error) {
 	d.rt.NameModels(d.o.model)
 	if req.Model = d.o.model; d.recorded {
 		req.Model = recording
@@ -143,7 +144,7 @@ func (d *demo) ask(ctx context.Context, req engine.TurnRequest, recording string
 	req.MaxSteps, req.Timeout = d.cfg.Limits.MaxTurns, d.cfg.Limits.Timeout
 	id, err := d.eng.Start(ctx, req)
 	if err != nil {
-		return engine.Chat{}, err
+		return chat.Chat{}, err
 	}
 	chat, _ := d.eng.TurnChat(id)
 	v := follow.NewText(d.rt, follow.Options{Verbose: true}, nil)

@@ -7,6 +7,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/demodata"
 	"github.com/fettle-cli/fettle/commands/workspace"
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 )
 
@@ -40,7 +41,7 @@ func (d *demo) filesScene(ctx context.Context) error {
 }
 
 // takeBack shows undo and redo on the file that was just written.
-func (d *demo) takeBack(ctx context.Context, chat engine.Chat) error {
+func (d *demo) takeBack(ctx context.Context, chat chat.Chat) error {
 	for _, s := range []struct {
 		verb, past string
 		do         workspace.StepFunc
@@ -56,7 +57,7 @@ func (d *demo) takeBack(ctx context.Context, chat engine.Chat) error {
 	return nil
 }
 
-func (d *demo) filesEnd(chat engine.Chat) {
+func (d *demo) filesEnd(chat chat.Chat) {
 	d.rt.Streams.Err.Printf("\n")
 	var steps []step
 	if d.o.keep {

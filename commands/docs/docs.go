@@ -14,6 +14,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/provider"
 )
 
@@ -151,7 +152,7 @@ taken once: a document is replaced by removing it first.`,
 				return err
 			}
 			if c.IsSet("name") {
-				if err := engine.CheckDocumentName(o.name); err != nil {
+				if err := chat.CheckDocumentName(o.name); err != nil {
 					return cmdline.Usagef(path+" --name guide FILE", "--name: %v", err)
 				}
 			}
@@ -204,7 +205,7 @@ func runAdd(ctx context.Context, rt *workbench.Runtime, o addOptions) error {
 // newDocument makes a document of what was read of a file.
 func newDocument(p provider.Part, name string) engine.NewDocument {
 	if name == "" {
-		name = engine.DocumentName(p.Name)
+		name = chat.DocumentName(p.Name)
 	}
 	if p.Kind == provider.ImagePart {
 		return engine.NewDocument{Name: name, MIME: p.MIME, Data: p.Data}

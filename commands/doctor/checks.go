@@ -110,7 +110,7 @@ func (v *visit) dataDirectory(ctx context.Context) []machine.Result {
 	if err != nil {
 		return []machine.Result{failedResult(data, err)}
 	}
-	eng := engine.New(engine.Options{DataDir: dirs.Data})
+	eng := engine.NewStore(engine.StoreOptions{DataDir: dirs.Data})
 	h := eng.Health(ctx)
 	left, err := eng.Leftovers(ctx)
 	if err := errors.Join(h.Err, err, eng.Close()); err != nil {

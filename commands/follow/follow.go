@@ -11,6 +11,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/usage"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/server/client"
@@ -22,7 +23,7 @@ type View interface {
 	Status(text string)
 	Clear()
 	// Began takes the chat, once the question is accepted.
-	Began(engine.Chat)
+	Began(chat.Chat)
 	// Show takes each event in order.
 	Show(event.Event)
 	// End prints what is left to print when the turn has ended.
@@ -138,8 +139,8 @@ func faultOf(e event.Error) *fault.Fault {
 
 // progress is what views need to know of a turn besides what they show.
 type progress struct {
-	chat engine.Chat // with the number and the model, from the beginning
-	kept bool        // the chat stays: a model was asked, or the question is its first
+	chat chat.Chat // with the number and the model, from the beginning
+	kept bool      // the chat stays: a model was asked, or the question is its first
 	last event.Body
 	// first is set for the question that begins a chat, which is kept however the
 	// turn ends.
@@ -159,7 +160,7 @@ func (p *progress) failure(e event.Error) *fault.Fault {
 }
 
 // Began takes the chat, once the question is accepted.
-func (p *progress) Began(c engine.Chat) { p.chat = c }
+func (p *progress) Began(c chat.Chat) { p.chat = c }
 
 func (p *progress) note(e event.Event) {
 	p.last = e.Body

@@ -10,6 +10,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/usage"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/provider"
 )
@@ -25,9 +26,9 @@ type Events struct {
 func NewEvents(rt *workbench.Runtime) *Events { return &Events{rt: rt} }
 
 // Status does nothing, as Clear and Began: events are all that is printed.
-func (v *Events) Status(string)     {}
-func (v *Events) Clear()            {}
-func (v *Events) Began(engine.Chat) {}
+func (v *Events) Status(string)   {}
+func (v *Events) Clear()          {}
+func (v *Events) Began(chat.Chat) {}
 
 // Show prints an event.
 func (v *Events) Show(e event.Event) {

@@ -11,6 +11,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/server/client"
 )
@@ -20,7 +21,7 @@ type warned struct{ client.Turns }
 
 func (warned) Cancel(context.Context, engine.TurnID) error { return nil }
 
-func (warned) TurnChat(engine.TurnID) (engine.Chat, bool) { return engine.Chat{}, false }
+func (warned) TurnChat(engine.TurnID) (chat.Chat, bool) { return chat.Chat{}, false }
 
 func (warned) SyncTime(engine.TurnID) time.Duration { return 0 }
 

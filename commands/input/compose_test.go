@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fettle-cli/fettle/internal/harmless"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 func TestCompose(t *testing.T) {
@@ -66,7 +66,7 @@ func FuzzDecode(f *testing.F) {
 			if bad.at < 0 || bad.at >= int64(max(len(raw), 1)) || bad.why == "" {
 				t.Errorf("%+v for %d bytes", bad, len(raw))
 			}
-			if msg := binaryFault("x", "x", raw, bad).Msg; msg != harmless.Mask(msg) {
+			if msg := binaryFault("x", "x", raw, bad).Msg; msg != sanitize.Mask(msg) {
 				t.Errorf("the message %q isn't printable", msg)
 			}
 			return

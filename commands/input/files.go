@@ -11,8 +11,8 @@ import (
 
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
-	"github.com/fettle-cli/fettle/internal/harmless"
 	"github.com/fettle-cli/fettle/internal/nearest"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 // Files reads what -f names: text files and folders as file parts, images as
@@ -101,14 +101,14 @@ func (b *batch) addFile(ctx context.Context, name string) error {
 	told := false // once, whether it is the open or the read that waits
 	waiting := func(int64) {
 		if !told {
-			b.o.notice("waiting for %s", harmless.Mask(name))
+			b.o.notice("waiting for %s", sanitize.Mask(name))
 		}
 		told = true
 	}
 	f, err := openFile(ctx, name, func() { waiting(0) })
 	if err != nil {
 		if ctx.Err() != nil {
-			return fmt.Errorf("read %s: %w", harmless.Mask(name), context.Cause(ctx))
+			return fmt.Errorf("read %s: %w", sanitize.Mask(name), context.Cause(ctx))
 		}
 		return missing(name, err)
 	}
@@ -116,9 +116,9 @@ func (b *batch) addFile(ctx context.Context, name string) error {
 	class := classify(f)
 	switch class {
 	case terminal:
-		return fault.New(fault.Usage, harmless.Mask(name)+" is a terminal, which is never read")
+		return fault.New(fault.Usage, sanitize.Mask(name)+" is a terminal, which is never read")
 	case folder:
-		return fault.New(fault.Usage, harmless.Mask(name)+" has become a folder while it was read")
+		return fault.New(fault.Usage, sanitize.Mask(name)+" has become a folder while it was read")
 	}
 	// Of a regular file the beginning tells which limit holds, before the rest
 	// is read; what comes through a pipe is judged once it is here.
@@ -131,8 +131,8 @@ func (b *batch) addFile(ctx context.Context, name string) error {
 		}
 	}
 	s := source{
-		name: harmless.Mask(name), limit: limit, class: class, waiting: waiting, silence: b.o.silence,
-		tooLarge: func(known int64) error { return tooLarge(harmless.Mask(name), known, limit, image) },
+		name: sanitize.Mask(name), limit: limit, class: class, waiting: waiting, silence: b.o.silence,
+		tooLarge: func(known int64) error { return tooLarge(sanitize.Mask(name), known, limit, image) },
 	}
 	if class != regular {
 		s.limit = max(limit, MaxImage)
@@ -146,7 +146,7 @@ func (b *batch) addFile(ctx context.Context, name string) error {
 
 // addContent makes a part of what was read. path is empty for standard input.
 func (b *batch) addContent(name, path string, raw []byte, textLimit int64) error {
-	shown := harmless.Mask(name)
+	shown := sanitize.Mask(name)
 	if mime := imageType(raw); mime != "" {
 		if len(raw) > MaxImage {
 			return tooLarge(shown, int64(len(raw)), MaxImage, true)
@@ -167,7 +167,7 @@ func (b *batch) addContent(name, path string, raw []byte, textLimit int64) error
 		return binaryFault(shown, path, raw, bad)
 	}
 	b.o.noteMended(shown, replaced)
-	return b.put(provider.Part{Kind: provider.FilePart, Name: harmless.Mask(name), Text: string(text)})
+	return b.put(provider.Part{Kind: provider.FilePart, Name: sanitize.Mask(name), Text: string(text)})
 }
 
 func (b *batch) put(p provider.Part) error {
@@ -207,7 +207,7 @@ const maxNames = 10_000
 // missing says why a file can't be opened and, where it isn't there, what its
 // folder has instead.
 func missing(name string, err error) error {
-	shown := harmless.Mask(name)
+	shown := sanitize.Mask(name)
 	if !errors.Is(err, fs.ErrNotExist) {
 		f := fault.New(fault.Usage, fmt.Sprintf("%s can't be read: %v", shown, reason(err)))
 		f.Err = err
@@ -224,7 +224,7 @@ func missing(name string, err error) error {
 	}
 	if near := nearest.Of(base, list(dir)); near != "" {
 		near = filepath.Join(filepath.Dir(name), near)
-		f.Msg += "; did you mean " + harmless.Mask(near) + "?"
+		f.Msg += "; did you mean " + sanitize.Mask(near) + "?"
 		f.Hints = []string{"fettle ask -f " + quote(near) + " …"}
 	}
 	if strings.ContainsAny(base, "*?[") {

@@ -14,7 +14,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
-	"github.com/fettle-cli/fettle/internal/harmless"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 const (
@@ -60,10 +60,10 @@ func (b *batch) addFolder(ctx context.Context, name string) error {
 		return w.tooMuch(name)
 	}
 	if len(w.skipped) > 0 {
-		b.o.notice("%s: left out %s", harmless.Mask(name), some(w.skipped))
+		b.o.notice("%s: left out %s", sanitize.Mask(name), some(w.skipped))
 	}
 	if len(w.parts) == 0 {
-		return fault.New(fault.Usage, harmless.Mask(name)+" has no text files")
+		return fault.New(fault.Usage, sanitize.Mask(name)+" has no text files")
 	}
 	for _, p := range w.parts {
 		if err := b.put(p); err != nil {
@@ -76,10 +76,10 @@ func (b *batch) addFolder(ctx context.Context, name string) error {
 // visit is called for each entry, in the order of their names.
 func (w *walk) visit(name string, d fs.DirEntry, err error) error {
 	if w.ctx.Err() != nil {
-		return fmt.Errorf("read %s: %w", harmless.Mask(w.name), context.Cause(w.ctx))
+		return fmt.Errorf("read %s: %w", sanitize.Mask(w.name), context.Cause(w.ctx))
 	}
 	if w.entries++; w.entries > maxEntries {
-		return fault.New(fault.Usage, fmt.Sprintf("%s has more than %d entries, the limit", harmless.Mask(w.name), maxEntries),
+		return fault.New(fault.Usage, fmt.Sprintf("%s has more than %d entries, the limit", sanitize.Mask(w.name), maxEntries),
 			"fettle ask -f DIR …   with a folder further down")
 	}
 	if name != "." && path.Base(name) == ".git" {
@@ -105,7 +105,7 @@ func (w *walk) visit(name string, d fs.DirEntry, err error) error {
 }
 
 func (w *walk) skip(name, why string) {
-	w.skipped = append(w.skipped, harmless.Mask(name)+" ("+why+")")
+	w.skipped = append(w.skipped, sanitize.Mask(name)+" ("+why+")")
 }
 
 // file reads one file if it is text and fits.
@@ -152,7 +152,7 @@ func (w *walk) file(name string) error {
 		return nil
 	}
 	w.bytes += int64(len(raw))
-	w.parts = append(w.parts, provider.Part{Kind: provider.FilePart, Name: harmless.Mask(path.Join(w.name, name)), Text: string(text)})
+	w.parts = append(w.parts, provider.Part{Kind: provider.FilePart, Name: sanitize.Mask(path.Join(w.name, name)), Text: string(text)})
 	return nil
 }
 
@@ -174,15 +174,15 @@ func (w *walk) tooMuch(name string) error {
 	var names []string
 	for _, l := range w.over {
 		bytes += l.size
-		names = append(names, fmt.Sprintf("%s (%s)", harmless.Mask(l.name), size(l.size)))
+		names = append(names, fmt.Sprintf("%s (%s)", sanitize.Mask(l.name), size(l.size)))
 	}
-	msg := fmt.Sprintf("%s holds more than %s of text, the limit", harmless.Mask(name), size(w.limit))
+	msg := fmt.Sprintf("%s holds more than %s of text, the limit", sanitize.Mask(name), size(w.limit))
 	hints := []string{
 		"fettle ask -f DIR …   with a folder further down, or -f once for each file",
 		raise("limits.file_bytes", "FETTLE_LIMITS_FILE_BYTES", w.bytes+bytes),
 	}
 	if len(w.parts) >= w.room {
-		msg = fmt.Sprintf("%s holds more than %d text files, the limit of one question", harmless.Mask(name), MaxFiles)
+		msg = fmt.Sprintf("%s holds more than %d text files, the limit of one question", sanitize.Mask(name), MaxFiles)
 		hints = hints[:1]
 	}
 	return &fault.Fault{Code: fault.Usage, Msg: msg, Hints: hints, Detail: []string{

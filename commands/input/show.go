@@ -5,12 +5,12 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/fettle-cli/fettle/internal/harmless"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 // quote writes a name as one word of a shell's command line.
 func quote(name string) string {
-	name = harmless.Mask(name)
+	name = sanitize.Mask(name)
 	if strings.HasPrefix(name, "-") {
 		name = "./" + name
 	}

@@ -13,15 +13,16 @@ import (
 	"github.com/fettle-cli/fettle/commands/tools"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/permission"
 )
 
 // decidedJSON is what `payloads accept` and `reject` print with -o json.
 type decidedJSON struct {
-	SchemaVersion int                 `json:"schema_version"`
-	Chat          int64               `json:"chat"`
-	ChatID        string              `json:"chat_id"`
-	Payload       engine.ShownPayload `json:"payload"`
+	SchemaVersion int               `json:"schema_version"`
+	Chat          int64             `json:"chat"`
+	ChatID        string            `json:"chat_id"`
+	Payload       chat.ShownPayload `json:"payload"`
 	// Again says that the same was decided before.
 	Again bool `json:"again"`
 	// Call is the call of the tool that was told; nil where none is.

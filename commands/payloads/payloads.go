@@ -15,16 +15,17 @@ import (
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/payloads"
 )
 
 // listJSON is what `payloads list --output json` prints.
 type listJSON struct {
-	SchemaVersion int                   `json:"schema_version"`
-	Chat          int64                 `json:"chat"`
-	ChatID        string                `json:"chat_id"`
-	Payloads      []engine.ShownPayload `json:"payloads"`
+	SchemaVersion int                 `json:"schema_version"`
+	Chat          int64               `json:"chat"`
+	ChatID        string              `json:"chat_id"`
+	Payloads      []chat.ShownPayload `json:"payloads"`
 }
 
 // payloadJSON is what `payloads show --output json` prints.
@@ -32,7 +33,7 @@ type payloadJSON struct {
 	SchemaVersion int    `json:"schema_version"`
 	Chat          int64  `json:"chat"`
 	ChatID        string `json:"chat_id"`
-	engine.ShownPayload
+	chat.ShownPayload
 }
 
 // typesJSON is what `payloads types --output json` prints.
@@ -100,18 +101,18 @@ func runList(ctx context.Context, rt *workbench.Runtime, ref engine.ChatRef, out
 	if err != nil {
 		return err
 	}
-	chat, all, err := eng.Payloads(ctx, ref)
+	c, all, err := eng.Payloads(ctx, ref)
 	if err != nil {
 		return err
 	}
 	if output == "json" {
 		if all == nil {
-			all = []engine.ShownPayload{}
+			all = []chat.ShownPayload{}
 		}
-		return workbench.PrintJSON(rt, listJSON{workbench.OutputVersion, chat.Number, chat.ID, all})
+		return workbench.PrintJSON(rt, listJSON{workbench.OutputVersion, c.Number, c.ID, all})
 	}
 	if len(all) == 0 {
-		rt.Notice(fmt.Sprintf("chat %d has no payloads", chat.Number))
+		rt.Notice(fmt.Sprintf("chat %d has no payloads", c.Number))
 		return nil
 	}
 	out := rt.Streams.Out
@@ -213,7 +214,7 @@ func runShow(ctx context.Context, rt *workbench.Runtime, o pickOptions) error {
 }
 
 // becameOf says what a person did with a payload, or can do.
-func becameOf(p engine.ShownPayload, chat int64) string {
+func becameOf(p chat.ShownPayload, chat int64) string {
 	d := p.Decision
 	if d == nil {
 		foot := show.DecisionFoot(p.Payload, p.Number)

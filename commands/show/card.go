@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/commands/term"
-	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/provider"
 )
 
@@ -254,7 +254,7 @@ func CardName(p provider.Payload) string {
 }
 
 // DecisionWords returns a decision in words, or that the payload's text was edited.
-func DecisionWords(d engine.PayloadDecision) string {
+func DecisionWords(d chat.PayloadDecision) string {
 	if d.Decision == "" {
 		return EditWords(d.Edits[len(d.Edits)-1])
 	}
@@ -266,4 +266,4 @@ func DecisionWords(d engine.PayloadDecision) string {
 }
 
 // EditWords returns when the user edited the text of a payload.
-func EditWords(e engine.PayloadEdit) string { return "edited " + term.Ago(time.Now(), e.At) }
+func EditWords(e chat.PayloadEdit) string { return "edited " + term.Ago(time.Now(), e.At) }

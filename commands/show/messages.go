@@ -9,6 +9,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/term/markdown"
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/provider"
 )
 
@@ -34,11 +35,11 @@ func ShowChat(out *term.Output, conv engine.Conversation) {
 		facts = append(facts, fmt.Sprintf("forked from chat %d", c.ForkedFrom.Number))
 	}
 	ShowLabel(out, strings.Join(facts, " · "))
-	decided := map[string]engine.PayloadDecision{}
+	decided := map[string]chat.PayloadDecision{}
 	for _, d := range conv.Decisions {
 		decided[d.PayloadID] = d
 	}
-	apps := map[string][]engine.ToolCall{}
+	apps := map[string][]chat.ToolCall{}
 	for _, a := range conv.AppCalls {
 		apps[a.MessageID] = append(apps[a.MessageID], a)
 	}
@@ -62,7 +63,7 @@ func ShowChat(out *term.Output, conv engine.Conversation) {
 }
 
 // ShowMessage prints a message, with what was decided about its payloads.
-func ShowMessage(out *term.Output, m engine.Message, decided map[string]engine.PayloadDecision) {
+func ShowMessage(out *term.Output, m chat.Message, decided map[string]chat.PayloadDecision) {
 	results := map[string]*provider.ToolResult{}
 	for _, p := range m.Parts {
 		if p.Result != nil {
@@ -155,13 +156,13 @@ func ShowText(out *term.Output, text string, role provider.Role) {
 }
 
 // showEnd says why an answer is not whole, and what was remarked on it.
-func showEnd(out *term.Output, m engine.Message) {
+func showEnd(out *term.Output, m chat.Message) {
 	style := out.Style()
 	for _, note := range m.Notes {
 		ShowLabel(out, "note: "+note)
 	}
 	switch m.Status {
-	case engine.Failed:
+	case chat.Failed:
 		why := "an error"
 		if m.Error != nil {
 			why = "an error: " + m.Error.Message
@@ -169,15 +170,15 @@ func showEnd(out *term.Output, m engine.Message) {
 		for _, line := range term.Wrap("stopped by "+term.Clean(why), out.Width()) {
 			out.Printf("%s\n", style.Red(line))
 		}
-	case engine.Stopped:
+	case chat.Stopped:
 		out.Printf("%s\n", style.Yellow("cancelled"))
-	case engine.CutShort:
+	case chat.CutShort:
 		out.Printf("%s\n", style.Yellow("interrupted"))
 	}
 }
 
 // summaryLine tells where a summary stands.
-func summaryLine(s *engine.Summary) string {
+func summaryLine(s *chat.Summary) string {
 	return fmt.Sprintf("── the model is told a summary of the %s up to here, by %s",
 		term.Count(s.Messages, "message", "messages"), s.Model)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/chat"
 )
 
 // statsJSON is what `store stats --output json` prints. Sizes are bytes.
@@ -61,7 +62,7 @@ type storeStats struct {
 	sum    *cas.Summary
 	exact  *cas.Stats               // nil without --exact
 	byChat map[string]cas.ChatStats // of exact
-	chats  map[string]engine.Chat
+	chats  map[string]chat.Chat
 	upkeep engine.Upkeep
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 )
 
@@ -183,7 +184,7 @@ func runStoreVerify(ctx context.Context, rt *workbench.Runtime, output string) e
 	return nil
 }
 
-func verifyAsJSON(r *cas.VerifyReport, chats map[string]engine.Chat) verifyJSON {
+func verifyAsJSON(r *cas.VerifyReport, chats map[string]chat.Chat) verifyJSON {
 	out := verifyJSON{
 		SchemaVersion: workbench.OutputVersion, OK: len(r.Problems) == 0, States: r.Manifests, Folders: r.Trees, Files: r.Blobs, Bytes: r.Bytes,
 		Problems: []damageJSON{},
@@ -202,7 +203,7 @@ func verifyAsJSON(r *cas.VerifyReport, chats map[string]engine.Chat) verifyJSON 
 }
 
 // damageFault says what is damaged, and whose it is; nil where nothing is.
-func damageFault(r *cas.VerifyReport, chats map[string]engine.Chat) *fault.Fault {
+func damageFault(r *cas.VerifyReport, chats map[string]chat.Chat) *fault.Fault {
 	if len(r.Problems) == 0 {
 		return nil
 	}
@@ -229,7 +230,7 @@ func isAre(n int) string {
 }
 
 // places are the chats and paths that need something, each once, the first few.
-func places(p cas.Problem, chats map[string]engine.Chat) []string {
+func places(p cas.Problem, chats map[string]chat.Chat) []string {
 	const shown = 5
 	var out []string
 	seen := map[string]bool{}

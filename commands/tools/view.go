@@ -12,6 +12,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 )
@@ -46,7 +47,7 @@ type toolView struct {
 	rt    *workbench.Runtime
 	o     toolCallOptions
 	talk  bool // say on standard error how far it is, and what it changed
-	chat  engine.Chat
+	chat  chat.Chat
 	start event.ToolStart
 	done  event.ToolComplete
 	notes []string
@@ -59,9 +60,9 @@ func newToolView(rt *workbench.Runtime, o toolCallOptions) follow.View {
 	return &toolView{rt: rt, o: o, talk: !o.quiet && (o.verbose || rt.Streams.Err.IsTerminal())}
 }
 
-func (v *toolView) Status(string)       {} // says who is asked, and here nobody is
-func (v *toolView) Clear()              { v.rt.Streams.Status().Clear() }
-func (v *toolView) Began(c engine.Chat) { v.chat = c }
+func (v *toolView) Status(string)     {} // says who is asked, and here nobody is
+func (v *toolView) Clear()            { v.rt.Streams.Status().Clear() }
+func (v *toolView) Began(c chat.Chat) { v.chat = c }
 
 func (v *toolView) Show(e event.Event) {
 	switch b := e.Body.(type) {

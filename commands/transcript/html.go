@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/commands/term"
-	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/provider"
 )
 
@@ -19,7 +19,7 @@ import (
 var pageCSS string
 
 // HTML writes a chat as one page.
-func HTML(w io.Writer, doc *engine.ChatDocument, o Options) error {
+func HTML(w io.Writer, doc *chat.Document, o Options) error {
 	p := &pageWriter{o: o, prose: newProse()}
 	list := exchanges(doc)
 	p.head(doc)
@@ -56,7 +56,7 @@ func policy() string {
 		"'; base-uri 'none'; form-action 'none'"
 }
 
-func (p *pageWriter) head(doc *engine.ChatDocument) {
+func (p *pageWriter) head(doc *chat.Document) {
 	p.raw(`<!doctype html>
 <html lang="en">
 <head>

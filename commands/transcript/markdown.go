@@ -11,12 +11,12 @@ import (
 	gmtext "github.com/yuin/goldmark/text"
 
 	"github.com/fettle-cli/fettle/commands/term"
-	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/provider"
 )
 
 // Markdown writes a chat as Markdown.
-func Markdown(w io.Writer, doc *engine.ChatDocument, o Options) error {
+func Markdown(w io.Writer, doc *chat.Document, o Options) error {
 	m := &mdWriter{o: o, prose: newProse()}
 	m.line("# " + mdLine(doc.Chat.Title))
 	m.line(mdLine(strings.Join(facts(doc), " · ")))

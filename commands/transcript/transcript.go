@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/commands/term"
-	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/provider"
 )
 
@@ -23,20 +23,20 @@ type Options struct {
 
 // exchange is a message with what belongs together put together.
 type exchange struct {
-	engine.Message
+	chat.Message
 	number  int
 	results map[string]*provider.ToolResult // by the call's id
-	decided map[string]engine.PayloadDecision
-	apps    []engine.ToolCall // that pages of the message's calls have made
+	decided map[string]chat.PayloadDecision
+	apps    []chat.ToolCall // that pages of the message's calls have made
 }
 
-func exchanges(doc *engine.ChatDocument) []exchange {
+func exchanges(doc *chat.Document) []exchange {
 	path := doc.Path()
-	decided := map[string]engine.PayloadDecision{}
+	decided := map[string]chat.PayloadDecision{}
 	for _, d := range doc.Payloads {
 		decided[d.PayloadID] = d
 	}
-	apps := map[string][]engine.ToolCall{}
+	apps := map[string][]chat.ToolCall{}
 	for _, c := range doc.ToolCalls {
 		if c.AppOf != "" {
 			apps[c.MessageID] = append(apps[c.MessageID], c)
@@ -70,14 +70,14 @@ func (x *exchange) who() string {
 // ending says why an answer is not whole; "" where it is.
 func (x *exchange) ending() string {
 	switch x.Status {
-	case engine.Failed:
+	case chat.Failed:
 		if x.Error != nil {
 			return "Stopped by an error: " + term.Clean(x.Error.Message)
 		}
 		return "Stopped by an error"
-	case engine.Stopped:
+	case chat.Stopped:
 		return "Cancelled"
-	case engine.CutShort:
+	case chat.CutShort:
 		return "Interrupted"
 	}
 	return ""
@@ -97,7 +97,7 @@ func (x *exchange) verdict(p *provider.Payload) string {
 		return edited
 	}
 	text := "Accepted " + stamp(d.At)
-	if d.Decision == engine.Rejected {
+	if d.Decision == chat.Rejected {
 		text = "Rejected " + stamp(d.At)
 	}
 	if d.Remark != "" {
@@ -119,7 +119,7 @@ func (x *exchange) summed() string {
 }
 
 // facts are what is said of the chat as a whole.
-func facts(doc *engine.ChatDocument) []string {
+func facts(doc *chat.Document) []string {
 	c := doc.Chat
 	out := []string{"chat " + fmt.Sprint(c.Number), term.Clean(c.Model)}
 	if stamp(c.CreatedAt) == stamp(c.UpdatedAt) {
@@ -137,7 +137,7 @@ func facts(doc *engine.ChatDocument) []string {
 }
 
 // remarks say what the document leaves out.
-func remarks(doc *engine.ChatDocument, o Options) []string {
+func remarks(doc *chat.Document, o Options) []string {
 	var out []string
 	if n := len(doc.Messages) - len(doc.Path()); n > 0 {
 		out = append(out, term.Count(n, "message", "messages")+" on other branches are not shown here.")
@@ -155,7 +155,7 @@ func remarks(doc *engine.ChatDocument, o Options) []string {
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") }
 
 // appCall is a call of a page, which no message has among its parts.
-func appCall(c *engine.ToolCall) *provider.ToolCall {
+func appCall(c *chat.ToolCall) *provider.ToolCall {
 	return &provider.ToolCall{ID: c.ToolUseID, Name: "page: " + c.ToolID, Args: c.Args}
 }
 

@@ -17,7 +17,7 @@ import (
 	gmtext "github.com/yuin/goldmark/text"
 	"pgregory.net/rapid"
 
-	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/internal/nodetest"
@@ -26,11 +26,11 @@ import (
 var update = flag.Bool("update", false, "write the golden files anew")
 
 // document has a bit of everything, with hostile text wherever text can be.
-func document() *engine.ChatDocument {
+func document() *chat.Document {
 	at := time.Date(2026, 3, 1, 9, 30, 0, 0, time.UTC)
 	const bad = "<img src=x onerror=alert(1)>\"'&`\x1b[31m\u202e"
-	message := func(id, parent string, role provider.Role, parts ...provider.Part) engine.Message {
-		return engine.Message{ID: id, ParentID: parent, Role: role, Parts: parts, Status: engine.Answered, CreatedAt: at, Model: "m/" + bad}
+	message := func(id, parent string, role provider.Role, parts ...provider.Part) chat.Message {
+		return chat.Message{ID: id, ParentID: parent, Role: role, Parts: parts, Status: chat.Answered, CreatedAt: at, Model: "m/" + bad}
 	}
 	call := func(id, name, args, result string, failed bool) []provider.Part {
 		return []provider.Part{
@@ -38,12 +38,12 @@ func document() *engine.ChatDocument {
 			{Kind: provider.ToolResultPart, Result: &provider.ToolResult{ID: id, Name: name, Text: result, Error: failed}},
 		}
 	}
-	doc := &engine.ChatDocument{
-		Chat: engine.Chat{
+	doc := &chat.Document{
+		Chat: chat.Chat{
 			Number: 7, Title: "A title " + bad, Model: "script/m.yaml", System: "Be brief.\n</pre>" + bad, ActiveLeaf: "f",
-			Workspace: "/home/me/<b>", CreatedAt: at, UpdatedAt: at.Add(2 * time.Hour), ForkedFrom: &engine.Origin{Number: 3},
+			Workspace: "/home/me/<b>", CreatedAt: at, UpdatedAt: at.Add(2 * time.Hour), ForkedFrom: &chat.Origin{Number: 3},
 		},
-		Messages: []engine.Message{
+		Messages: []chat.Message{
 			message("a", "", provider.User,
 				provider.Part{Kind: provider.FilePart, Name: "a" + bad + ".txt", Text: "```\n</script>" + bad + "\n````"},
 				provider.Part{Kind: provider.ImagePart, Name: "dot.png", MIME: "image/png", Data: []byte("PNG")},
@@ -61,13 +61,13 @@ func document() *engine.ChatDocument {
 			message("z", "a", provider.Assistant, provider.Part{Kind: provider.TextPart, Text: "On another branch."}),
 		},
 	}
-	doc.Messages[5].Status, doc.Messages[5].Error = engine.Failed, &event.Error{Message: "the wire broke <b>"}
+	doc.Messages[5].Status, doc.Messages[5].Error = chat.Failed, &event.Error{Message: "the wire broke <b>"}
 	doc.Messages[3].Notes = []string{"images were left out <b>"}
 	doc.Messages[3].Parts = append(doc.Messages[3].Parts,
 		provider.Part{Kind: provider.PayloadPart, Payload: &provider.Payload{ID: "p1", Type: "proposal", Title: "A title <b>", Data: json.RawMessage(`{"a":"</pre>"}`)}},
 		provider.Part{Kind: provider.PayloadPart, Payload: &provider.Payload{ID: "p2", Type: "proposal", Data: json.RawMessage(`[]`)}})
-	doc.Messages[3].Summary = &engine.Summary{Text: "They spoke of it.\n</details>" + bad, Messages: 4, Model: "m/" + bad, CreatedAt: at}
-	doc.Payloads = []engine.PayloadDecision{{PayloadID: "p1", Decision: engine.Rejected, Remark: "too *long* " + bad, At: at}}
+	doc.Messages[3].Summary = &chat.Summary{Text: "They spoke of it.\n</details>" + bad, Messages: 4, Model: "m/" + bad, CreatedAt: at}
+	doc.Payloads = []chat.PayloadDecision{{PayloadID: "p1", Decision: chat.Rejected, Remark: "too *long* " + bad, At: at}}
 	return doc
 }
 
@@ -123,10 +123,10 @@ func nasty() *rapid.Generator[string] {
 }
 
 // talk is a chat of texts, question and answer in turn.
-func talk(texts ...string) *engine.ChatDocument {
-	doc := &engine.ChatDocument{Chat: engine.Chat{Number: 1, Title: texts[0], Model: texts[0]}}
+func talk(texts ...string) *chat.Document {
+	doc := &chat.Document{Chat: chat.Chat{Number: 1, Title: texts[0], Model: texts[0]}}
 	for i, text := range texts {
-		m := engine.Message{ID: string(rune('a' + i)), Role: provider.User, Status: engine.Answered, Model: "m",
+		m := chat.Message{ID: string(rune('a' + i)), Role: provider.User, Status: chat.Answered, Model: "m",
 			Parts: []provider.Part{{Kind: provider.TextPart, Text: text}}}
 		if i > 0 {
 			m.ParentID = doc.Messages[i-1].ID

@@ -184,8 +184,11 @@ func newPlanting(t *testing.T, level toolset.Level, change ...func(*planting, *e
 		t.Fatal(err)
 	}
 	o := engine.Options{
-		DataDir: filepath.Join(dir, "data"), Tools: tools, Models: &models.Catalog{Registry: new(provider.Registry)}, Services: p.box.python,
-		SealsRepositories: func(context.Context) bool { return level == toolset.LevelFull }, Notice: func(s string) { t.Log(s) },
+		StoreOptions:      engine.StoreOptions{DataDir: filepath.Join(dir, "data"), Notice: func(s string) { t.Log(s) }},
+		Tools:             tools,
+		Models:            &models.Catalog{Registry: new(provider.Registry)},
+		Services:          p.box.python,
+		SealsRepositories: func(context.Context) bool { return level == toolset.LevelFull },
 	}
 	for _, change := range change {
 		change(p, &o)

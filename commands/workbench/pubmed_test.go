@@ -68,7 +68,9 @@ func pubmedEngine(t *testing.T, dial func(context.Context, string, string) (net.
 		t.Fatal(err)
 	}
 	eng := engine.New(engine.Options{
-		DataDir: box.dirs.Data, Models: &models.Catalog{Registry: reg, Configured: "script/m.yaml"}, Runner: box.runner,
+		StoreOptions: engine.StoreOptions{DataDir: box.dirs.Data},
+		Models:       &models.Catalog{Registry: reg, Configured: "script/m.yaml"},
+		Runner:       box.runner,
 	})
 	t.Cleanup(func() {
 		if err := errors.Join(eng.Close(), box.Close()); err != nil {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/fettle-cli/fettle/commands/config"
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/paths"
@@ -199,7 +200,7 @@ func (t *through) Confirm(ctx context.Context, id engine.TurnID, a engine.Confir
 	return t.now().Confirm(ctx, id, a)
 }
 
-func (t *through) TurnChat(id engine.TurnID) (engine.Chat, bool) { return t.now().TurnChat(id) }
+func (t *through) TurnChat(id engine.TurnID) (chat.Chat, bool) { return t.now().TurnChat(id) }
 
 func (t *through) SyncTime(id engine.TurnID) time.Duration { return t.now().SyncTime(id) }
 

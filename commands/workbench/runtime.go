@@ -209,25 +209,39 @@ func (rt *Runtime) EngineFor(cfg *config.Config, wrap func(provider.Provider) pr
 		return nil, err
 	}
 	rt.engine = engine.New(engine.Options{
-		DataDir: dirs.Data, Own: OwnState(dirs), Models: catalog, Tools: tools, Agents: agents, Runner: rt.toolbox.runner, MCP: rt.toolbox.servers, Services: rt.toolbox.python,
-		States: cas.Limits{MaxFile: cfg.Limits.KeptFile, Chat: cfg.Limits.ChatFiles, Total: cfg.Limits.AllFiles},
-		Policy: permission.Policy{Deny: cfg.Deny, Allow: cfg.Allow, Ask: cfg.Ask, Approvals: permission.Mode(cfg.Approvals)}, FoldersFromOutside: cfg.FoldersFromOutside,
-		// Only a command of the user's stores a chat whose model is a file.
+		StoreOptions: engine.StoreOptions{
+			DataDir:    dirs.Data,
+			Own:        OwnState(dirs),
+			States:     cas.Limits{MaxFile: cfg.Limits.KeptFile, Chat: cfg.Limits.ChatFiles, Total: cfg.Limits.AllFiles},
+			Hold:       rt.Hold,
+			StoreTaken: rt.StoreTaken(dirs),
+			Notice:     rt.engineNotice,
+			Collect: func(ctx context.Context) error {
+				_, err := rt.PrunePackages(ctx, rt.engine, packagesIdle)
+				return err
+			},
+		},
+		Models:             catalog,
+		Tools:              tools,
+		Agents:             agents,
+		Runner:             rt.toolbox.runner,
+		MCP:                rt.toolbox.servers,
+		Services:           rt.toolbox.python,
+		Policy:             permission.Policy{Deny: cfg.Deny, Allow: cfg.Allow, Ask: cfg.Ask, Approvals: permission.Mode(cfg.Approvals)},
+		FoldersFromOutside: cfg.FoldersFromOutside,
 		StoredModel: func(ref string, own bool) {
 			if own || !rt.Answering {
 				rt.NameModels(ref)
 			}
 		},
-		CommandsWriteGit: cfg.RunCommand.Git == "write", SealsRepositories: rt.toolbox.sealsRepositories, Layers: rt.toolbox.launcher.Layers,
-		Retry:     provider.RetryOptions{Attempts: cfg.Retries + 1},
-		Embedding: cfg.Embedding,
-		Compact:   engine.Compaction{Off: cfg.Compact.Off, Percent: cfg.Compact.Percent, Model: cfg.Compact.Model},
-		Hold:      rt.Hold, Tracer: rt.tracer(), StoreTaken: rt.StoreTaken(dirs),
-		Notice: rt.engineNotice, CutAdvice: rt.cutAdvice,
-		Collect: func(ctx context.Context) error {
-			_, err := rt.PrunePackages(ctx, rt.engine, packagesIdle)
-			return err
-		},
+		CommandsWriteGit:  cfg.RunCommand.Git == "write",
+		SealsRepositories: rt.toolbox.sealsRepositories,
+		Layers:            rt.toolbox.launcher.Layers,
+		Retry:             provider.RetryOptions{Attempts: cfg.Retries + 1},
+		Embedding:         cfg.Embedding,
+		Compact:           engine.Compaction{Off: cfg.Compact.Off, Percent: cfg.Compact.Percent, Model: cfg.Compact.Model},
+		Tracer:            rt.tracer(),
+		CutAdvice:         rt.cutAdvice,
 	})
 	rt.Turns = rt.engine
 	return rt.engine, nil

@@ -19,6 +19,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/tools"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/permission"
@@ -248,11 +249,11 @@ func sayInstance(rt *workbench.Runtime, i engine.WorkflowInstance) {
 // silentView shows nothing: what came of the turn is printed afterwards.
 type silentView struct{}
 
-func (silentView) Status(string)     {}
-func (silentView) Clear()            {}
-func (silentView) Began(engine.Chat) {}
-func (silentView) Show(event.Event)  {}
-func (silentView) End() error        { return nil }
+func (silentView) Status(string)    {}
+func (silentView) Clear()           {}
+func (silentView) Began(chat.Chat)  {}
+func (silentView) Show(event.Event) {}
+func (silentView) End() error       { return nil }
 
 func newCancel(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle workflows cancel"

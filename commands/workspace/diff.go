@@ -9,6 +9,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/internal/patch"
 )
 
@@ -89,7 +90,7 @@ func runWorkspaceDiff(ctx context.Context, rt *workbench.Runtime, o options) err
 
 // choose finds both states: the two that were named; or one and the folder as
 // it is; or the state before the last change and the folder.
-func (d *Differ) choose(ctx context.Context, o options) (engine.Chat, error) {
+func (d *Differ) choose(ctx context.Context, o options) (chat.Chat, error) {
 	if len(o.states) == 2 {
 		chat, from, err := findState(ctx, d.Eng, o.chat, o.states[0])
 		if err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 )
 
@@ -53,16 +54,16 @@ type entryJSON struct {
 }
 
 // findState finds the chat and a state of it; "" is the active one.
-func findState(ctx context.Context, eng *engine.Engine, ref engine.ChatRef, name string) (engine.Chat, *cas.Manifest, error) {
-	chat, err := eng.FindChat(ctx, ref)
+func findState(ctx context.Context, eng *engine.Engine, ref engine.ChatRef, name string) (chat.Chat, *cas.Manifest, error) {
+	c, err := eng.FindChat(ctx, ref)
 	if err != nil {
-		return engine.Chat{}, nil, err
+		return chat.Chat{}, nil, err
 	}
 	if name == "" {
 		name = "@"
 	}
-	m, err := eng.State(ctx, chat, name)
-	return chat, m, err
+	m, err := eng.State(ctx, c, name)
+	return c, m, err
 }
 
 // only is the first of a list, or nothing.
@@ -130,7 +131,7 @@ func fileLine(f cas.Located) string {
 	return path
 }
 
-func filesAsJSON(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, chat engine.Chat, m *cas.Manifest) error {
+func filesAsJSON(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, chat chat.Chat, m *cas.Manifest) error {
 	var files strings.Builder
 	if err := eng.WriteManifest(ctx, &files, m); err != nil {
 		return err

@@ -12,6 +12,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/consent"
 )
@@ -25,11 +26,11 @@ type Offers struct {
 // works in: the user applies its changes, discards them, or decides later, and is asked once
 // a run. Where the terminal can't ask, nothing happens. What is shown goes to standard error.
 // A failure to apply or to discard is shown, and the call stays.
-func (o *Offers) Ask(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, chat engine.Chat) error {
+func (o *Offers) Ask(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, c chat.Chat) error {
 	if rt.Quiet || !rt.Streams.CanAsk() {
 		return nil
 	}
-	all, err := eng.CutWritesOf(ctx, chat)
+	all, err := eng.CutWritesOf(ctx, c)
 	if err != nil {
 		return err
 	}

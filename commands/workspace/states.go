@@ -13,6 +13,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/chat"
 )
 
 // logJSON is what `workspace log --output json` prints.
@@ -27,7 +28,7 @@ type logJSON struct {
 
 // tellPending prints which operation a killed command has left unfinished in a chat's
 // folder. It returns that description, or "" if there is none.
-func tellPending(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, chat engine.Chat) (string, error) {
+func tellPending(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, chat chat.Chat) (string, error) {
 	pending, err := eng.Pending(ctx, chat)
 	if pending == nil || err != nil {
 		return "", err
@@ -95,7 +96,7 @@ const idShown = 8
 
 // stateNames are the names by which a person can call states, by id: those on the
 // way to the active one have any.
-func stateNames(ctx context.Context, eng *engine.Engine, chat engine.Chat, states []engine.StateInfo, o options) (map[string]string, error) {
+func stateNames(ctx context.Context, eng *engine.Engine, chat chat.Chat, states []engine.StateInfo, o options) (map[string]string, error) {
 	if o.all {
 		var err error
 		if _, states, _, err = eng.States(ctx, engine.ChatRef{ID: chat.ID}, 0); err != nil {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/fettle-cli/fettle/internal/harmless"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 // Problem is one thing that is wrong in a file.
@@ -67,7 +67,7 @@ func (ps *problems) err() error {
 const maxShown = 40
 
 // shown quotes a text of a file for a message: short and printable.
-func shown(s string) string { return harmless.Quote(s, maxShown) }
+func shown(s string) string { return sanitize.Quote(s, maxShown) }
 
 // control tells the characters that can't stand in a prompt.
 func control(r rune) bool {

@@ -144,12 +144,12 @@ func layers() []rule {
 		},
 		{
 			rooms:  []string{"./server/acp/..."},
-			forbid: []string{"./..."}, allow: []string{"./engine", "./engine/event", "./engine/fault", "./engine/models", "./engine/permission", "./engine/provider", "./internal/consent", "./internal/harmless", "./internal/units"},
+			forbid: []string{"./..."}, allow: []string{"./engine", "./engine/chat", "./engine/event", "./engine/fault", "./engine/models", "./engine/permission", "./engine/provider", "./internal/consent", "./internal/sanitize", "./internal/units"},
 			why: "what an editor does with a turn is the engine's, and shares nothing with HTTP",
 		},
 		{
 			rooms:  []string{"./server/mcp/..."},
-			forbid: []string{"./..."}, allow: []string{"./engine", "./engine/event", "./engine/fault", "./engine/permission", "./engine/prompts", "./engine/provider", "./internal/consent", "./internal/harmless", "./internal/units"},
+			forbid: []string{"./..."}, allow: []string{"./engine", "./engine/chat", "./engine/event", "./engine/fault", "./engine/permission", "./engine/prompts", "./engine/provider", "./internal/consent", "./internal/sanitize", "./internal/units"},
 			why: "what an MCP client does with a turn is the engine's; who may reach it is the server's",
 		},
 		{
@@ -204,6 +204,11 @@ func leaves() []rule {
 			why:    "every room and every client depends on them, so they depend on nothing of ours",
 		},
 		{
+			rooms:  []string{"./engine/chat/..."},
+			forbid: []string{"./..."}, allow: []string{"./engine/event", "./engine/fault", "./engine/payloads", "./engine/permission", "./engine/provider", "./internal/record", "./internal/sanitize", "./internal/textenc", "./toolset/manifest", "./toolset/render"},
+			why: "the data of conversations is read and checked without a store, a turn or a disk",
+		},
+		{
 			rooms: []string{"./engine/backup/..."}, tests: true, deep: true,
 			forbid: []string{"./..."},
 			why:    "the file that a backup is knows nothing of what is in it",
@@ -215,7 +220,7 @@ func leaves() []rule {
 		},
 		{
 			rooms: []string{"./engine/prompts/..."}, tests: true,
-			forbid: []string{"./..."}, allow: []string{"./engine/provider", "./internal/harmless", "./internal/nearest", "./internal/needtest", "./internal/strictyaml", "./internal/textenc"},
+			forbid: []string{"./..."}, allow: []string{"./engine/provider", "./internal/sanitize", "./internal/nearest", "./internal/needtest", "./internal/strictyaml", "./internal/textenc"},
 			why: "a prompt is a file and what fills it; which model answers it is decided by the caller",
 		},
 		{
@@ -352,12 +357,12 @@ func leaves() []rule {
 		},
 		{
 			rooms: []string{"./internal/strictyaml/..."}, tests: true,
-			forbid: []string{"./..."}, allow: []string{"./internal/harmless", "./internal/textenc"},
+			forbid: []string{"./..."}, allow: []string{"./internal/sanitize", "./internal/textenc"},
 			why: "parsing a file is the same for each format, so it depends on none of them",
 		},
 		{
 			rooms: []string{"./internal/consent/..."}, tests: true, deep: true,
-			forbid: []string{"./..."}, allow: []string{"./internal/harmless", "./internal/units"},
+			forbid: []string{"./..."}, allow: []string{"./internal/sanitize", "./internal/units"},
 			why: "every front end asks with the same summary, so it depends on none of them",
 		},
 		{

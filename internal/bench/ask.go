@@ -180,7 +180,8 @@ func fillStore(dir string, n int) error {
 		return err
 	}
 	eng := engine.New(engine.Options{
-		DataDir: filepath.Join(work, "data"), Models: &models.Catalog{Registry: reg, Configured: "script/m.yaml"},
+		StoreOptions: engine.StoreOptions{DataDir: filepath.Join(work, "data")},
+		Models:       &models.Catalog{Registry: reg, Configured: "script/m.yaml"},
 	})
 	for i := range n {
 		if err := oneTurn(eng, fmt.Sprintf("question %d", i)); err != nil {

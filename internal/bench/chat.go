@@ -109,7 +109,8 @@ func fillChat(dir string, turns int, branch bool) error {
 		return err
 	}
 	eng := engine.New(engine.Options{
-		DataDir: filepath.Join(work, "data"), Models: &models.Catalog{Registry: reg, Configured: "talker/m"}, Hold: true,
+		StoreOptions: engine.StoreOptions{DataDir: filepath.Join(work, "data"), Hold: true},
+		Models:       &models.Catalog{Registry: reg, Configured: "talker/m"},
 	})
 	ref, leaf := engine.ChatRef{}, ""
 	r := rand.New(rand.NewPCG(3, 4))

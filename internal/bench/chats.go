@@ -103,8 +103,8 @@ func fillChats(dir string, n int) error {
 		return err
 	}
 	eng := engine.New(engine.Options{
-		DataDir: filepath.Join(work, "data"), Models: &models.Catalog{Registry: reg, Configured: "talker/m"},
-		Hold: true,
+		StoreOptions: engine.StoreOptions{DataDir: filepath.Join(work, "data"), Hold: true},
+		Models:       &models.Catalog{Registry: reg, Configured: "talker/m"},
 	})
 	const together = 50 // chats between two folds
 	for begun := 0; begun < n && err == nil; begun += together {

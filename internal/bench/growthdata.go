@@ -10,7 +10,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/provider"
 )
 
@@ -48,15 +48,15 @@ func writeDocument(w io.Writer, shape chatShape, number int) (text int64, err er
 	r := rand.New(rand.NewPCG(3, uint64(number)))
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(number) * time.Minute)
 	id := func(kind string, i int) string { return fmt.Sprintf("%s%08d%08d", kind, number, i) }
-	doc := engine.ChatDocument{SchemaVersion: engine.DocumentVersion, Format: engine.DocumentFormat, ToolCalls: []engine.ToolCall{}}
+	doc := chat.Document{SchemaVersion: chat.DocumentVersion, Format: chat.DocumentFormat, ToolCalls: []chat.ToolCall{}}
 	parent := ""
 	for i := range shape.messages {
 		prompt := "blue and sky " + prose(r)
 		if i == 0 && number < shape.rare {
 			prompt += " a quokka under a blue sky"
 		}
-		m := engine.Message{
-			ID: id("M", i), ParentID: parent, TurnID: id("T", i/2), Role: provider.User, Status: engine.Answered,
+		m := chat.Message{
+			ID: id("M", i), ParentID: parent, TurnID: id("T", i/2), Role: provider.User, Status: chat.Answered,
 			Parts: []provider.Part{{Kind: provider.TextPart, Text: prompt}}, CreatedAt: at.Add(time.Duration(i) * time.Second),
 		}
 		if i%2 == 1 {
@@ -69,7 +69,7 @@ func writeDocument(w io.Writer, shape chatShape, number int) (text int64, err er
 		}
 	}
 	last := doc.Messages[len(doc.Messages)-1]
-	doc.Chat = engine.Chat{
+	doc.Chat = chat.Chat{
 		ID: fmt.Sprintf("01J%023d", number), Title: "chat " + spell(uint64(number)), Model: "talker/m", ActiveLeaf: last.ID,
 		CreatedAt: at, UpdatedAt: last.CreatedAt,
 	}

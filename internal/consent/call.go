@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fettle-cli/fettle/internal/harmless"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 	"github.com/fettle-cli/fettle/internal/units"
 )
 
@@ -248,6 +248,6 @@ func Head(s string, most int) (head string, missing int) {
 	if len(s) <= most {
 		return s, 0
 	}
-	head = strings.TrimSuffix(harmless.Cut(s, max(most, 0)), "…")
+	head = strings.TrimSuffix(sanitize.Cut(s, max(most, 0)), "…")
 	return head, len(s) - len(head)
 }

@@ -137,11 +137,18 @@ func (s *Store) syncAgain(ctx context.Context) error {
 
 // LetGo closes the database now, unless an operation runs or the Store holds
 // it: before a long wait, or at the end of a command that still has other
-// things to do. The next operation opens it again. LetGo returns what could not
-// be brought to the disk, if Sync has not returned it before.
+// things to do. It waits for a close that is under way. The next operation opens the
+// database again. LetGo returns what could not be brought to the disk, if Sync has not
+// returned it before.
 func (s *Store) LetGo() error {
 	s.mu.Lock()
 	held := s.holds()
+	for !held && s.moving && s.late == nil && s.broken == nil {
+		changed := s.changed
+		s.mu.Unlock()
+		<-changed
+		s.mu.Lock()
+	}
 	s.mu.Unlock()
 	if held {
 		return nil

@@ -10,7 +10,7 @@ import (
 	"go.yaml.in/yaml/v4"
 	"go.yaml.in/yaml/v4/plugin/loaderlimits"
 
-	"github.com/fettle-cli/fettle/internal/harmless"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 // Options bound a file.
@@ -130,7 +130,7 @@ func syntaxProblem(err error, data []byte, o Options) *Problem {
 }
 
 // quote bounds a message of the parser, which may quote the file.
-func quote(msg string) string { return harmless.Mask(harmless.Cut(msg, 200)) }
+func quote(msg string) string { return sanitize.Mask(sanitize.Cut(msg, 200)) }
 
 func lineOf(data []byte, n int) string {
 	i := 1

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/engine/permission"
@@ -22,7 +23,7 @@ type turnsAPI interface {
 	Follow(context.Context, engine.TurnID, event.Seq) iter.Seq2[event.Event, error]
 	Cancel(context.Context, engine.TurnID) error
 	Confirm(context.Context, engine.TurnID, engine.Confirmation) error
-	TurnChat(engine.TurnID) (engine.Chat, bool)
+	TurnChat(engine.TurnID) (chat.Chat, bool)
 }
 
 // chatsAPI is what sessions need.
@@ -32,22 +33,22 @@ type chatsAPI interface {
 	CheckWorkspace(dir string) error
 	Chats(context.Context, engine.ListChats) (engine.ChatPage, error)
 	Chat(context.Context, engine.ChatRef) (engine.Conversation, error)
-	FindChat(context.Context, engine.ChatRef) (engine.Chat, error)
-	DeleteChats(context.Context, ...engine.Chat) error
-	Mode(engine.Chat) permission.Mode
+	FindChat(context.Context, engine.ChatRef) (chat.Chat, error)
+	DeleteChats(context.Context, ...chat.Chat) error
+	Mode(chat.Chat) permission.Mode
 	CompactChat(context.Context, engine.CompactRequest) (*engine.Compacted, error)
 }
 
 // filesAPI is what showing and taking back the changes of calls needs.
 type filesAPI interface {
-	ToolCalls(ctx context.Context, chatID string) ([]engine.ToolCall, error)
+	ToolCalls(ctx context.Context, chatID string) ([]chat.ToolCall, error)
 	StateByID(ctx context.Context, id string) (*engine.Manifest, error)
 	DiffStates(ctx context.Context, from, to *engine.Manifest) iter.Seq2[engine.FileChange, error]
-	States(ctx context.Context, ref engine.ChatRef, limit int) (engine.Chat, []engine.StateInfo, bool, error)
+	States(ctx context.Context, ref engine.ChatRef, limit int) (chat.Chat, []engine.StateInfo, bool, error)
 	ReadFile(context.Context, io.Writer, engine.FileEntry) error
 	Undo(context.Context, engine.RestoreRequest) (*engine.Restored, error)
 	Redo(context.Context, engine.RestoreRequest) (*engine.Restored, error)
-	CutWritesOf(context.Context, engine.Chat) ([]engine.CutWrites, error)
+	CutWritesOf(context.Context, chat.Chat) ([]engine.CutWrites, error)
 	ReviewCut(ctx context.Context, call string, onWait func(string)) (*engine.CutReview, error)
 	ApplyCut(ctx context.Context, call string, onWait func(string)) (*engine.Applied, error)
 	DiscardCut(ctx context.Context, call string) (*engine.CutWrites, error)

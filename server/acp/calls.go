@@ -10,7 +10,7 @@ import (
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/internal/consent"
-	"github.com/fettle-cli/fettle/internal/harmless"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 // toolFacts are what is known of a tool besides its name.
@@ -25,7 +25,7 @@ func (a *agent) toolFacts(ctx context.Context) map[string]toolFacts {
 	out := map[string]toolFacts{}
 	groups, err := a.eng.ToolGroups(ctx)
 	if err != nil {
-		a.log.Info("calls are shown by their names alone", "error", harmless.Line(err.Error()))
+		a.log.Info("calls are shown by their names alone", "error", sanitize.Line(err.Error()))
 		return out
 	}
 	for _, g := range groups {
@@ -70,9 +70,9 @@ const maxTitle = 160
 
 // callTitle is a call on one line: its tool and the argument that matters.
 func callTitle(tool string, input json.RawMessage) string {
-	out := harmless.Cut(consent.Line(tool), maxShownName)
+	out := sanitize.Cut(consent.Line(tool), maxShownName)
 	if main := consent.Line(consent.Read(input).Summary(4 * maxTitle).Main); main != "" {
-		return harmless.Cut(out+" "+main, maxTitle)
+		return sanitize.Cut(out+" "+main, maxTitle)
 	}
 	return out
 }
@@ -213,7 +213,7 @@ func (d *differ) add(ctx context.Context, c engine.FileChange) bool {
 		return true // folders, links and the like
 	}
 	path, ok := d.s.absolute(c.Path)
-	if !ok || harmless.Line(path) != path {
+	if !ok || sanitize.Line(path) != path {
 		return true
 	}
 	d.places = append(d.places, location{Path: path})
@@ -285,7 +285,7 @@ func (s *session) preview(toolID string, input json.RawMessage) []toolContent {
 		return nil
 	}
 	path, ok := s.absolute(args.Path)
-	if !ok || harmless.Line(path) != path {
+	if !ok || sanitize.Line(path) != path {
 		return nil
 	}
 	if toolID == "write_file" {

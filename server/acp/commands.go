@@ -8,7 +8,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
-	"github.com/fettle-cli/fettle/internal/harmless"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 // command carries out a prompt that begins with a slash. What it says is a message
@@ -91,11 +91,11 @@ func (a *agent) sayCommands(s *session) {
 	}
 	if a.o.Prompts != nil {
 		for _, p := range a.o.Prompts.Prompts(s.cwd) {
-			about := harmless.Cut(harmless.Line(p.Description), maxShownName)
+			about := sanitize.Cut(sanitize.Line(p.Description), maxShownName)
 			if about == "" {
-				about = "your prompt " + harmless.Line(p.Name)
+				about = "your prompt " + sanitize.Line(p.Name)
 			}
-			add(harmless.Line(p.Name), about, "what the prompt is about; NAME=VALUE sets a variable")
+			add(sanitize.Line(p.Name), about, "what the prompt is about; NAME=VALUE sets a variable")
 		}
 	}
 	a.update(s, update{Kind: "available_commands_update", Commands: out})
@@ -161,11 +161,11 @@ func (a *agent) modelCommand(r *request, s *session, args string) (string, error
 		a.sayOptions(s)
 	}
 	c := s.choice()
-	text := "The model is " + harmless.Line(c.model) + "."
+	text := "The model is " + sanitize.Line(c.model) + "."
 	if c.model == "" {
 		text = "fettle chooses the model: the configured one, else the best that is there."
 		if c.answered != "" {
-			text += " The last answer was " + harmless.Line(c.answered) + "'s."
+			text += " The last answer was " + sanitize.Line(c.answered) + "'s."
 		}
 	}
 	if args == "" {
@@ -215,5 +215,5 @@ func (a *agent) reply(r *request, s *session, text string) (string, error) {
 // ownID names what a command shows. The ids of requests are unique in a connection,
 // and the session may have been open in an earlier one.
 func (a *agent) ownID(r *request) string {
-	return "fettle." + strconv.FormatInt(a.o.Now().UnixMilli(), 36) + "." + harmless.Cut(harmless.Line(string(r.id)), maxShownName)
+	return "fettle." + strconv.FormatInt(a.o.Now().UnixMilli(), 36) + "." + sanitize.Cut(sanitize.Line(string(r.id)), maxShownName)
 }

@@ -6,8 +6,9 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/internal/consent"
-	"github.com/fettle-cli/fettle/internal/harmless"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 // CutAdvice says how to apply or discard what a call wrote that was cut off.
@@ -18,7 +19,7 @@ func CutAdvice(call string) string {
 // cutCommand shows, applies or discards what calls wrote that were cut off in the session or
 // in its folder.
 func (a *agent) cutCommand(r *request, s *session, args string) (string, error) {
-	all, err := a.eng.CutWritesOf(r.ctx, engine.Chat{ID: s.id, Workspace: s.cwd})
+	all, err := a.eng.CutWritesOf(r.ctx, chat.Chat{ID: s.id, Workspace: s.cwd})
 	if err != nil {
 		return a.refused(r, s, "cut", err)
 	}
@@ -33,7 +34,7 @@ func (a *agent) cutCommand(r *request, s *session, args string) (string, error) 
 	case verb == "":
 		return a.showCut(r, s, all)
 	case verb != "apply" && verb != "discard":
-		return a.reply(r, s, "/cut takes the word apply or discard, not "+harmless.Cut(harmless.Line(verb), maxShownName))
+		return a.reply(r, s, "/cut takes the word apply or discard, not "+sanitize.Cut(sanitize.Line(verb), maxShownName))
 	case len(fits) != 1:
 		ids := make([]string, len(all))
 		for i, w := range all {
@@ -55,7 +56,7 @@ func (a *agent) cutCommand(r *request, s *session, args string) (string, error) 
 		text += "\n- " + c.Kind + " " + consent.Line(c.Path)
 	}
 	for _, note := range done.Notes {
-		text += "\n\n" + harmless.Line(note)
+		text += "\n\n" + sanitize.Line(note)
 	}
 	return a.reply(r, s, text)
 }
@@ -93,7 +94,7 @@ func (a *agent) showCut(r *request, s *session, all []engine.CutWrites) (string,
 			b.WriteString("\n- not applied, since it was changed meanwhile: " + consent.Line(c.Path))
 		}
 		for _, note := range cut.Notes {
-			b.WriteString("\n- " + harmless.Line(note))
+			b.WriteString("\n- " + sanitize.Line(note))
 		}
 		b.WriteString("\n\n`/cut apply " + w.CallID + "` applies it, `/cut discard " + w.CallID + "` removes it.")
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
-	"github.com/fettle-cli/fettle/internal/harmless"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 // request is one of the editor's that is not answered yet.
@@ -190,7 +190,7 @@ func (a *agent) handle(r *request) (result any, after func(), err error) {
 	case "session/set_config_option":
 		return a.setOption(r)
 	default:
-		err = &rpcError{Code: codeMethod, Message: "there is no method " + harmless.Cut(harmless.Line(r.method), maxShownName)}
+		err = &rpcError{Code: codeMethod, Message: "there is no method " + sanitize.Cut(sanitize.Line(r.method), maxShownName)}
 	}
 	return result, none, err
 }
@@ -211,7 +211,7 @@ func (a *agent) initialize(params json.RawMessage) (any, error) {
 	}
 	a.client = &p.Capabilities
 	if c := p.ClientInfo; c != nil {
-		a.log.Info("an editor is here", "name", harmless.Cut(harmless.Line(c.Name), maxShownName), "version", harmless.Cut(harmless.Line(c.Version), maxShownName))
+		a.log.Info("an editor is here", "name", sanitize.Cut(sanitize.Line(c.Name), maxShownName), "version", sanitize.Cut(sanitize.Line(c.Version), maxShownName))
 	}
 	a.models.refresh(a)
 	out := initializeResult{
@@ -233,7 +233,7 @@ func read(params json.RawMessage, into any) error {
 	var wrong *json.UnmarshalTypeError
 	switch {
 	case errors.As(err, &wrong):
-		return &rpcError{Code: codeParams, Message: "params." + harmless.Cut(harmless.Line(wrong.Field), maxShownName) + " has the wrong type: it is a " + harmless.Line(wrong.Value)}
+		return &rpcError{Code: codeParams, Message: "params." + sanitize.Cut(sanitize.Line(wrong.Field), maxShownName) + " has the wrong type: it is a " + sanitize.Line(wrong.Value)}
 	case err != nil:
 		return &rpcError{Code: codeParams, Message: "params can't be read"}
 	}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/engine"
-	"github.com/fettle-cli/fettle/internal/harmless"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 const (
@@ -85,7 +85,7 @@ func (o openFiles) WriteText(ctx context.Context, name, text string) (bool, erro
 
 // failure is an editor's error for the model, and a line of the log.
 func (o openFiles) failure(method, name string, err error) error {
-	text := harmless.Cut(harmless.Line(err.Error()), maxShownName)
-	o.a.log.Warn("the editor failed to read or write a file", "method", method, "file", harmless.Line(name), "error", text)
+	text := sanitize.Cut(sanitize.Line(err.Error()), maxShownName)
+	o.a.log.Warn("the editor failed to read or write a file", "method", method, "file", sanitize.Line(name), "error", text)
 	return errors.New(text)
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/internal/consent"
-	"github.com/fettle-cli/fettle/internal/harmless"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 // elicitParams asks the editor's person to fill in a form, or to visit an address.
@@ -39,7 +39,7 @@ func (c *clientCapabilities) elicits(kind event.FormKind) bool {
 func (q *asking) fill(ctx context.Context, c event.ConfirmRequest) engine.Confirmation {
 	out := engine.Confirmation{ToolUseID: c.ToolUseID, Decision: event.Deny}
 	f := c.Form
-	message := "The MCP server " + harmless.Line(f.Server) + " asks: " + consent.Text(f.Message)
+	message := "The MCP server " + sanitize.Line(f.Server) + " asks: " + consent.Text(f.Message)
 	if f.Kind == event.SamplingForm || !q.agent.client.elicits(f.Kind) {
 		if f.Kind == event.FieldsForm && len(f.Fields) > 0 {
 			out.Reason = "the editor can't show forms"
@@ -55,7 +55,7 @@ func (q *asking) fill(ctx context.Context, c event.ConfirmRequest) engine.Confir
 	}
 	var got elicitResult
 	if err := q.agent.conn.call(ctx, "elicitation/create", p, &got); err != nil {
-		q.agent.log.Warn("a form could not be shown", "error", harmless.Line(err.Error()))
+		q.agent.log.Warn("a form could not be shown", "error", sanitize.Line(err.Error()))
 		out.Reason = "nobody answered"
 		return out
 	}
@@ -74,13 +74,13 @@ func (q *asking) fill(ctx context.Context, c event.ConfirmRequest) engine.Confir
 func (q *asking) permit(ctx context.Context, c event.ConfirmRequest, message string) engine.Confirmation {
 	f := c.Form
 	p := permissionParams{SessionID: q.session.id, Options: permissionOptions(c.Rule, true), ToolCall: update{
-		ToolCallID: f.Call, Title: harmless.Cut(harmless.Line(message), maxNotice), Status: "in_progress", Outputs: []toolContent{shown(message)},
+		ToolCallID: f.Call, Title: sanitize.Cut(sanitize.Line(message), maxNotice), Status: "in_progress", Outputs: []toolContent{shown(message)},
 	}}
 	if f.URL != "" {
 		p.ToolCall.Outputs = append(p.ToolCall.Outputs, shown(consent.Line(f.URL)))
 	}
 	if m := f.Prompt; m != nil {
-		p.ToolCall.Outputs = append(p.ToolCall.Outputs, shown("Model: "+harmless.Line(m.Model)))
+		p.ToolCall.Outputs = append(p.ToolCall.Outputs, shown("Model: "+sanitize.Line(m.Model)))
 		if m.System != "" {
 			p.ToolCall.Outputs = append(p.ToolCall.Outputs, shown("System: "+consent.Text(m.System)))
 		}

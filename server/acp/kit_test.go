@@ -65,9 +65,12 @@ func (h *house) engine(more ...toolset.Entry) *engine.Engine {
 	)
 	must(h.t, err)
 	return engine.New(engine.Options{
-		DataDir: filepath.Join(h.dir, "data"), CutAdvice: acp.CutAdvice, Tools: set, Agents: agents, Hold: true,
-		Models: &models.Catalog{Registry: reg, Configured: "script/m.yaml"},
-		Retry:  provider.RetryOptions{Attempts: 1},
+		StoreOptions: engine.StoreOptions{DataDir: filepath.Join(h.dir, "data"), Hold: true},
+		Tools:        set,
+		Agents:       agents,
+		Models:       &models.Catalog{Registry: reg, Configured: "script/m.yaml"},
+		Retry:        provider.RetryOptions{Attempts: 1},
+		CutAdvice:    acp.CutAdvice,
 		Runner: func(*registry.MirrorToolset, *registry.MirrorTool) (toolset.Runner, error) {
 			return nil, errors.New("no toolset is installed here")
 		},

@@ -14,7 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/fettle-cli/fettle/engine/provider"
-	"github.com/fettle-cli/fettle/internal/harmless"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 const (
@@ -35,11 +35,11 @@ func (a *agent) link(ctx context.Context, s *session, b contentBlock) (part *pro
 	}
 	path, ok := filePath(b.URI)
 	if !ok {
-		name := harmless.Line(b.Title)
+		name := sanitize.Line(b.Title)
 		if name == "" {
-			name = harmless.Line(b.Name)
+			name = sanitize.Line(b.Name)
 		}
-		return nil, "[" + harmless.Cut(name, maxShownName) + "](" + harmless.Cut(harmless.Line(b.URI), maxURI) + ")", nil
+		return nil, "[" + sanitize.Cut(name, maxShownName) + "](" + sanitize.Cut(sanitize.Line(b.URI), maxURI) + ")", nil
 	}
 	name := s.nameOf(b.URI)
 	text, ok := a.buffer(ctx, s, path)
@@ -112,11 +112,11 @@ func (s *session) relative(path string) (string, bool) {
 func (s *session) nameOf(uri string) string {
 	if path, ok := filePath(uri); ok {
 		if rel, inside := s.relative(path); inside {
-			return harmless.Cut(harmless.Line(rel), maxShownName)
+			return sanitize.Cut(sanitize.Line(rel), maxShownName)
 		}
-		return harmless.Cut(harmless.Line(path), maxShownName)
+		return sanitize.Cut(sanitize.Line(path), maxShownName)
 	}
-	return harmless.Cut(harmless.Line(uri), maxShownName)
+	return sanitize.Cut(sanitize.Line(uri), maxShownName)
 }
 
 // readBeneath reads a text file in a folder, by no link that leads out of it. ok

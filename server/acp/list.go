@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 
 	"github.com/fettle-cli/fettle/engine"
-	"github.com/fettle-cli/fettle/internal/harmless"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 // pageSessions is how many sessions one list has: what fits a picker.
@@ -41,7 +41,7 @@ func (a *agent) listSessions(r *request) (any, error) {
 	out := listResult{Sessions: []sessionInfo{}, Next: base64.RawURLEncoding.EncodeToString(page.Next)}
 	for _, c := range page.Chats {
 		out.Sessions = append(out.Sessions, sessionInfo{
-			SessionID: c.ID, CWD: c.Workspace, Title: harmless.Line(c.Title), UpdatedAt: stamp(c.UpdatedAt),
+			SessionID: c.ID, CWD: c.Workspace, Title: sanitize.Line(c.Title), UpdatedAt: stamp(c.UpdatedAt),
 		})
 	}
 	return out, nil

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/fettle-cli/fettle/engine"
-	"github.com/fettle-cli/fettle/internal/harmless"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 // mcpServer is a server that the editor wants the session's tools to have.
@@ -56,7 +56,7 @@ func readServers(raw json.RawMessage) ([]mcpServer, error) {
 	var out []mcpServer
 	for i, s := range all {
 		m := mcpServer{
-			Kind: s.Type, Name: harmless.Line(s.Name), Command: s.Command, Args: s.Args, Env: s.Env, URL: s.URL, Headers: s.Headers,
+			Kind: s.Type, Name: sanitize.Line(s.Name), Command: s.Command, Args: s.Args, Env: s.Env, URL: s.URL, Headers: s.Headers,
 		}
 		if m.Kind == "" {
 			m.Kind = "stdio"

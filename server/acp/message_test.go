@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fettle-cli/fettle/internal/harmless"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 func TestLines(t *testing.T) {
@@ -73,7 +73,7 @@ func FuzzCalls(f *testing.F) {
 	f.Add("set:tool", []byte(`{"command":"a\u0007","offset":3}`))
 	s := &session{id: "s", cwd: f.TempDir()}
 	f.Fuzz(func(t *testing.T, tool string, input []byte) {
-		if title := callTitle(tool, input); harmless.Text(title) != title || strings.ContainsAny(title, "\n\t") || len(title) > maxTitle+maxShownName+8 {
+		if title := callTitle(tool, input); sanitize.Text(title) != title || strings.ContainsAny(title, "\n\t") || len(title) > maxTitle+maxShownName+8 {
 			t.Errorf("the title %q", title)
 		}
 		for _, l := range s.locations(input) {

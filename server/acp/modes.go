@@ -4,8 +4,9 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/permission"
-	"github.com/fettle-cli/fettle/internal/harmless"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 // The modes of a session are those of approvals, and plan mode. They are an option, too:
@@ -31,7 +32,7 @@ func (a *agent) modes(s *session) *modeState {
 	c := s.choice()
 	out := &modeState{Current: planMode, Available: allModes()}
 	if !c.plan {
-		out.Current = string(a.eng.Mode(engine.Chat{Approvals: c.approvals}))
+		out.Current = string(a.eng.Mode(chat.Chat{Approvals: c.approvals}))
 	}
 	return out
 }
@@ -65,7 +66,7 @@ func (a *agent) chooseMode(s *session, id string) error {
 	if id == "" {
 		return lacks("modeId")
 	}
-	return &rpcError{Code: codeParams, Message: "there is no mode " + harmless.Cut(harmless.Line(id), maxShownName) + "; there are " + strings.Join(ids, ", ")}
+	return &rpcError{Code: codeParams, Message: "there is no mode " + sanitize.Cut(sanitize.Line(id), maxShownName) + "; there are " + strings.Join(ids, ", ")}
 }
 
 // putMode gives a turn the mode of its session.

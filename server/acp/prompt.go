@@ -14,7 +14,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/provider"
-	"github.com/fettle-cli/fettle/internal/harmless"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 // prompt admits a session/prompt, in the order of requests, and lets it run
@@ -166,7 +166,7 @@ func (a *agent) parts(ctx context.Context, s *session, blocks []contentBlock) ([
 			}
 			say(shown, " ")
 		default:
-			return nil, badBlock(i, "is of a type that fettle doesn't take: "+harmless.Cut(harmless.Line(b.Type), maxShownName))
+			return nil, badBlock(i, "is of a type that fettle doesn't take: "+sanitize.Cut(sanitize.Line(b.Type), maxShownName))
 		}
 	}
 	parts := append(files, slices.DeleteFunc(own, func(p provider.Part) bool {
@@ -207,7 +207,7 @@ func imagePart(b contentBlock) (provider.Part, string) {
 	if !strings.HasPrefix(kind, "image/") {
 		return provider.Part{}, "is no image"
 	}
-	return provider.Part{Kind: provider.ImagePart, Name: harmless.Cut(harmless.Line(b.URI), maxShownName), MIME: harmless.Line(kind), Data: raw}, ""
+	return provider.Part{Kind: provider.ImagePart, Name: sanitize.Cut(sanitize.Line(b.URI), maxShownName), MIME: sanitize.Line(kind), Data: raw}, ""
 }
 
 func decodeData(text string) ([]byte, string) {
@@ -240,7 +240,7 @@ func resourcePart(s *session, r *resource) (provider.Part, string) {
 	}
 	switch {
 	case strings.HasPrefix(kind, "image/"):
-		return provider.Part{Kind: provider.ImagePart, Name: name, MIME: harmless.Line(kind), Data: raw}, ""
+		return provider.Part{Kind: provider.ImagePart, Name: name, MIME: sanitize.Line(kind), Data: raw}, ""
 	case isText(raw):
 		return provider.Part{Kind: provider.FilePart, Name: name, Text: string(raw)}, ""
 	}
@@ -257,8 +257,8 @@ func (a *agent) waits(s *session) func(string) {
 
 // notice tells something by the way, where the editor shows such things.
 func (a *agent) notice(s *session, severity, text string) {
-	if text = harmless.Line(text); text != "" && a.client.notices() {
-		a.update(s, update{Kind: "notice", Severity: severity, Title: harmless.Cut(text, maxNotice)})
+	if text = sanitize.Line(text); text != "" && a.client.notices() {
+		a.update(s, update{Kind: "notice", Severity: severity, Title: sanitize.Cut(text, maxNotice)})
 	}
 }
 
@@ -267,7 +267,7 @@ const maxNotice = 500
 
 // say writes something of fettle's own as a message of the agent.
 func (a *agent) say(s *session, id, text string) {
-	b := textBlock(harmless.Text(text))
+	b := textBlock(sanitize.Text(text))
 	a.update(s, update{Kind: "agent_message_chunk", MessageID: id, Content: &b})
 }
 
@@ -282,7 +282,7 @@ func validRaw(raw json.RawMessage) json.RawMessage {
 	case len(raw) <= maxRaw:
 		return raw
 	}
-	short, err := json.Marshal(map[string]any{"truncated": true, "bytes": len(raw), "beginning": harmless.Cut(string(raw), maxRawShown)})
+	short, err := json.Marshal(map[string]any{"truncated": true, "bytes": len(raw), "beginning": sanitize.Cut(string(raw), maxRawShown)})
 	if err != nil { // strings and numbers can't fail
 		return nil
 	}

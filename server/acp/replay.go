@@ -7,9 +7,10 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/provider"
-	"github.com/fettle-cli/fettle/internal/harmless"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 // maxReplayed bounds the diffs of a replay: those of the last calls are what
@@ -27,7 +28,7 @@ func (a *agent) replay(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	calls := map[string]engine.ToolCall{}
+	calls := map[string]chat.ToolCall{}
 	for _, c := range records {
 		calls[c.MessageID+" "+c.ToolUseID] = c
 	}
@@ -48,13 +49,13 @@ func (a *agent) replay(ctx context.Context, s *session) error {
 		}
 	}
 	a.replayWorkflow(ctx, s, conv.Messages)
-	a.update(s, update{Kind: "session_info_update", Title: harmless.Line(conv.Chat.Title), UpdatedAt: stamp(conv.Chat.UpdatedAt)})
+	a.update(s, update{Kind: "session_info_update", Title: sanitize.Line(conv.Chat.Title), UpdatedAt: stamp(conv.Chat.UpdatedAt)})
 	return nil
 }
 
 // replayWorkflow says again how to go on with a workflow, where nothing was said
 // since it stopped.
-func (a *agent) replayWorkflow(ctx context.Context, s *session, messages []engine.Message) {
+func (a *agent) replayWorkflow(ctx context.Context, s *session, messages []chat.Message) {
 	i, err := a.eng.ChatWorkflow(ctx, s.id)
 	if err != nil || i == nil || len(messages) == 0 || messages[len(messages)-1].TurnID != string(i.TurnID) {
 		return // the conversation is what counts
@@ -66,7 +67,7 @@ func (a *agent) replayWorkflow(ctx context.Context, s *session, messages []engin
 
 // lastCalls are the last calls of a conversation, which are shown with what they
 // changed.
-func lastCalls(messages []engine.Message) map[string]bool {
+func lastCalls(messages []chat.Message) map[string]bool {
 	var all []string
 	for _, m := range messages {
 		for _, p := range m.Parts {
@@ -83,7 +84,7 @@ func lastCalls(messages []engine.Message) map[string]bool {
 }
 
 // replayQuestion shows a person's message.
-func (a *agent) replayQuestion(s *session, m engine.Message) {
+func (a *agent) replayQuestion(s *session, m chat.Message) {
 	for _, p := range m.Parts {
 		var b contentBlock
 		switch p.Kind {
@@ -116,8 +117,8 @@ func (s *session) uriOf(name string) string {
 type replaying struct {
 	agent   *agent
 	t       *teller
-	message engine.Message
-	calls   map[string]engine.ToolCall // by message and tool_use_id
+	message chat.Message
+	calls   map[string]chat.ToolCall // by message and tool_use_id
 	diffs   map[string]bool
 	ctx     context.Context
 }

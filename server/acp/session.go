@@ -9,10 +9,11 @@ import (
 	"sync"
 
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/provider"
-	"github.com/fettle-cli/fettle/internal/harmless"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 // session is a chat that an editor has open.
@@ -134,7 +135,7 @@ func (a *agent) session(id string) (*session, error) {
 	defer a.mu.Unlock()
 	s := a.sessions[id]
 	if s == nil {
-		return nil, &rpcError{Code: codeNotFound, Message: "no session " + harmless.Cut(harmless.Line(id), maxShownName) + " is open; session/load opens one"}
+		return nil, &rpcError{Code: codeNotFound, Message: "no session " + sanitize.Cut(sanitize.Line(id), maxShownName) + " is open; session/load opens one"}
 	}
 	return s, nil
 }
@@ -168,7 +169,7 @@ func (a *agent) folder(cwd string) (string, error) {
 		if errors.As(err, &f) {
 			return "", f
 		}
-		return "", &rpcError{Code: codeParams, Message: "fettle can't work in this folder: " + harmless.Line(err.Error()) + "; open the folder of a project"}
+		return "", &rpcError{Code: codeParams, Message: "fettle can't work in this folder: " + sanitize.Line(err.Error()) + "; open the folder of a project"}
 	}
 	return cwd, nil
 }
@@ -313,15 +314,15 @@ func (a *agent) opened(r *request, id, cwd string) (*session, error) {
 }
 
 func elsewhere(dir string) error {
-	return &rpcError{Code: codeParams, Message: "the session works in another folder: " + harmless.Line(dir)}
+	return &rpcError{Code: codeParams, Message: "the session works in another folder: " + sanitize.Line(dir)}
 }
 
 // bound finds the chat of a session, which has to work in the editor's folder.
-func (a *agent) bound(r *request, id, cwd string) (engine.Chat, error) {
+func (a *agent) bound(r *request, id, cwd string) (chat.Chat, error) {
 	chat, err := a.eng.FindChat(r.ctx, engine.ChatRef{ID: id})
 	switch {
 	case fault.CodeOf(err) == fault.NotFound && !strings.Contains(err.Error(), "deleted"):
-		return chat, &rpcError{Code: codeNotFound, Message: "there is no session " + harmless.Cut(harmless.Line(id), maxShownName)}
+		return chat, &rpcError{Code: codeNotFound, Message: "there is no session " + sanitize.Cut(sanitize.Line(id), maxShownName)}
 	case err != nil:
 		return chat, err
 	case chat.Workspace == "":
@@ -385,7 +386,7 @@ func (a *agent) deleteSession(r *request) (any, error) {
 		return nil, err
 	}
 	if chat.Workspace == "" {
-		return nil, &rpcError{Code: codeNotFound, Message: "there is no session " + harmless.Cut(harmless.Line(p.SessionID), maxShownName)}
+		return nil, &rpcError{Code: codeNotFound, Message: "there is no session " + sanitize.Cut(sanitize.Line(p.SessionID), maxShownName)}
 	}
 	if err := a.eng.DeleteChats(r.ctx, chat); err != nil {
 		return nil, err

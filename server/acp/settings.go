@@ -12,7 +12,7 @@ import (
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/engine/provider"
-	"github.com/fettle-cli/fettle/internal/harmless"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 // The settings of a session. anyModel is the value of a model that fettle chooses: a
@@ -98,7 +98,7 @@ func (a *agent) listModels() (list []configChoice, efforts map[string]provider.L
 			}
 			ref := l.Provider + "/" + m.Name
 			efforts[ref] = m.Efforts
-			list = append(list, configChoice{Value: ref, Name: harmless.Line(ref), Description: harmless.Line(m.Details)})
+			list = append(list, configChoice{Value: ref, Name: sanitize.Line(ref), Description: sanitize.Line(m.Details)})
 		}
 	}
 	return list[:min(len(list), maxModels)], efforts, silent
@@ -176,7 +176,7 @@ func (a *agent) agents(ctx context.Context, s *session) (configOption, error) {
 			if name == "" {
 				name = g.BareID()
 			}
-			out.Options = append(out.Options, configChoice{Value: g.ID, Name: harmless.Line(name), Description: harmless.Cut(harmless.Line(g.Purpose), maxShownName)})
+			out.Options = append(out.Options, configChoice{Value: g.ID, Name: sanitize.Line(name), Description: sanitize.Cut(sanitize.Line(g.Purpose), maxShownName)})
 			there = there || g.ID == out.Current
 		}
 	}
@@ -193,7 +193,7 @@ func (a *agent) options(ctx context.Context, s *session, agents configOption, wa
 	models := configOption{ID: modelOption, Name: "Model", Category: "model", Type: "select", Current: c.model}
 	auto := configChoice{Value: anyModel, Name: "Automatic", Description: "The configured model, else the best that is there"}
 	if c.answered != "" && c.model == "" {
-		auto.Description = "Now " + harmless.Line(c.answered)
+		auto.Description = "Now " + sanitize.Line(c.answered)
 	}
 	models.Options = append(models.Options, auto)
 	models.Options = append(models.Options, a.models.choices(ctx, wait)...)
@@ -201,7 +201,7 @@ func (a *agent) options(ctx context.Context, s *session, agents configOption, wa
 		models.Current = anyModel
 	}
 	if !slices.ContainsFunc(models.Options, func(o configChoice) bool { return o.Value == models.Current }) {
-		models.Options = append(models.Options, configChoice{Value: models.Current, Name: harmless.Line(models.Current)})
+		models.Options = append(models.Options, configChoice{Value: models.Current, Name: sanitize.Line(models.Current)})
 	}
 	out := []configOption{agents, models, a.effortOption(c), a.modeOption(s)}
 	if a.client.Terminal {
@@ -269,7 +269,7 @@ func (a *agent) chooseAgent(ctx context.Context, s *session, id string) error {
 		}
 		names = append(names, o.Value)
 	}
-	return &rpcError{Code: codeParams, Message: "there is no agent " + harmless.Cut(harmless.Line(id), maxShownName) + "; there are " + harmless.Cut(strings.Join(names, ", "), maxShownName)}
+	return &rpcError{Code: codeParams, Message: "there is no agent " + sanitize.Cut(sanitize.Line(id), maxShownName) + "; there are " + sanitize.Cut(strings.Join(names, ", "), maxShownName)}
 }
 
 func (a *agent) setOption(r *request) (any, func(), error) {
@@ -309,7 +309,7 @@ func (a *agent) setOption(r *request) (any, func(), error) {
 			return nil, nil, err
 		}
 	default:
-		return nil, nil, &rpcError{Code: codeParams, Message: "there is no option " + harmless.Cut(harmless.Line(p.ConfigID), maxShownName)}
+		return nil, nil, &rpcError{Code: codeParams, Message: "there is no option " + sanitize.Cut(sanitize.Line(p.ConfigID), maxShownName)}
 	}
 	agents, err := a.agents(r.ctx, s)
 	if err != nil {
@@ -326,13 +326,13 @@ const maxRef = 512
 func (a *agent) chooseModel(ctx context.Context, s *session, ref string) error {
 	if ref == anyModel {
 		ref = ""
-	} else if !strings.Contains(ref, "/") || len(ref) > maxRef || harmless.Line(ref) != ref {
+	} else if !strings.Contains(ref, "/") || len(ref) > maxRef || sanitize.Line(ref) != ref {
 		return &rpcError{Code: codeParams, Message: "a model is named PROVIDER/NAME, such as ollama/qwen3"}
 	}
 	if ref != "" && ref != a.o.Model && ref != s.choice().model {
 		a.models.choices(ctx, modelsWait)
 		if a.models.isUnlisted(ref) {
-			return &rpcError{Code: codeParams, Message: "there is no model " + harmless.Cut(ref, maxShownName) + ": no provider that is set up lists it; choose one of the options"}
+			return &rpcError{Code: codeParams, Message: "there is no model " + sanitize.Cut(ref, maxShownName) + ": no provider that is set up lists it; choose one of the options"}
 		}
 	}
 	s.mu.Lock()

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/engine/event"
-	"github.com/fettle-cli/fettle/internal/harmless"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 // teller makes updates of what a turn does. It is one turn's, in the order of its
@@ -102,7 +102,7 @@ func (t *teller) meta() map[string]any {
 	if t.agent == "" {
 		return nil
 	}
-	return map[string]any{"fettle": map[string]string{"agent": harmless.Line(t.agent)}}
+	return map[string]any{"fettle": map[string]string{"agent": sanitize.Line(t.agent)}}
 }
 
 func (t *teller) handedOver(b event.Handoff) []update {
@@ -110,10 +110,10 @@ func (t *teller) handedOver(b event.Handoff) []update {
 	t.handoff++
 	u := update{
 		Kind: "tool_call", ToolCallID: fmt.Sprintf("%s.handoff.%d", t.turn, t.handoff), ToolKind: "switch_mode", Status: "completed",
-		Title: harmless.Cut(harmless.Line(b.From), maxShownName) + " hands over to " + harmless.Cut(harmless.Line(b.To), maxShownName),
+		Title: sanitize.Cut(sanitize.Line(b.From), maxShownName) + " hands over to " + sanitize.Cut(sanitize.Line(b.To), maxShownName),
 	}
 	if b.Reason != "" {
-		u.Outputs = []toolContent{shown(harmless.Cut(harmless.Text(b.Reason), maxShown))}
+		u.Outputs = []toolContent{shown(sanitize.Cut(sanitize.Text(b.Reason), maxShown))}
 	}
 	return []update{u}
 }
@@ -131,7 +131,7 @@ func (t *teller) call(useID, tool, toolID string, input json.RawMessage) []updat
 	c := &toldCall{kind: f.kind(toolID)}
 	t.calls[useID] = c
 	return []update{{
-		Kind: "tool_call", ToolCallID: useID, Title: callTitle(tool, input), Name: harmless.Line(toolID), ToolKind: c.kind, Status: "pending",
+		Kind: "tool_call", ToolCallID: useID, Title: callTitle(tool, input), Name: sanitize.Line(toolID), ToolKind: c.kind, Status: "pending",
 		Locations: t.s.locations(input), RawInput: validRaw(input), Meta: t.meta(),
 	}}
 }
@@ -145,9 +145,9 @@ func (t *teller) started(b event.ToolStart) []update {
 // progress replaces what a running call shows. Where the next event is there
 // already, the editor need not draw this one.
 func (t *teller) progress(b event.ToolProgress, more bool) []update {
-	text := harmless.Line(b.Message)
+	text := sanitize.Line(b.Message)
 	if text == "" {
-		text = harmless.Line(b.Stage)
+		text = sanitize.Line(b.Stage)
 	}
 	if b.Progress != nil {
 		text = strings.TrimSpace(fmt.Sprintf("%s %.0f %%", text, 100**b.Progress))
@@ -156,7 +156,7 @@ func (t *teller) progress(b event.ToolProgress, more bool) []update {
 		return nil
 	}
 	return []update{{
-		Kind: "tool_call_update", ToolCallID: b.ToolUseID, Status: "in_progress", Outputs: []toolContent{shown(harmless.Cut(text, maxShownName))},
+		Kind: "tool_call_update", ToolCallID: b.ToolUseID, Status: "in_progress", Outputs: []toolContent{shown(sanitize.Cut(text, maxShownName))},
 	}}
 }
 
@@ -193,7 +193,7 @@ func rawOutput(b event.ToolComplete) json.RawMessage {
 	if text == "" {
 		text = b.Error
 	}
-	raw, err := json.Marshal(map[string]string{"text": harmless.Cut(strings.ToValidUTF8(text, "\ufffd"), maxRawShown)})
+	raw, err := json.Marshal(map[string]string{"text": sanitize.Cut(strings.ToValidUTF8(text, "\ufffd"), maxRawShown)})
 	if err != nil { // strings can't fail
 		return nil
 	}
@@ -203,7 +203,7 @@ func rawOutput(b event.ToolComplete) json.RawMessage {
 // asOutput is what a call gave, for a reader of Markdown: what a command or a file
 // holds is no Markdown.
 func asOutput(kind, text string) string {
-	text = harmless.Cut(harmless.Text(text), maxShown)
+	text = sanitize.Cut(sanitize.Text(text), maxShown)
 	switch kind {
 	case "execute", "read", "search":
 		fence := "```"
@@ -283,11 +283,11 @@ func citedAs(raw json.RawMessage) contentBlock {
 	if !strings.HasPrefix(c.URL, "https://") && !strings.HasPrefix(c.URL, "http://") || len(c.URL) > maxURI {
 		return contentBlock{}
 	}
-	name := harmless.Cut(harmless.Line(c.Title), maxShownName)
+	name := sanitize.Cut(sanitize.Line(c.Title), maxShownName)
 	if name == "" {
-		name = harmless.Cut(harmless.Line(c.URL), maxShownName)
+		name = sanitize.Cut(sanitize.Line(c.URL), maxShownName)
 	}
-	return contentBlock{Type: "resource_link", URI: harmless.Line(c.URL), Name: name}
+	return contentBlock{Type: "resource_link", URI: sanitize.Line(c.URL), Name: name}
 }
 
 // usage tells how full the model's context is, where that is known.
@@ -300,10 +300,10 @@ func (t *teller) usage(b event.Meta) []update {
 }
 
 func (t *teller) notice(severity, text string) []update {
-	if text = harmless.Line(text); text == "" || !t.notices {
+	if text = sanitize.Line(text); text == "" || !t.notices {
 		return nil
 	}
-	return []update{{Kind: "notice", Severity: severity, Title: harmless.Cut(text, maxNotice)}}
+	return []update{{Kind: "notice", Severity: severity, Title: sanitize.Cut(text, maxNotice)}}
 }
 
 // note is a remark that a person should see. An editor without notices gets it as
@@ -313,7 +313,7 @@ func (t *teller) note(text string) []update {
 		return out
 	}
 	t.open = ""
-	out := t.chunk(textChunk, "Note: "+harmless.Line(text))
+	out := t.chunk(textChunk, "Note: "+sanitize.Line(text))
 	t.open = ""
 	return out
 }
@@ -325,7 +325,7 @@ func (t *teller) summary(b event.Summary) []update {
 	t.compact++
 	u := update{Kind: "compaction_update", CompactionID: fmt.Sprintf("%s.compaction.%d", t.turn, t.compact), Status: "completed"}
 	if b.Text != "" {
-		u.Summary = []contentBlock{textBlock(harmless.Cut(harmless.Text(b.Text), maxShown))}
+		u.Summary = []contentBlock{textBlock(sanitize.Cut(sanitize.Text(b.Text), maxShown))}
 	}
 	return []update{u}
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/engine"
-	"github.com/fettle-cli/fettle/internal/harmless"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 const (
@@ -138,7 +138,7 @@ func (t terminals) wait(ctx context.Context, limit time.Duration, p terminalPara
 	err := t.a.conn.call(waiting, "terminal/wait_for_exit", p, &status)
 	switch {
 	case err == nil && status.Signal != nil && *status.Signal != "":
-		return engine.Exit{Cause: "signalled", Code: -1, Signal: harmless.Cut(harmless.Line(*status.Signal), maxShownName)}, nil
+		return engine.Exit{Cause: "signalled", Code: -1, Signal: sanitize.Cut(sanitize.Line(*status.Signal), maxShownName)}, nil
 	case err == nil && status.Code != nil:
 		return engine.Exit{Cause: "exited", Code: *status.Code}, nil
 	case err == nil:
@@ -153,7 +153,7 @@ func (t terminals) wait(ctx context.Context, limit time.Duration, p terminalPara
 	case waiting.Err() != nil:
 		return engine.Exit{Cause: "time", Code: -1, Detail: fmt.Sprintf("it took longer than %s", limit)}, nil
 	}
-	return engine.Exit{}, errors.New(harmless.Cut(harmless.Line(err.Error()), maxShownName))
+	return engine.Exit{}, errors.New(sanitize.Cut(sanitize.Line(err.Error()), maxShownName))
 }
 
 // ask makes a request that the end of ctx does not cut off.
@@ -164,7 +164,7 @@ func (t terminals) ask(ctx context.Context, method string, params, result any) e
 	if err == nil {
 		return nil
 	}
-	text := harmless.Cut(harmless.Line(err.Error()), maxShownName)
+	text := sanitize.Cut(sanitize.Line(err.Error()), maxShownName)
 	t.a.log.Warn("the editor's terminal failed", "method", method, "error", text)
 	return fmt.Errorf("%s: %s", method, text)
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/consent"
-	"github.com/fettle-cli/fettle/internal/harmless"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 // run begins a turn and shows it to its end. The turn is the prompt's: what cancels
@@ -35,7 +35,7 @@ func (a *agent) started(s *session, id engine.TurnID) {
 	}
 	u := update{Kind: "session_info_update", UpdatedAt: stamp(a.o.Now())}
 	if first {
-		u.Title = harmless.Line(chat.Title)
+		u.Title = sanitize.Line(chat.Title)
 	}
 	a.update(s, u)
 }
@@ -149,7 +149,7 @@ func (q *asking) ask(ctx context.Context, t *teller, c event.ConfirmRequest) {
 		outputs = append(outputs, q.session.reviewed(c.Review)...)
 	}
 	p := permissionParams{SessionID: q.session.id, Options: optionsOf(c, whole), ToolCall: update{
-		ToolCallID: c.ToolUseID, Title: callTitle(c.Tool, c.Input), Name: harmless.Line(c.ToolID), ToolKind: t.facts[c.ToolID].kind(c.ToolID),
+		ToolCallID: c.ToolUseID, Title: callTitle(c.Tool, c.Input), Name: sanitize.Line(c.ToolID), ToolKind: t.facts[c.ToolID].kind(c.ToolID),
 		Status: "pending", Locations: q.session.locations(c.Input), RawInput: validRaw(c.Input), Outputs: outputs,
 	}}
 	q.beside(ctx, c.ToolUseID, func(ctx context.Context) engine.Confirmation {
@@ -188,7 +188,7 @@ func (q *asking) decision(c event.ConfirmRequest, got permissionResult, err erro
 	out := engine.Confirmation{ToolUseID: c.ToolUseID, Decision: event.Deny}
 	switch {
 	case err != nil:
-		q.agent.log.Warn("a permission could not be asked for", "error", harmless.Line(err.Error()))
+		q.agent.log.Warn("a permission could not be asked for", "error", sanitize.Line(err.Error()))
 		out.Reason = "nobody answered"
 	case got.Outcome.Outcome != "selected":
 		out.Reason = "nobody answered"

@@ -7,7 +7,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
-	"github.com/fettle-cli/fettle/internal/harmless"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 func (a *agent) undo(r *request, s *session, args string) (string, error) {
@@ -41,7 +41,7 @@ func stepsOf(verb, args string, req *engine.RestoreRequest) (again, bad string) 
 		case word == "call" && verb == "undo" && i+1 < len(words) && req.Steps == 0:
 			i++
 			req.Call = words[i]
-			again += " call " + harmless.Line(words[i])
+			again += " call " + sanitize.Line(words[i])
 		default:
 			return again, word
 		}
@@ -60,7 +60,7 @@ func (a *agent) steps(
 		if verb == "undo" {
 			takes = "/undo takes a number of steps or the words call ID, and the word overwrite, not "
 		}
-		return a.reply(r, s, takes+harmless.Cut(harmless.Line(bad), maxShownName))
+		return a.reply(r, s, takes+sanitize.Cut(sanitize.Line(bad), maxShownName))
 	}
 	if s.chat().New != "" {
 		return a.reply(r, s, "Nothing was asked in this session yet, so there is nothing to "+verb+".")
@@ -97,7 +97,7 @@ func stepsText(verb string, done *engine.Restored) string {
 		text += "\nFiles: " + names
 	}
 	for _, l := range done.Left[:min(len(done.Left), fault.Listed)] {
-		text += "\nLeft alone: " + harmless.Line(l.Path) + ", " + harmless.Line(l.Reason)
+		text += "\nLeft alone: " + sanitize.Line(l.Path) + ", " + sanitize.Line(l.Reason)
 	}
 	if more := len(done.Left) - fault.Listed; more > 0 {
 		text += "\nLeft alone: " + strconv.Itoa(more) + " more"

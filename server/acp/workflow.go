@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/engine"
-	"github.com/fettle-cli/fettle/internal/harmless"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 // endWorkflow is the word that ends a workflow for good, beside the engine's two that
@@ -70,7 +70,7 @@ func (a *agent) startWorkflow(r *request, s *session, name, input string) (strin
 		}
 	}
 	if found == nil {
-		return a.reply(r, s, "There is no workflow "+harmless.Cut(harmless.Line(name), maxShownName)+".\n"+workflowsText(all))
+		return a.reply(r, s, "There is no workflow "+sanitize.Cut(sanitize.Line(name), maxShownName)+".\n"+workflowsText(all))
 	}
 	if input != "" && !json.Valid([]byte(input)) {
 		return a.reply(r, s, "What follows the workflow's name has to be JSON, such as {\"topic\": \"tea\"}.")
@@ -136,7 +136,7 @@ func (a *agent) runSteps(
 	i, known := a.lastWorkflow(context.WithoutCancel(r.ctx), s) // also where a cancel has stopped it
 	switch {
 	case known != nil:
-		a.log.Warn("where a workflow stands can't be read", "error", harmless.Line(known.Error()))
+		a.log.Warn("where a workflow stands can't be read", "error", sanitize.Line(known.Error()))
 	case i != nil:
 		if text := workflowStands(i); text != "" {
 			a.say(s, a.ownID(r), text)
@@ -155,7 +155,7 @@ func workflowStands(i *engine.WorkflowInstance) string {
 			done++
 			behind = name
 		case next == "":
-			next, why = name, harmless.Cut(harmless.Line(st.Error), maxNotice)
+			next, why = name, sanitize.Cut(sanitize.Line(st.Error), maxNotice)
 		}
 	}
 	count := strconv.Itoa(done) + " of " + count(len(i.Steps), "step", "steps")
@@ -180,15 +180,15 @@ func workflowStands(i *engine.WorkflowInstance) string {
 }
 
 func workflowName(i *engine.WorkflowInstance) string {
-	return harmless.Cut(stepName(i.Workflow.ID, i.Workflow.Name), maxShownName)
+	return sanitize.Cut(stepName(i.Workflow.ID, i.Workflow.Name), maxShownName)
 }
 
 // stepName is what people call something that may have no name.
 func stepName(id, name string) string {
-	if name = harmless.Line(name); name != "" {
+	if name = sanitize.Line(name); name != "" {
 		return name
 	}
-	return harmless.Line(id)
+	return sanitize.Line(id)
 }
 
 func workflowsText(all []engine.Workflow) string {
@@ -197,7 +197,7 @@ func workflowsText(all []engine.Workflow) string {
 	}
 	text := "The workflows are:"
 	for _, w := range all {
-		text += "\n- `/workflow " + harmless.Line(w.ID) + "`  " + harmless.Cut(harmless.Line(w.Description), maxShownName)
+		text += "\n- `/workflow " + sanitize.Line(w.ID) + "`  " + sanitize.Cut(sanitize.Line(w.Description), maxShownName)
 	}
 	return text
 }

@@ -75,8 +75,10 @@ func (h *house) engine(hold bool, taken func(context.Context) error) *engine.Eng
 	set, err := toolset.NewSet(builtin.Entries(builtin.Options{})...)
 	must(h.t, err)
 	return engine.New(engine.Options{
-		DataDir: h.data, Tools: set, Hold: hold, StoreTaken: taken, Retry: provider.RetryOptions{Attempts: 1},
-		Models: &models.Catalog{Registry: reg, Configured: "script/m.yaml"},
+		StoreOptions: engine.StoreOptions{DataDir: h.data, Hold: hold, StoreTaken: taken},
+		Tools:        set,
+		Retry:        provider.RetryOptions{Attempts: 1},
+		Models:       &models.Catalog{Registry: reg, Configured: "script/m.yaml"},
 	})
 }
 

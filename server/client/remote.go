@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/permission"
@@ -41,7 +42,7 @@ type Remote struct {
 	http   *http.Client
 
 	mu    sync.Mutex
-	chats map[engine.TurnID]engine.Chat
+	chats map[engine.TurnID]chat.Chat
 }
 
 // SplitURL takes the token out of an address as `fettle serve --print-url` prints
@@ -66,7 +67,7 @@ func SplitURL(address string) (base, token string, err error) {
 // gave. It connects to nothing yet.
 func NewRemote(address, token string) *Remote {
 	return &Remote{
-		url: address, header: http.Header{"Authorization": {"Bearer " + token}}, chats: map[engine.TurnID]engine.Chat{},
+		url: address, header: http.Header{"Authorization": {"Bearer " + token}}, chats: map[engine.TurnID]chat.Chat{},
 		http: &http.Client{
 			CheckRedirect: noRedirect,
 			Transport: &http.Transport{
@@ -230,7 +231,7 @@ func (c *Remote) Start(ctx context.Context, req engine.TurnRequest) (engine.Turn
 		return "", fault.New(fault.Failed, "it answers, and not as fettle does")
 	}
 	c.mu.Lock()
-	c.chats[began.TurnID] = engine.Chat{ID: server.CleanText(began.ChatID), Number: began.ConversationID, Model: req.Model}
+	c.chats[began.TurnID] = chat.Chat{ID: server.CleanText(began.ChatID), Number: began.ConversationID, Model: req.Model}
 	c.mu.Unlock()
 	return began.TurnID, nil
 }
@@ -326,7 +327,7 @@ func (c *Remote) nonce(ctx context.Context, id engine.TurnID, useID string) (str
 }
 
 // TurnChat is the chat of a turn that was started here.
-func (c *Remote) TurnChat(id engine.TurnID) (engine.Chat, bool) {
+func (c *Remote) TurnChat(id engine.TurnID) (chat.Chat, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	chat, ok := c.chats[id]

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/server"
@@ -33,7 +34,7 @@ type Turns interface {
 	// Confirm answers a call that waits for an approval.
 	Confirm(context.Context, engine.TurnID, engine.Confirmation) error
 	// TurnChat is the chat of a turn that was started here.
-	TurnChat(engine.TurnID) (engine.Chat, bool)
+	TurnChat(engine.TurnID) (chat.Chat, bool)
 	// SyncTime is how long a turn that was started here has waited for the disk.
 	SyncTime(engine.TurnID) time.Duration
 }
@@ -47,7 +48,7 @@ var (
 // begun is a turn that was started here: the answer of begin_turn stays open for
 // as long as it lives, and the server cancels it when that is closed.
 type begun struct {
-	chat  engine.Chat
+	chat  chat.Chat
 	body  io.Closer
 	lines *bufio.Reader
 	stop  context.CancelFunc
@@ -137,12 +138,12 @@ func heard(f server.Failure) error {
 }
 
 // TurnChat is the chat of a turn that was started here.
-func (l *Local) TurnChat(id engine.TurnID) (engine.Chat, bool) {
+func (l *Local) TurnChat(id engine.TurnID) (chat.Chat, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	b := l.begun[id]
 	if b == nil {
-		return engine.Chat{}, false
+		return chat.Chat{}, false
 	}
 	return b.chat, true
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/consent"
-	"github.com/fettle-cli/fettle/internal/harmless"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 // approvalKey names the question among those of a result.
@@ -103,7 +103,7 @@ func (c *call) ask(ctx context.Context, ask event.ConfirmRequest) {
 func (c *call) confirm(a engine.Confirmation) {
 	err := c.h.eng.Confirm(context.WithoutCancel(c.h.base), c.id, a)
 	if err != nil && fault.CodeOf(err) != fault.NotFound { // somebody else was faster
-		c.h.log.Error("an approval can't be passed on", "error", harmless.Line(err.Error()))
+		c.h.log.Error("an approval can't be passed on", "error", sanitize.Line(err.Error()))
 	}
 }
 
@@ -130,7 +130,7 @@ func (c *call) withdraw() {
 // howToAllow says what would let a call run that nobody could be asked about.
 func (c *call) howToAllow() string {
 	rule := c.of.id
-	return "next: the user can allow it by fettle mcp --allow '" + harmless.Line(rule) + "', or by a rule in the setting allow"
+	return "next: the user can allow it by fettle mcp --allow '" + sanitize.Line(rule) + "', or by a rule in the setting allow"
 }
 
 // parked is a turn that waits for a modern client to come back with an answer.

@@ -14,7 +14,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
-	"github.com/fettle-cli/fettle/internal/harmless"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 const (
@@ -85,7 +85,7 @@ func (sv *served) listFiles(ctx context.Context, req sdk.Request, list *sdk.List
 			break
 		}
 		list.Resources = append(list.Resources, &sdk.Resource{
-			URI: fileURI(f.Path), Name: harmless.Line(f.Path), MIMEType: typeOf(f.Path), Size: f.Size,
+			URI: fileURI(f.Path), Name: sanitize.Line(f.Path), MIMEType: typeOf(f.Path), Size: f.Size,
 		})
 	}
 	return nil
@@ -156,7 +156,7 @@ func (c *call) links() []sdk.Content {
 			continue
 		}
 		seen[change.Path] = true
-		out = append(out, &sdk.ResourceLink{URI: fileURI(change.Path), Name: harmless.Line(change.Path), MIMEType: typeOf(change.Path)})
+		out = append(out, &sdk.ResourceLink{URI: fileURI(change.Path), Name: sanitize.Line(change.Path), MIMEType: typeOf(change.Path)})
 	}
 	return out
 }

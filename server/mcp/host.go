@@ -13,6 +13,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/prompts"
@@ -30,8 +31,8 @@ type turnsAPI interface {
 type filesAPI interface {
 	NewChatID() string
 	DropChatID(string)
-	FindChat(context.Context, engine.ChatRef) (engine.Chat, error)
-	State(ctx context.Context, chat engine.Chat, name string) (*engine.Manifest, error)
+	FindChat(context.Context, engine.ChatRef) (chat.Chat, error)
+	State(ctx context.Context, chat chat.Chat, name string) (*engine.Manifest, error)
 	Files(context.Context, *engine.Manifest) iter.Seq2[engine.FileAt, error]
 	FileEntry(ctx context.Context, m *engine.Manifest, name string) (engine.FileEntry, error)
 	ReadFile(context.Context, io.Writer, engine.FileEntry) error

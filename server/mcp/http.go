@@ -15,7 +15,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/fettle-cli/fettle/internal/harmless"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 const (
@@ -84,7 +84,7 @@ func (q *requested) legacy(r *http.Request) *sdk.Server {
 		q.h.endOldest()
 		q.made = q.h.serve(q.filter, newSession(q.h.eng))
 		if err := q.made.refresh(r.Context()); err != nil { // before the client listens for changes
-			q.h.log.Warn("what is offered to MCP clients can't be read", "error", harmless.Line(err.Error()))
+			q.h.log.Warn("what is offered to MCP clients can't be read", "error", sanitize.Line(err.Error()))
 		}
 	}
 	return q.made.sdk
@@ -132,7 +132,7 @@ func (h *Host) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, explain(err), http.StatusInternalServerError)
 		return
 	case !now.known:
-		http.Error(w, "there is no toolset "+harmless.Cut(harmless.Line(filter), maxShownName), http.StatusNotFound)
+		http.Error(w, "there is no toolset "+sanitize.Cut(sanitize.Line(filter), maxShownName), http.StatusNotFound)
 		return
 	}
 	rc := http.NewResponseController(w)

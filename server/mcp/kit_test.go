@@ -61,9 +61,12 @@ func open(t testing.TB, p plan) *house {
 	agents, err := engine.NewAgents(p.agents...)
 	must(t, err)
 	h.eng = engine.New(engine.Options{
-		DataDir: filepath.Join(h.dir, "data"), Tools: set, Agents: agents, Hold: true, Policy: p.policy,
-		Models: &models.Catalog{Registry: reg, Configured: "script/m.yaml"},
-		Retry:  provider.RetryOptions{Attempts: 1},
+		StoreOptions: engine.StoreOptions{DataDir: filepath.Join(h.dir, "data"), Hold: true},
+		Tools:        set,
+		Agents:       agents,
+		Policy:       p.policy,
+		Models:       &models.Catalog{Registry: reg, Configured: "script/m.yaml"},
+		Retry:        provider.RetryOptions{Attempts: 1},
 	})
 	h.close = sync.OnceValue(h.eng.Close)
 	t.Cleanup(func() { must(t, h.close()) })

@@ -12,7 +12,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/fettle-cli/fettle/engine"
-	"github.com/fettle-cli/fettle/internal/harmless"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 // offer is what a filter comes to.
@@ -137,9 +137,9 @@ func (o *offer) toolOf(t *engine.ListedTool, name string) (offered, bool) {
 	}
 	yes := func(b bool) *bool { return &b }
 	out := offered{id: t.ID, tool: &sdk.Tool{
-		Name: name, Title: harmless.Line(t.Name), Description: harmless.Text(t.Description), InputSchema: input,
+		Name: name, Title: sanitize.Line(t.Name), Description: sanitize.Text(t.Description), InputSchema: input,
 		Annotations: &sdk.ToolAnnotations{
-			Title: harmless.Line(t.Name), ReadOnlyHint: !t.Reach.Writes, DestructiveHint: yes(t.Reach.Destructive),
+			Title: sanitize.Line(t.Name), ReadOnlyHint: !t.Reach.Writes, DestructiveHint: yes(t.Reach.Destructive),
 			IdempotentHint: t.Annotations.Idempotent, OpenWorldHint: yes(t.Reach.Outside()),
 		},
 	}}
@@ -209,11 +209,11 @@ const messageSchema = `{"type":"object","properties":{"message":{"type":"string"
 
 // agentTool is an agent for clients.
 func agentTool(a *engine.Agent, name string) offered {
-	title := harmless.Line(cmp.Or(a.Name, a.BareID()))
+	title := sanitize.Line(cmp.Or(a.Name, a.BareID()))
 	yes := true
 	return offered{agent: a.ID, tool: &sdk.Tool{
 		Name: name, Title: title, InputSchema: json.RawMessage(messageSchema),
-		Description: harmless.Text(cmp.Or(a.Purpose, "Ask the agent "+title+".")),
+		Description: sanitize.Text(cmp.Or(a.Purpose, "Ask the agent "+title+".")),
 		Annotations: &sdk.ToolAnnotations{Title: title, DestructiveHint: &yes, OpenWorldHint: &yes},
 	}}.marked()
 }

@@ -10,7 +10,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/fettle-cli/fettle/engine/fault"
-	"github.com/fettle-cli/fettle/internal/harmless"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 const (
@@ -29,7 +29,7 @@ var bridge string
 func (sv *served) addPage(p page) {
 	about := sdk.Meta{"ui": map[string]any{"csp": map[string]any{}, "prefersBorder": true}} // it may reach nothing
 	sv.sdk.AddResource(&sdk.Resource{
-		URI: p.uri, Name: harmless.Line(p.name), MIMEType: pageType, Meta: about,
+		URI: p.uri, Name: sanitize.Line(p.name), MIMEType: pageType, Meta: about,
 		Description: "Shows what a tool gave.",
 	}, func(ctx context.Context, req *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
 		content, err := sv.h.eng.ToolPage(ctx, p.toolID)
@@ -54,7 +54,7 @@ func appPage(title string, content []byte) string {
 	if err != nil {                            // a string can't fail
 		text = []byte(`""`)
 	}
-	out.WriteString("<!doctype html>\n<html><head><meta charset=\"utf-8\"><title>" + html.EscapeString(harmless.Line(title)) + "</title></head><body>\n")
+	out.WriteString("<!doctype html>\n<html><head><meta charset=\"utf-8\"><title>" + html.EscapeString(sanitize.Line(title)) + "</title></head><body>\n")
 	out.WriteString(`<script type="application/json" id="fettle-page">`)
 	out.Write(text)
 	out.WriteString("</script>\n<script>\n" + bridge + "</script>\n</body></html>\n")

@@ -8,7 +8,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/fettle-cli/fettle/internal/harmless"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 const (
@@ -115,6 +115,6 @@ func (p *progress) send(ctx context.Context, part *float64, message string) {
 	}
 	p.last, p.sent = at, p.now()
 	_ = p.session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ // a client that has disconnected receives nothing
-		ProgressToken: p.token, Progress: at, Total: max(progressTotal, at), Message: harmless.Cut(harmless.Line(message), maxShownText),
+		ProgressToken: p.token, Progress: at, Total: max(progressTotal, at), Message: sanitize.Cut(sanitize.Line(message), maxShownText),
 	})
 }

@@ -13,7 +13,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/fettle-cli/fettle/engine/prompts"
-	"github.com/fettle-cli/fettle/internal/harmless"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 const (
@@ -68,17 +68,17 @@ func (h *Host) prompts(filter string) ([]offeredPrompt, error) {
 // promptOf describes a prompt. Its variables are the arguments; what else it is about is
 // the argument input, which the prompt's text may or may not require.
 func promptOf(p *prompts.Prompt) *sdk.Prompt {
-	out := &sdk.Prompt{Name: p.Name, Description: harmless.Text(p.Description)}
+	out := &sdk.Prompt{Name: p.Name, Description: sanitize.Text(p.Description)}
 	input := sdk.PromptArgument{Name: prompts.InputName, Description: "What the prompt is about."}
 	for _, v := range p.Variables {
 		if v.Name == prompts.InputName {
 			input.Required = v.Required
-			input.Description = cmp.Or(harmless.Text(v.Description), input.Description)
+			input.Description = cmp.Or(sanitize.Text(v.Description), input.Description)
 			continue
 		}
-		arg := &sdk.PromptArgument{Name: v.Name, Description: harmless.Text(v.Description), Required: v.Required}
+		arg := &sdk.PromptArgument{Name: v.Name, Description: sanitize.Text(v.Description), Required: v.Required}
 		if v.Default != "" {
-			arg.Description = strings.TrimSpace(arg.Description + " (default: " + harmless.Cut(harmless.Line(v.Default), maxShownName) + ")")
+			arg.Description = strings.TrimSpace(arg.Description + " (default: " + sanitize.Cut(sanitize.Line(v.Default), maxShownName) + ")")
 		}
 		out.Arguments = append(out.Arguments, arg)
 	}
@@ -109,7 +109,7 @@ func (sv *served) getPrompt(_ context.Context, req *sdk.GetPromptRequest) (*sdk.
 		return nil, badArguments(err)
 	}
 	return &sdk.GetPromptResult{
-		Description: harmless.Text(p.Description),
+		Description: sanitize.Text(p.Description),
 		Messages:    []*sdk.PromptMessage{{Role: "user", Content: &sdk.TextContent{Text: text}}},
 	}, nil
 }
@@ -125,7 +125,7 @@ func badArguments(err error) error {
 		}
 		text = fmt.Sprintf("prompt %s requires the arguments that are missing: %s", missing.Prompt, strings.Join(names, ", "))
 	}
-	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: harmless.Line(text)}
+	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: sanitize.Line(text)}
 }
 
 // loadPrompt reads a prompt that is offered.
@@ -141,7 +141,7 @@ func (sv *served) loadPrompt(name string) (*prompts.Prompt, error) {
 	var none *prompts.NotFoundError
 	switch {
 	case errors.As(err, &none):
-		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: harmless.Line(err.Error())}
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: sanitize.Line(err.Error())}
 	case err != nil:
 		return nil, internal(err)
 	}
@@ -172,7 +172,7 @@ func (sv *served) complete(_ context.Context, req *sdk.CompleteRequest) (*sdk.Co
 func (sv *served) refreshPrompts() {
 	now, err := sv.h.prompts(sv.filter)
 	if err != nil {
-		sv.h.log.Warn("the prompts cannot be listed", "error", harmless.Line(err.Error()))
+		sv.h.log.Warn("the prompts cannot be listed", "error", sanitize.Line(err.Error()))
 		return
 	}
 	names := map[string]bool{}

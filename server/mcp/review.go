@@ -9,7 +9,7 @@ import (
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/internal/consent"
-	"github.com/fettle-cli/fettle/internal/harmless"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 // maxReason bounds what a user tells the model with an answer, in bytes.
@@ -62,7 +62,7 @@ func reviewAnswer(ask *event.ConfirmRequest, answer *sdk.ElicitResult) engine.Co
 		return out
 	}
 	if reason, ok := answer.Content["reason"].(string); ok {
-		out.Reason = harmless.Cut(reason, maxReason)
+		out.Reason = sanitize.Cut(reason, maxReason)
 	}
 	if answer.Content["decision"] == string(event.Allow) {
 		if _, missing := consent.Head(consent.Read(ask.Input).Details()+"\n"+reviewText(ask.Review), maxAsked); missing == 0 {

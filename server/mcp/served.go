@@ -8,7 +8,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/fettle-cli/fettle/internal/harmless"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 // served is one server of the SDK. It is for one session, or for all modern
@@ -134,7 +134,7 @@ func (sv *served) attend(req sdk.Request) {
 func (sv *served) close() {
 	for ss := range sv.sdk.Sessions() {
 		if err := ss.Close(); err != nil {
-			sv.h.log.Debug("a client's connection ends badly", "error", harmless.Line(err.Error()))
+			sv.h.log.Debug("a client's connection ends badly", "error", sanitize.Line(err.Error()))
 		}
 	}
 }
@@ -155,7 +155,7 @@ func (sv *served) refresh(ctx context.Context) error {
 			continue
 		}
 		if err := sv.add(t); err != nil {
-			sv.h.log.Warn("a tool can't be offered to MCP clients", "tool", t.id, "error", harmless.Line(err.Error()))
+			sv.h.log.Warn("a tool can't be offered to MCP clients", "tool", t.id, "error", sanitize.Line(err.Error()))
 			sv.sdk.RemoveTools(t.tool.Name)
 		}
 		sv.tools[t.tool.Name] = t
@@ -214,8 +214,8 @@ func (sv *served) session(client *sdk.Implementation, extra *sdk.RequestExtra) *
 
 // titleOf names the chat of a session.
 func titleOf(client *sdk.Implementation) string {
-	if client == nil || harmless.Line(client.Name) == "" {
+	if client == nil || sanitize.Line(client.Name) == "" {
 		return "MCP"
 	}
-	return "MCP: " + harmless.Cut(harmless.Line(client.Name), maxShownName)
+	return "MCP: " + sanitize.Cut(sanitize.Line(client.Name), maxShownName)
 }

@@ -5,7 +5,7 @@ import (
 	"sync"
 
 	"github.com/fettle-cli/fettle/engine"
-	"github.com/fettle-cli/fettle/internal/harmless"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 // session is what one client works in: a chat, and with it a workspace.
@@ -81,7 +81,7 @@ const maxSessions = 256
 // sessionOf is the session of a modern client over HTTP: that of its name, and of
 // what its address says.
 func (h *Host) sessionOf(client, named string) *session {
-	key := harmless.Cut(client, maxShownName) + "\x00" + harmless.Cut(named, maxShownName)
+	key := sanitize.Cut(client, maxShownName) + "\x00" + sanitize.Cut(named, maxShownName)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	s := h.sessions[key]

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/engine/fault"
-	"github.com/fettle-cli/fettle/internal/harmless"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 const (
@@ -20,7 +20,7 @@ const (
 func explain(err error) string {
 	var f *fault.Fault
 	if !errors.As(err, &f) {
-		return harmless.Line(err.Error())
+		return sanitize.Line(err.Error())
 	}
 	return lines(f.Msg, f.Detail, advice(f.Code))
 }
@@ -48,7 +48,7 @@ func lines(msg string, detail, hints []string) string {
 		out = append(out, "next: "+h)
 	}
 	for i := range out {
-		out[i] = harmless.Line(out[i])
+		out[i] = sanitize.Line(out[i])
 	}
 	return strings.Join(out, "\n")
 }

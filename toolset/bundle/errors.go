@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/fettle-cli/fettle/internal/harmless"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 // Code is why a bundle is refused. Codes are stable.
@@ -74,7 +74,7 @@ const maxShown = 120
 
 // Printable returns a path for a message: on one line, of bounded length, without
 // characters that act on a terminal.
-func Printable(path string) string { return harmless.Brief(path, maxShown) }
+func Printable(path string) string { return sanitize.Brief(path, maxShown) }
 
 // Note is something worth knowing about a bundle that stops nothing.
 type Note struct {

@@ -192,10 +192,10 @@ func setAside(root *os.Root, r repo) ([]Moved, error) {
 	}
 	var moved []Moved
 	for _, e := range entries {
-		if !strings.EqualFold(e.Name(), "HEAD") {
+		if !strings.EqualFold(e.name, "HEAD") {
 			continue
 		}
-		m, err := rename(root, path.Join(r.path, e.Name()), "HEAD-set-aside")
+		m, err := rename(root, path.Join(r.path, e.name), "HEAD-set-aside")
 		if moved = append(moved, m...); err != nil {
 			return moved, err
 		}

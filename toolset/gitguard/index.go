@@ -2,7 +2,6 @@ package gitguard
 
 import (
 	"context"
-	"io/fs"
 	"os"
 	"sync"
 	"time"
@@ -79,11 +78,11 @@ func (ix *Index) time() time.Time {
 }
 
 // listingOf reduces the entries of a folder to what a search needs.
-func listingOf(entries []fs.DirEntry) listing {
+func listingOf(entries []entry) listing {
 	l := listing{bare: looksBare(among(entries))}
 	for _, e := range entries {
-		if git := isGit(e.Name()); git || e.IsDir() {
-			l.names = append(l.names, name{e.Name(), git})
+		if git := isGit(e.name); git || e.isDir {
+			l.names = append(l.names, name{e.name, git})
 		}
 	}
 	return l

@@ -29,16 +29,16 @@ type part struct {
 func (p part) equal(q part) bool { return p.sum == q.sum && p.mode == q.mode }
 
 // partsOf reads the files of a repository that decide what git runs.
-func partsOf(dir *os.Root, entries []fs.DirEntry) map[string]part {
+func partsOf(dir *os.Root, entries []entry) map[string]part {
 	out := map[string]part{}
 	for _, e := range entries {
-		switch name := strings.ToLower(e.Name()); name {
+		switch name := strings.ToLower(e.name); name {
 		case "config", "config.worktree", "commondir":
-			out[e.Name()] = partOf(dir, e.Name())
+			out[e.name] = partOf(dir, e.name)
 		case "hooks":
 			hooksOf(dir, e, out)
 		case "modules", "worktrees":
-			nested(dir, e.Name(), 0, out)
+			nested(dir, e.name, 0, out)
 		}
 	}
 	return out
@@ -65,19 +65,19 @@ func nested(dir *os.Root, at string, depth int, out map[string]part) {
 		return
 	}
 	for _, e := range entries {
-		if e.IsDir() {
-			nested(dir, path.Join(at, e.Name()), depth+1, out)
+		if e.isDir {
+			nested(dir, path.Join(at, e.name), depth+1, out)
 		}
 	}
 }
 
 // hooksOf reads the hooks of a repository. Git runs neither samples nor what was set aside.
-func hooksOf(dir *os.Root, hooks fs.DirEntry, out map[string]part) {
-	if !hooks.IsDir() {
-		out[hooks.Name()] = partOf(dir, hooks.Name())
+func hooksOf(dir *os.Root, hooks entry, out map[string]part) {
+	if !hooks.isDir {
+		out[hooks.name] = partOf(dir, hooks.name)
 		return
 	}
-	inner, err := dir.OpenRoot(hooks.Name())
+	inner, err := dir.OpenRoot(hooks.name)
 	if err != nil {
 		return
 	}
@@ -87,8 +87,8 @@ func hooksOf(dir *os.Root, hooks fs.DirEntry, out map[string]part) {
 		return
 	}
 	for _, e := range entries {
-		if !e.IsDir() && !strings.HasSuffix(e.Name(), ".sample") && !strings.Contains(e.Name(), "-set-aside") {
-			out[path.Join(hooks.Name(), e.Name())] = partOf(inner, e.Name())
+		if !e.isDir && !strings.HasSuffix(e.name, ".sample") && !strings.Contains(e.name, "-set-aside") {
+			out[path.Join(hooks.name, e.name)] = partOf(inner, e.name)
 		}
 	}
 }

@@ -271,13 +271,20 @@ func (s *scan) partAt(at string) part {
 	return partOf(s.root, at)
 }
 
-func list(dir *os.Root) ([]fs.DirEntry, error) {
+// entry is a name in a folder.
+type entry struct {
+	name  string
+	isDir bool
+}
+
+// list returns the entries of a folder.
+func list(dir *os.Root) ([]entry, error) {
 	f, err := dir.Open(".")
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return f.ReadDir(-1)
+	return entriesOf(dir, f)
 }
 
 // looksBare reports whether git accepts a folder as a repository. has reports whether the
@@ -287,9 +294,9 @@ func looksBare(has func(name string) bool) bool {
 }
 
 // among returns a function for looksBare about the entries of a folder, in any case.
-func among(entries []fs.DirEntry) func(string) bool {
+func among(entries []entry) func(string) bool {
 	return func(name string) bool {
-		return slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return strings.EqualFold(e.Name(), name) })
+		return slices.ContainsFunc(entries, func(e entry) bool { return strings.EqualFold(e.name, name) })
 	}
 }
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/fettle-cli/fettle/internal/harmless"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 // ConvertedFolder is where the files of a bundle of another format lie in the
@@ -30,7 +30,7 @@ type converter struct {
 }
 
 func (c *converter) note(format string, args ...any) {
-	c.notes = append(c.notes, harmless.Mask(fmt.Sprintf(format, args...)))
+	c.notes = append(c.notes, sanitize.Mask(fmt.Sprintf(format, args...)))
 }
 
 // finish writes the manifest and reads it back, so that what was made is held
@@ -98,7 +98,7 @@ func (c *converter) version(v string) string {
 
 // oneLine cuts a text to what a name may be.
 func oneLine(s string, high int) string {
-	s = strings.Join(strings.Fields(harmless.Mask(s)), " ")
+	s = strings.Join(strings.Fields(sanitize.Mask(s)), " ")
 	if rs := []rune(s); len(rs) > high {
 		return string(rs[:high-1]) + "…"
 	}

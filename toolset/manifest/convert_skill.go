@@ -8,7 +8,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
-	"github.com/fettle-cli/fettle/internal/harmless"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 // maxSkill bounds a SKILL.md: its prompt's bound, and room for the rest.
@@ -93,7 +93,7 @@ func (c *converter) frontMatter(raw []byte) (head map[string]string, body string
 	if trouble != nil { // what others read leniently: colons without quotes
 		var again *yaml.Node
 		if again, _ = load([]byte(quoteColons(front))); again == nil {
-			return nil, "", fmt.Errorf("line %d: %s", trouble.Line+1, harmless.Mask(trouble.Message))
+			return nil, "", fmt.Errorf("line %d: %s", trouble.Line+1, sanitize.Mask(trouble.Message))
 		}
 		c.note("values with colons were read as if they stood in quotes")
 		top = again

@@ -8,7 +8,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
-	"github.com/fettle-cli/fettle/internal/harmless"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 // Options is what a reader of manifests knows beside the file.
@@ -35,7 +35,7 @@ func Parse(file string, data []byte, o Options) *Document {
 	d := &Document{File: file}
 	top, p := load(data)
 	if p != nil {
-		p.File, p.Level, p.Message = file, LevelError, harmless.Mask(p.Message)
+		p.File, p.Level, p.Message = file, LevelError, sanitize.Mask(p.Message)
 		d.Problems = []Problem{*p}
 		return d
 	}
@@ -87,7 +87,7 @@ func (d *Document) At(pointer string) (line, column int) {
 // Problem makes a problem at a value, for checks that need more than the file.
 func (d *Document) Problem(pointer string, level Level, code, message string) Problem {
 	l, c := d.At(pointer)
-	return Problem{File: d.File, Line: l, Column: c, Pointer: pointer, Level: level, Code: code, Message: harmless.Mask(message)}
+	return Problem{File: d.File, Line: l, Column: c, Pointer: pointer, Level: level, Code: code, Message: sanitize.Mask(message)}
 }
 
 // locate goes along a pointer as far as it leads.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/fettle-cli/fettle/internal/harmless"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 // Level is how bad a problem is.
@@ -138,7 +138,7 @@ func (s *sink) add(p Problem) {
 	if s.full(p.Level) {
 		return
 	}
-	p.Message = harmless.Mask(p.Message)
+	p.Message = sanitize.Mask(p.Message)
 	s.problems = append(s.problems, p)
 }
 
@@ -162,4 +162,4 @@ func (s *sink) sorted(file string) []Problem {
 const maxShown = 60
 
 // show quotes a value of the file for a message.
-func show(s string) string { return harmless.Quote(s, maxShown) }
+func show(s string) string { return sanitize.Quote(s, maxShown) }

@@ -37,7 +37,7 @@ func (l *Launcher) Layers(ctx context.Context, workspace, dir string) (why strin
 		return "it belongs to another user or group", nil
 	}
 	if at := mounts.Below(workspace); len(at) > 0 {
-		return at[0] + " is mounted inside of it", nil
+		return at[0].At + " is mounted inside of it", nil
 	}
 	key := devices{ws.Dev, base.Dev} //nolint:unconvert
 	l.probe.Lock()

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/fettle-cli/fettle/internal/harmless"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 	"github.com/fettle-cli/fettle/toolset/manifest"
 )
 
@@ -120,10 +120,10 @@ func levelRank(l Level) int { return slices.Index([]Level{Error, Warning, Note},
 const maxMessage = 600
 
 // printable replaces what could act on a terminal, and cuts what is endless.
-func printable(s string) string { return harmless.Brief(s, maxMessage) }
+func printable(s string) string { return sanitize.Brief(s, maxMessage) }
 
 // maxShown is how many characters of a bundle's own text a message shows.
 const maxShown = 60
 
 // show is a text of the bundle for a message.
-func show(s string) string { return harmless.Brief(s, maxShown) }
+func show(s string) string { return sanitize.Brief(s, maxShown) }

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/fettle-cli/fettle/internal/harmless"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 const (
@@ -92,7 +92,7 @@ func (ps *problems) err(file string) error {
 }
 
 // clean masks text from a file for a message, on one line.
-func clean(s string) string { return harmless.Mask(strings.ReplaceAll(s, "\n", " ")) }
+func clean(s string) string { return sanitize.Mask(strings.ReplaceAll(s, "\n", " ")) }
 
 // shorten cuts s after n characters and marks the cut.
 func shorten(s string, n int) string {

@@ -1,4 +1,4 @@
-package engine
+package chat
 
 import (
 	"bytes"
@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/fettle-cli/fettle/internal/sanitize"
 	"github.com/fettle-cli/fettle/internal/textenc"
 )
 
@@ -51,7 +52,7 @@ func NewDocumentReader(r io.Reader) *DocumentReader {
 // Next returns the next chat, and remarks for the user about what is left out
 // of it. The error is io.EOF after the last chat. A file without any is an
 // error, too.
-func (d *DocumentReader) Next() (doc *ChatDocument, notes []string, err error) {
+func (d *DocumentReader) Next() (doc *Document, notes []string, err error) {
 	for doc == nil && err == nil {
 		if len(d.queue) > 0 {
 			doc, notes, err = d.foreign()
@@ -64,7 +65,7 @@ func (d *DocumentReader) Next() (doc *ChatDocument, notes []string, err error) {
 
 // read reads the next value of the file. It returns no document if the value has no chat
 // with messages.
-func (d *DocumentReader) read() (doc *ChatDocument, notes []string, err error) {
+func (d *DocumentReader) read() (doc *Document, notes []string, err error) {
 	begin := d.dec.InputOffset()
 	d.source.forget(begin)
 	d.source.limit = begin + MaxDocument
@@ -103,7 +104,7 @@ func (d *DocumentReader) read() (doc *ChatDocument, notes []string, err error) {
 }
 
 // foreign returns the next chat of another program's export that has messages.
-func (d *DocumentReader) foreign() (*ChatDocument, []string, error) {
+func (d *DocumentReader) foreign() (*Document, []string, error) {
 	for len(d.queue) > 0 {
 		c := d.queue[0]
 		d.queue = d.queue[1:]
@@ -112,7 +113,7 @@ func (d *DocumentReader) foreign() (*ChatDocument, []string, error) {
 			continue
 		}
 		if d.number++; err != nil {
-			return nil, nil, fmt.Errorf("chat %q of the file: %w", short(c.title), err)
+			return nil, nil, fmt.Errorf("chat %q of the file: %w", Short(c.title), err)
 		}
 		return doc, notes, nil
 	}
@@ -124,7 +125,7 @@ func (d *DocumentReader) foreign() (*ChatDocument, []string, error) {
 }
 
 // decodeDocument reads one document and checks it.
-func decodeDocument(raw []byte) (*ChatDocument, []string, error) {
+func decodeDocument(raw []byte) (*Document, []string, error) {
 	var head struct {
 		SchemaVersion int    `json:"schema_version"`
 		Format        string `json:"format"`
@@ -135,16 +136,16 @@ func decodeDocument(raw []byte) (*ChatDocument, []string, error) {
 	if head.SchemaVersion != DocumentVersion {
 		return nil, nil, fmt.Errorf("its schema_version is %d, and this fettle reads %d", head.SchemaVersion, DocumentVersion)
 	}
-	doc := new(ChatDocument)
+	doc := new(Document)
 	var notes []string
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.DisallowUnknownFields()
 	err := dec.Decode(doc)
 	if err != nil {
 		unknown, ok := strings.CutPrefix(err.Error(), "json: unknown field ")
-		doc = new(ChatDocument)
+		doc = new(Document)
 		if err = json.Unmarshal(raw, doc); err == nil && ok {
-			notes = append(notes, "fields that this fettle doesn't know are left out, "+short(strings.Trim(unknown, `"`))+" for one")
+			notes = append(notes, "fields that this fettle doesn't know are left out, "+Short(strings.Trim(unknown, `"`))+" for one")
 		}
 	}
 	if err != nil {
@@ -163,17 +164,17 @@ func jsonError(err error, lineAt func(offset int64) int) error {
 	var mismatch *json.UnmarshalTypeError
 	switch {
 	case errors.As(err, &syntax):
-		return fmt.Errorf("line %d is no JSON: %s", lineAt(syntax.Offset), short(syntax.Error()))
+		return fmt.Errorf("line %d is no JSON: %s", lineAt(syntax.Offset), Short(syntax.Error()))
 	case errors.As(err, &mismatch):
 		where := mismatch.Field
 		if where == "" {
 			where = "the document"
 		}
-		return fmt.Errorf("%s can't be a %s", short(where), short(mismatch.Value))
+		return fmt.Errorf("%s can't be a %s", Short(where), Short(mismatch.Value))
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return errors.New("it ends in the middle of a chat")
 	}
-	return errors.New(short(strings.TrimPrefix(err.Error(), "json: ")))
+	return errors.New(Short(strings.TrimPrefix(err.Error(), "json: ")))
 }
 
 // lineIn returns a function that counts the lines of data up to a byte.
@@ -183,9 +184,9 @@ func lineIn(data []byte) func(offset int64) int {
 	}
 }
 
-// short is a piece of a stranger's text in a message.
-func short(s string) string {
-	return cutRunes(cleanLine(strings.ToValidUTF8(s[:min(len(s), 400)], "")), 80)
+// Short is a piece of a stranger's text in a message.
+func Short(s string) string {
+	return sanitize.Shorten(sanitize.Line(strings.ToValidUTF8(s[:min(len(s), 400)], "")), 80)
 }
 
 func invalidUTF8(data []byte) int {

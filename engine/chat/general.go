@@ -1,4 +1,4 @@
-package engine
+package chat
 
 import (
 	"encoding/json"
@@ -39,12 +39,12 @@ const (
 )
 
 // GeneralMessages returns messages in document 000's form. calls are those of
-// [Engine.ViewCalls] for the same messages.
+// [Store.ViewCalls] for the same messages.
 func GeneralMessages(messages []Message, calls []CallView, form GeneralForm) []GeneralMessage {
-	of := make(map[use]*CallView, len(calls))
+	of := make(map[Use]*CallView, len(calls))
 	for i := range calls {
 		if c := &calls[i]; c.AppOf == "" {
-			of[use{c.MessageID, c.ToolUseID}] = c
+			of[Use{c.MessageID, c.ToolUseID}] = c
 		}
 	}
 	out := make([]GeneralMessage, len(messages))
@@ -54,7 +54,7 @@ func GeneralMessages(messages []Message, calls []CallView, form GeneralForm) []G
 	return out
 }
 
-func (m Message) general(of map[use]*CallView, form GeneralForm) GeneralMessage {
+func (m Message) general(of map[Use]*CallView, form GeneralForm) GeneralMessage {
 	out := GeneralMessage{Message: m, Timestamp: m.CreatedAt}
 	if m.Role == provider.User {
 		out.Content = m.Text()
@@ -70,7 +70,7 @@ func (m Message) general(of map[use]*CallView, form GeneralForm) GeneralMessage 
 				shown = p.Payload
 			}
 		case p.Kind == provider.ToolCallPart && p.Call != nil:
-			if c := of[use{m.ID, p.Call.ID}]; c != nil && c.WorkspacePayload != nil {
+			if c := of[Use{m.ID, p.Call.ID}]; c != nil && c.WorkspacePayload != nil {
 				out.WorkspacePayload = c.WorkspacePayload
 			}
 		}
@@ -107,14 +107,14 @@ func workspaceForm(p *provider.Payload) json.RawMessage {
 
 // callIndexes returns the place of each call in the answer. A call without a record, of
 // an imported chat for one, has its place among the parts.
-func (m Message) callIndexes(of map[use]*CallView) map[string]int {
+func (m Message) callIndexes(of map[Use]*CallView) map[string]int {
 	out := map[string]int{}
 	for _, p := range m.Parts {
 		if p.Kind != provider.ToolCallPart || p.Call == nil {
 			continue
 		}
 		out[p.Call.ID] = len(out)
-		if c := of[use{m.ID, p.Call.ID}]; c != nil {
+		if c := of[Use{m.ID, p.Call.ID}]; c != nil {
 			out[p.Call.ID] = c.Index
 		}
 	}
@@ -122,7 +122,7 @@ func (m Message) callIndexes(of map[use]*CallView) map[string]int {
 }
 
 // history lists the calls of an answer by their index, as [event.ResponsePayload] has them.
-func (m Message) history(of map[use]*CallView, index map[string]int) []event.ToolHistory {
+func (m Message) history(of map[Use]*CallView, index map[string]int) []event.ToolHistory {
 	place := map[string]int{}
 	var out []event.ToolHistory
 	var ids []string
@@ -130,8 +130,8 @@ func (m Message) history(of map[use]*CallView, index map[string]int) []event.Too
 	for _, p := range m.Parts {
 		switch {
 		case p.Kind == provider.ToolCallPart && p.Call != nil:
-			h := event.ToolHistory{ToolName: bareID(p.Call.Name), ToolID: p.Call.Name, Input: p.Call.Args, Status: event.CallPending}
-			if c := of[use{m.ID, p.Call.ID}]; c != nil {
+			h := event.ToolHistory{ToolName: BareID(p.Call.Name), ToolID: p.Call.Name, Input: p.Call.Args, Status: event.CallPending}
+			if c := of[Use{m.ID, p.Call.ID}]; c != nil {
 				h.Status, h.WorkspacePayload = c.Status, c.WorkspacePayload
 			}
 			place[p.Call.ID] = len(out)
@@ -156,7 +156,7 @@ func (m Message) history(of map[use]*CallView, index map[string]int) []event.Too
 	for i, at := range order {
 		sorted[i] = out[at]
 	}
-	boundHistory(sorted)
+	BoundHistory(sorted)
 	return sorted
 }
 

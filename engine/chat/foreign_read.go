@@ -1,4 +1,4 @@
-package engine
+package chat
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 // chatGPT is a conversation as ChatGPT exports it: a tree of nodes, of which
@@ -179,11 +180,11 @@ func readClaude(raw []byte) (*foreignChat, error) {
 				c.leftOut("attachment")
 				continue
 			}
-			name := cleanLine(a.Name)
+			name := sanitize.Line(a.Name)
 			if name == "" {
 				name = "attachment"
 			}
-			f.parts = append(f.parts, provider.Part{Kind: provider.FilePart, Name: cutRunes(name, maxName), Text: a.Text})
+			f.parts = append(f.parts, provider.Part{Kind: provider.FilePart, Name: sanitize.Shorten(name, MaxName), Text: a.Text})
 		}
 		for range m.Files {
 			c.leftOut("file")

@@ -1,4 +1,4 @@
-package engine
+package chat
 
 import (
 	"cmp"
@@ -14,17 +14,18 @@ import (
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/internal/record"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 // check refuses a document that could not be one of ours.
-func (d *ChatDocument) check() error {
+func (d *Document) check() error {
 	if d.Chat.ID != "" {
 		if id, err := ulid.ParseStrict(d.Chat.ID); err != nil || id.String() != d.Chat.ID {
-			return fmt.Errorf("its id %q is none that fettle makes", short(d.Chat.ID))
+			return fmt.Errorf("its id %q is none that fettle makes", Short(d.Chat.ID))
 		}
 	}
-	if n := len(d.Chat.System); n > maxSystem {
-		return fmt.Errorf("its system prompt has %d bytes; %d are allowed", n, maxSystem)
+	if n := len(d.Chat.System); n > MaxSystem {
+		return fmt.Errorf("its system prompt has %d bytes; %d are allowed", n, MaxSystem)
 	}
 	switch n := len(d.Messages); {
 	case n == 0:
@@ -43,12 +44,12 @@ func (d *ChatDocument) check() error {
 			return fmt.Errorf("message %d: %w", i+1, err)
 		}
 	}
-	return errors.Join(d.checkCalls(), d.checkPayloads(), d.checkArtifacts())
+	return errors.Join(d.CheckCalls(), d.CheckPayloads(), d.CheckArtifacts())
 }
 
 // checkTree refuses messages that are no tree: ids that are none or not their
 // own, parents that aren't there, and circles.
-func (d *ChatDocument) checkTree() error {
+func (d *Document) checkTree() error {
 	parent := make(map[string]string, len(d.Messages))
 	for i, m := range d.Messages {
 		if err := errors.Join(checkID("id", m.ID), checkID("parent_id", orDash(m.ParentID)), checkID("turn_id", orDash(m.TurnID))); err != nil {
@@ -65,7 +66,7 @@ func (d *ChatDocument) checkTree() error {
 		}
 	}
 	if _, ok := parent[d.Chat.ActiveLeaf]; !ok {
-		return fmt.Errorf("its active message %q isn't there", short(d.Chat.ActiveLeaf))
+		return fmt.Errorf("its active message %q isn't there", Short(d.Chat.ActiveLeaf))
 	}
 	reaches := map[string]bool{"": true} // messages whose way leads to a root
 	for _, m := range d.Messages {
@@ -103,7 +104,7 @@ func oneOf(err error) error {
 func checkID(what, id string) error {
 	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_"
 	if id == "" || len(id) > 64 || strings.Trim(id, letters) != "" {
-		return fmt.Errorf("its %s %q is none", what, short(id))
+		return fmt.Errorf("its %s %q is none", what, Short(id))
 	}
 	return nil
 }
@@ -119,10 +120,10 @@ func checkName(what, s string) error {
 
 func (m *Message) check() error {
 	if m.Role != provider.User && m.Role != provider.Assistant {
-		return fmt.Errorf("its role %q is none", short(string(m.Role)))
+		return fmt.Errorf("its role %q is none", Short(string(m.Role)))
 	}
 	if !slices.Contains([]Status{Answered, Failed, Stopped, CutShort}, m.Status) {
-		return fmt.Errorf("its status %q is none", short(string(m.Status)))
+		return fmt.Errorf("its status %q is none", Short(string(m.Status)))
 	}
 	if m.Usage != nil && negative(*m.Usage) {
 		return errors.New("its usage is below zero")
@@ -141,7 +142,7 @@ func (m *Message) check() error {
 	}
 	beside := *m
 	beside.Parts = nil
-	if text, err := record.Marshal(beside); err != nil || len(text) > largestPiece {
+	if text, err := record.Marshal(beside); err != nil || len(text) > LargestPiece {
 		return errors.New("what it has beside its parts is too long to be kept")
 	}
 	return m.checkParts()
@@ -157,20 +158,20 @@ func (m *Message) checkParts() error {
 	open, seen, step := map[string]int{}, map[string]bool{}, 0
 	for i := range m.Parts {
 		p := &m.Parts[i]
-		err := checkPart(p, m.Role)
+		err := CheckPart(p, m.Role)
 		switch {
 		case err != nil:
 		case p.Step < step:
 			err = errors.New("its step is before that of the part above it")
 		case p.Kind == provider.ToolCallPart && seen[p.Call.ID]:
-			err = fmt.Errorf("the call %s is there twice", short(p.Call.ID))
+			err = fmt.Errorf("the call %s is there twice", Short(p.Call.ID))
 		case p.Kind == provider.ToolCallPart:
 			open[p.Call.ID], seen[p.Call.ID] = p.Step, true
 		case p.Kind == provider.ToolResultPart && m.Role == provider.User: // of a call that the client ran
 		case p.Kind == provider.ToolResultPart:
 			at, ok := open[p.Result.ID]
 			if delete(open, p.Result.ID); !ok || at != p.Step {
-				err = fmt.Errorf("the result of %s has no call before it", short(p.Result.ID))
+				err = fmt.Errorf("the result of %s has no call before it", Short(p.Result.ID))
 			}
 		}
 		if err != nil {
@@ -181,18 +182,18 @@ func (m *Message) checkParts() error {
 	return nil
 }
 
-// checkPart checks that a part has what its kind needs, and nothing that
+// CheckPart checks that a part has what its kind needs, and nothing that
 // belongs to another.
-func checkPart(p *provider.Part, role provider.Role) error {
+func CheckPart(p *provider.Part, role provider.Role) error {
 	if err := errors.Join(checkName("its name", p.Name), checkName("its model", p.Model), checkName("its field", p.Field), checkName("its agent", p.Agent), checkName("its mime", p.MIME)); err != nil {
 		return oneOf(err)
 	}
 	isCall, isResult := p.Kind == provider.ToolCallPart, p.Kind == provider.ToolResultPart
 	if (p.Kind == provider.PayloadPart) != (p.Payload != nil) {
-		return fmt.Errorf("a part of type %q has too little or too much", short(string(p.Kind)))
+		return fmt.Errorf("a part of type %q has too little or too much", Short(string(p.Kind)))
 	}
 	if isCall != (p.Call != nil) || isResult != (p.Result != nil) || p.Kind != provider.ImagePart && len(p.Data) > 0 {
-		return fmt.Errorf("a part of type %q has too little or too much", short(string(p.Kind)))
+		return fmt.Errorf("a part of type %q has too little or too much", Short(string(p.Kind)))
 	}
 	if isCall && role == provider.User {
 		return errors.New("a person's message calls no tools")
@@ -202,7 +203,7 @@ func checkPart(p *provider.Part, role provider.Role) error {
 		return nil
 	case provider.AgentStartPart, provider.AgentTextPart, provider.HandoffPart:
 		if p.Agent == "" || role == provider.User {
-			return fmt.Errorf("a part of type %q names no agent, or is a person's", short(string(p.Kind)))
+			return fmt.Errorf("a part of type %q names no agent, or is a person's", Short(string(p.Kind)))
 		}
 		return nil
 	case provider.ImagePart:
@@ -213,22 +214,22 @@ func checkPart(p *provider.Part, role provider.Role) error {
 	case provider.PayloadPart:
 		return checkPayload(p.Payload, role)
 	case provider.ToolCallPart:
-		if len(p.Call.Extra) > 0 && !isObject(p.Call.Extra) {
-			return fmt.Errorf("the extra of a call of %s is not a JSON object", short(p.Call.Name))
+		if len(p.Call.Extra) > 0 && !record.IsObject(p.Call.Extra) {
+			return fmt.Errorf("the extra of a call of %s is not a JSON object", Short(p.Call.Name))
 		}
-		return checkCall(p.Call.ID, p.Call.Name, p.Call.Args)
+		return CheckCall(p.Call.ID, p.Call.Name, p.Call.Args)
 	case provider.ToolResultPart:
-		return oneOf(errors.Join(checkCall(p.Result.ID, p.Result.Name, []byte("{}")), checkMedia(p.Result.Media)))
+		return oneOf(errors.Join(CheckCall(p.Result.ID, p.Result.Name, []byte("{}")), CheckMedia(p.Result.Media)))
 	}
-	return fmt.Errorf("this fettle knows no part of type %q", short(string(p.Kind)))
+	return fmt.Errorf("this fettle knows no part of type %q", Short(string(p.Kind)))
 }
 
-// checkMedia checks that the media of a result are images and sounds.
-func checkMedia(all []provider.Part) error {
+// CheckMedia checks that the media of a result are images and sounds.
+func CheckMedia(all []provider.Part) error {
 	for _, m := range all {
 		class, _, _ := strings.Cut(m.MIME, "/")
 		if len(m.Data) == 0 || class != string(m.Kind) || m.Kind != provider.ImagePart && m.Kind != provider.AudioPart {
-			return fmt.Errorf("a result has media of type %q without data or with the MIME type %q", short(string(m.Kind)), short(m.MIME))
+			return fmt.Errorf("a result has media of type %q without data or with the MIME type %q", Short(string(m.Kind)), Short(m.MIME))
 		}
 		if err := checkName("its mime", m.MIME); err != nil {
 			return err
@@ -237,28 +238,30 @@ func checkMedia(all []provider.Part) error {
 	return nil
 }
 
-// ownMedia returns the media of a result with their types, data and nothing else.
-func ownMedia(all []provider.Part) []provider.Part {
+// OwnMedia returns the media of a result with their types, data and nothing else.
+func OwnMedia(all []provider.Part) []provider.Part {
 	var out []provider.Part
 	for _, m := range all {
-		out = append(out, provider.Part{Kind: m.Kind, MIME: cleanLine(m.MIME), Data: m.Data})
+		out = append(out, provider.Part{Kind: m.Kind, MIME: sanitize.Line(m.MIME), Data: m.Data})
 	}
 	return out
 }
 
-func checkCall(id, name string, args json.RawMessage) error {
+// CheckCall checks a tool call that a file or a client brings: its id, the tool's name and the
+// arguments.
+func CheckCall(id, name string, args json.RawMessage) error {
 	var object map[string]json.RawMessage
 	switch {
 	case id == "" || name == "":
 		return errors.New("a call or a result has no id or no name")
 	case len(args) > 0 && (json.Unmarshal(args, &object) != nil || object == nil):
-		return fmt.Errorf("the arguments of %s are no JSON object", short(name))
+		return fmt.Errorf("the arguments of %s are no JSON object", Short(name))
 	}
 	return oneOf(errors.Join(checkName("a call's id", id), checkName("a tool's name", name)))
 }
 
-// checkCalls holds the records of tool calls to the messages.
-func (d *ChatDocument) checkCalls() error {
+// CheckCalls holds the records of tool calls to the messages.
+func (d *Document) CheckCalls() error {
 	if n := len(d.ToolCalls); n > maxImportMessages {
 		return fmt.Errorf("it has %d tool calls; %d are allowed", n, maxImportMessages)
 	}
@@ -271,16 +274,16 @@ func (d *ChatDocument) checkCalls() error {
 		calls[c.ID] = c.MessageID
 	}
 	for i, c := range d.ToolCalls {
-		err := oneOf(errors.Join(checkID("turn_id", orDash(c.TurnID)), checkCall(c.ToolUseID, c.ToolID, c.Args)))
+		err := oneOf(errors.Join(checkID("turn_id", orDash(c.TurnID)), CheckCall(c.ToolUseID, c.ToolID, c.Args)))
 		switch {
 		case err != nil:
 		case !ids[c.MessageID]:
-			err = fmt.Errorf("its message %q isn't there", short(c.MessageID))
+			err = fmt.Errorf("its message %q isn't there", Short(c.MessageID))
 		case c.AppOf != "" && (c.AppOf == c.ID || calls[c.AppOf] != c.MessageID):
-			err = fmt.Errorf("the call %q, whose page made it, isn't there", short(c.AppOf))
-		case c.Status == event.CallPending && isClientTool(c.ToolID):
+			err = fmt.Errorf("the call %q, whose page made it, isn't there", Short(c.AppOf))
+		case c.Status == event.CallPending && IsClientTool(c.ToolID):
 		case c.Status != event.CallSuccess && c.Status != event.CallError:
-			err = fmt.Errorf("its status %q is none of a call that has ended", short(string(c.Status)))
+			err = fmt.Errorf("its status %q is none of a call that has ended", Short(string(c.Status)))
 		case len(c.RenderPlan) > largestPlan || len(c.WorkspacePlan) > largestPlan || len(c.Error) > largestArgs || c.Index < 0:
 			err = errors.New("it has more than can be kept")
 		}
@@ -294,16 +297,16 @@ func (d *ChatDocument) checkCalls() error {
 // settle makes what was checked fit to be stored here, and says what was left
 // out: where the chat worked, since a file from elsewhere must not choose a
 // folder of this machine.
-func (d *ChatDocument) settle() (notes []string) {
+func (d *Document) settle() (notes []string) {
 	c := &d.Chat
-	c.Title = cleanTitle(c.Title)
+	c.Title = CleanTitle(c.Title)
 	if c.Title == "" {
 		c.Title = "untitled"
 	}
 	if c.Workspace != "" {
-		notes = append(notes, fmt.Sprintf("%q worked in %s; here it has a folder of its own", c.Title, short(c.Workspace)))
+		notes = append(notes, fmt.Sprintf("%q worked in %s; here it has a folder of its own", c.Title, Short(c.Workspace)))
 	}
-	c.Model = cleanLine(c.Model)
+	c.Model = sanitize.Line(c.Model)
 	c.Workspace, c.ActiveManifest, c.DeletedAt = "", "", nil
 	c.Number, c.LastTurn, c.Messages = 0, 0, len(d.Messages)
 	if from := c.ForkedFrom; from != nil && errors.Join(checkID("", from.ChatID), checkID("", from.MessageID)) != nil {
@@ -316,7 +319,7 @@ func (d *ChatDocument) settle() (notes []string) {
 	for i := range d.ToolCalls {
 		call := &d.ToolCalls[i]
 		call.PreManifestID, call.PostManifestID = "", ""
-		call.ToolID = cleanLine(call.ToolID)
+		call.ToolID = sanitize.Line(call.ToolID)
 		if len(call.Args) == 0 {
 			call.Args = json.RawMessage("{}")
 		}
@@ -327,21 +330,21 @@ func (d *ChatDocument) settle() (notes []string) {
 func (m *Message) settle() {
 	m.Pieces, m.ManifestID, m.LeftManifestID, m.ChatID = 0, "", "", ""
 	m.Summary = nil // a model would be told what nobody sees in the messages
-	m.Model, m.StopReason = cleanLine(m.Model), cleanLine(m.StopReason)
+	m.Model, m.StopReason = sanitize.Line(m.Model), sanitize.Line(m.StopReason)
 	for i := range m.Parts {
 		p := &m.Parts[i]
-		p.Name, p.MIME, p.Agent = strip(p.Name), cleanLine(p.MIME), cleanLine(p.Agent)
+		p.Name, p.MIME, p.Agent = strip(p.Name), sanitize.Line(p.MIME), sanitize.Line(p.Agent)
 		if p.Result != nil { // it was not made here
-			p.Result.Outside = cmp.Or(bareID(cleanLine(p.Result.Name)), "an imported chat")
+			p.Result.Outside = cmp.Or(BareID(sanitize.Line(p.Result.Name)), "an imported chat")
 		}
 		if p.Call != nil {
-			p.Call.Name = cleanLine(p.Call.Name)
+			p.Call.Name = sanitize.Line(p.Call.Name)
 			if len(p.Call.Args) == 0 {
 				p.Call.Args = json.RawMessage("{}")
 			}
 		}
 		if p.Result != nil {
-			p.Result.Name, p.Result.Media = cleanLine(p.Result.Name), ownMedia(p.Result.Media)
+			p.Result.Name, p.Result.Media = sanitize.Line(p.Result.Name), OwnMedia(p.Result.Media)
 		}
 	}
 }

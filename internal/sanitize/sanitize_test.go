@@ -1,11 +1,11 @@
-package harmless_test
+package sanitize_test
 
 import (
 	"strings"
 	"testing"
 	"unicode/utf8"
 
-	"github.com/fettle-cli/fettle/internal/harmless"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 func TestTexts(t *testing.T) {
@@ -19,7 +19,7 @@ func TestTexts(t *testing.T) {
 		"a\u200eb\u200f\u061cc\ufeff\U000e0041": {"abc", "abc"},
 		"one\u2028two\u2029three":               {"one two three", "one\ntwo\nthree"},
 	} {
-		if line, text := harmless.Line(in), harmless.Text(in); line != want[0] || text != want[1] {
+		if line, text := sanitize.Line(in), sanitize.Text(in); line != want[0] || text != want[1] {
 			t.Errorf("%q: %q %q", in, line, text)
 		}
 	}
@@ -28,7 +28,7 @@ func TestTexts(t *testing.T) {
 func TestCut(t *testing.T) {
 	t.Parallel()
 	for most, want := range []string{"…", "…", "…", "日…", "日…", "日…", "日本"} {
-		if got := harmless.Cut("日本", most); got != want {
+		if got := sanitize.Cut("日本", most); got != want {
 			t.Errorf("%d bytes: %q", most, got)
 		}
 	}
@@ -41,11 +41,11 @@ func TestMaskKeepsColumns(t *testing.T) {
 		"\x1b[31m\u202e\xff": "\ufffd[31m\ufffd\ufffd",
 		"日本":                 "日本",
 	} {
-		if got := harmless.Mask(in); got != want {
+		if got := sanitize.Mask(in); got != want {
 			t.Errorf("Mask(%q) = %q, want %q", in, got, want)
 		}
 	}
-	if got, want := harmless.Quote("日本\x07語", 3), "\"日本\ufffd…\""; got != want {
+	if got, want := sanitize.Quote("日本\x07語", 3), "\"日本\ufffd…\""; got != want {
 		t.Errorf("Quote = %s, want %s", got, want)
 	}
 }
@@ -56,11 +56,11 @@ func FuzzTexts(f *testing.F) {
 		if most < 0 {
 			return
 		}
-		line, text := harmless.Line(s), harmless.Text(s)
+		line, text := sanitize.Line(s), sanitize.Text(s)
 		if strings.ContainsAny(line, "\n\t\r\x1b\u202e") || strings.ContainsAny(text, "\r\x1b\u202e") {
 			t.Errorf("%q became %q and %q", s, line, text)
 		}
-		if got := harmless.Cut(text, most); !utf8.ValidString(got) || len(got) > max(most, 0)+len("…") {
+		if got := sanitize.Cut(text, most); !utf8.ValidString(got) || len(got) > max(most, 0)+len("…") {
 			t.Errorf("%q cut to %d is %q", text, most, got)
 		}
 	})

@@ -1,4 +1,4 @@
-package engine
+package chat
 
 import (
 	"encoding/json"
@@ -12,18 +12,19 @@ import (
 	"github.com/fettle-cli/fettle/engine/payloads"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/internal/record"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
-// historyBytes bounds the outputs in a payload's tool_history together. It is
+// HistoryBytes bounds the outputs in a payload's tool_history together. It is
 // far more than a page shows, and the tool_complete events have the whole.
 // It may stand in the event twice.
-const historyBytes = 8 << 20
+const HistoryBytes = 8 << 20
 
-// payload is document 000's ChatResponsePayload of the turn. Its custom_payload
+// Payload is document 000's ChatResponsePayload of the turn. Its custom_payload
 // is document 001's payload, else tool_history, which stands beside it either
 // way.
-func (r *reducer) payload(denied int, u payloads.Unified) event.ResponsePayload {
-	m := r.message()
+func (r *Reducer) Payload(denied int, u payloads.Unified) event.ResponsePayload {
+	m := r.Message()
 	p := event.ResponsePayload{
 		Message:        r.marked(),
 		ConversationID: r.accept.Chat.Number,
@@ -38,7 +39,7 @@ func (r *reducer) payload(denied int, u payloads.Unified) event.ResponsePayload 
 		SuggestedValues: u.SuggestedValues, SuggestedActions: u.SuggestedActions,
 	}
 	p.ToolHistory = r.history()
-	boundHistory(p.ToolHistory)
+	BoundHistory(p.ToolHistory)
 	if p.CustomPayload == nil && len(p.ToolHistory) > 0 {
 		data, _ := record.Marshal(p.ToolHistory) // strings and valid JSON can't fail
 		p.CustomPayload = &event.CustomPayload{Type: event.CustomHistory, Data: data}
@@ -47,13 +48,13 @@ func (r *reducer) payload(denied int, u payloads.Unified) event.ResponsePayload 
 }
 
 // marked is the answer's text with a [[tool:N]] where each call ended.
-func (r *reducer) marked() string {
-	return markedText(r.parts, func(useID string) (int, bool) {
-		i, ok := r.byUse[useID]
+func (r *Reducer) marked() string {
+	return markedText(r.Parts, func(useID string) (int, bool) {
+		i, ok := r.ByUse[useID]
 		if !ok {
 			return 0, false
 		}
-		return r.calls[i].Index, true
+		return r.Calls[i].Index, true
 	})
 }
 
@@ -90,13 +91,13 @@ func escapeMarkers(text string) string {
 
 // history lists the calls by their index, which is the N of their marker;
 // calls that ran side by side started in another order.
-func (r *reducer) history() []event.ToolHistory {
-	calls := slices.Clone(r.calls)
+func (r *Reducer) history() []event.ToolHistory {
+	calls := slices.Clone(r.Calls)
 	slices.SortStableFunc(calls, func(a, b ToolCall) int { return a.Index - b.Index })
 	out := make([]event.ToolHistory, 0, len(calls))
 	for _, c := range calls {
 		h := event.ToolHistory{
-			ToolName: bareID(c.ToolID), ToolID: c.ToolID, Input: c.Args, Status: c.Status,
+			ToolName: BareID(c.ToolID), ToolID: c.ToolID, Input: c.Args, Status: c.Status,
 		}
 		var result struct {
 			Text             string          `json:"text"`
@@ -119,20 +120,20 @@ func notNull(raw json.RawMessage) json.RawMessage {
 	return raw
 }
 
-// boundHistory cuts outputs, and drops payloads, where they are more than one
+// BoundHistory cuts outputs, and drops payloads, where they are more than one
 // event should hold. Each call has the same share.
-func boundHistory(history []event.ToolHistory) {
+func BoundHistory(history []event.ToolHistory) {
 	total := 0
 	for _, h := range history {
 		total += len(h.Input) + len(h.Output) + len(h.WorkspacePayload) + len(h.Payload)
 	}
-	if total <= historyBytes {
+	if total <= HistoryBytes {
 		return
 	}
-	share := historyBytes / len(history) / 4
+	share := HistoryBytes / len(history) / 4
 	for i := range history {
 		h := &history[i]
-		h.Output = clip(h.Output, share)
+		h.Output = sanitize.Clip(h.Output, share)
 		if len(h.WorkspacePayload) > share {
 			h.WorkspacePayload = nil
 		}

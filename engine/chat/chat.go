@@ -1,13 +1,13 @@
-package engine
+package chat
 
 import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/provider"
 )
@@ -49,8 +49,8 @@ type Chat struct {
 	DeletedAt *time.Time `json:"deleted_at,omitempty"`
 }
 
-// called is what messages call the chat.
-func (c *Chat) called() string { return fmt.Sprintf("chat %d", c.Number) }
+// Called is what messages call the chat.
+func (c *Chat) Called() string { return fmt.Sprintf("chat %d", c.Number) }
 
 // Origin is where a forked chat began.
 type Origin struct {
@@ -69,7 +69,7 @@ const (
 	Stopped     Status = "cancelled"
 	CutShort    Status = "interrupted" // by a crash
 	Unfinished  Status = "running"     // only in views of a live turn
-	userMessage Status = "complete"
+	UserMessage Status = "complete"
 )
 
 // Message is one node of a chat's tree.
@@ -189,9 +189,9 @@ type ToolCall struct {
 	Undone bool `json:"undone,omitempty"`
 }
 
-// acceptance is the first line of a journal: all that a fold needs besides
+// Acceptance is the first line of a journal: all that a fold needs besides
 // the events. Its JSON is a format on disk.
-type acceptance struct {
+type Acceptance struct {
 	Version       int             `json:"journal"`
 	TurnID        string          `json:"turn_id"`
 	Order         int64           `json:"order"`
@@ -229,33 +229,66 @@ type acceptance struct {
 // journalVersion is that of most journals, appVersion that of a page's call: a
 // fettle that doesn't know these would make messages of them.
 const (
-	journalVersion = 1
-	appVersion     = 2
+	JournalVersion = 1
+	AppVersion     = 2
 )
 
-// leaf is the message that was the chat's active one when the turn began.
-func (a *acceptance) leaf() string { return cmp.Or(a.Leaf, a.ParentID) }
+// ActiveBefore is the message that was the chat's active one when the turn began.
+func (a *Acceptance) ActiveBefore() string { return cmp.Or(a.Leaf, a.ParentID) }
 
-// branches tells whether the turn goes on from another message than that.
-func (a *acceptance) branches() bool { return a.leaf() != a.ParentID }
+// Branches tells whether the turn goes on from another message than that.
+func (a *Acceptance) Branches() bool { return a.ActiveBefore() != a.ParentID }
 
-// added are the messages that the turn adds to its chat.
-func (f *folding) added() []Message {
-	if f.accept.App != "" {
-		return nil
-	}
-	out := slices.Clone(f.brought)
-	if !f.accept.Again {
-		out = append(out, f.accept.question())
-	}
-	return append(out, f.answer)
-}
-
-// question is the person's message of the turn.
-func (a *acceptance) question() Message {
+// Question is the person's message of the turn.
+func (a *Acceptance) Question() Message {
 	return Message{
 		ChatID: a.Chat.ID, ID: a.UserMessageID, ParentID: a.ParentID, TurnID: a.TurnID,
-		Role: provider.User, Parts: a.Parts, Status: userMessage, CreatedAt: a.Time, ManifestID: a.ManifestID,
+		Role: provider.User, Parts: a.Parts, Status: UserMessage, CreatedAt: a.Time, ManifestID: a.ManifestID,
 		InteractionType: a.InteractionType, ActionMetadata: a.ActionMetadata,
 	}
+}
+
+// Outcome is what a record says of the end of its call; nil where it has none.
+func (c *ToolCall) Outcome() *provider.ToolResult {
+	if c.FinishedAt == nil {
+		return nil
+	}
+	var kept struct {
+		Text string `json:"text"`
+	}
+	_ = json.Unmarshal(c.Result, &kept) // a result that is too long is not kept
+	return &provider.ToolResult{ID: c.ToolUseID, Name: c.ToolID, Text: cmp.Or(kept.Text, c.Error), Error: c.Status == event.CallError, Undone: c.Undone}
+}
+
+// Usable says how to bring a deleted chat back.
+func (c *Chat) Usable() error {
+	if c.DeletedAt == nil {
+		return nil
+	}
+	return fault.New(fault.NotFound, fmt.Sprintf("chat %d is deleted", c.Number),
+		fmt.Sprintf("fettle chats restore %d", c.Number))
+}
+
+// Visible tells whether the chat is shown to people.
+func (c *Chat) Visible() bool { return c.DeletedAt == nil }
+
+// TakeMode takes over the mode that was chosen with a turn, unless the user has chosen again
+// since the turn began.
+func (c *Chat) TakeMode(a *Acceptance) {
+	if a.KeepMode && !a.Chat.ModeChosenAt.Before(c.ModeChosenAt) {
+		c.Approvals, c.Plan, c.ModeChosenAt = a.Chat.Approvals, a.Chat.Plan, a.Chat.ModeChosenAt
+	}
+}
+
+// AnswersCalls tells that the message brings results of tools that the client
+// ran, and nothing that a person said: it goes on with the answer before it.
+func (m Message) AnswersCalls() bool {
+	some := false
+	for _, p := range m.Parts {
+		if p.Kind != provider.ToolResultPart {
+			return false
+		}
+		some = true
+	}
+	return some && m.Role == provider.User
 }

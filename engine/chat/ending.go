@@ -1,4 +1,4 @@
-package engine
+package chat
 
 import (
 	"strings"
@@ -7,19 +7,10 @@ import (
 	"github.com/fettle-cli/fettle/engine/provider"
 )
 
-// noteEnding emits how the answer ended, where it did not end by itself.
-func (t *turn) noteEnding() error {
-	note := t.red.ending()
-	if note.Ending == "" {
-		return nil
-	}
-	return t.emit(note)
-}
-
-// ending returns the remark on an answer that did not end by itself; without an
+// Ending returns the remark on an answer that did not end by itself; without an
 // Ending there is none.
-func (r *reducer) ending() event.Footnote {
-	stop, word := r.answer.StopReason, ""
+func (r *Reducer) Ending() event.Footnote {
+	stop, word := r.Answer.StopReason, ""
 	if r.stopDetail != "" {
 		word = " (" + r.stopDetail + ")"
 	}
@@ -31,7 +22,7 @@ func (r *reducer) ending() event.Footnote {
 		return event.Footnote{Ending: event.EndRefusal, Text: "the answer was stopped by the provider's filter, or declined by the model" + word}
 	case stop == provider.StopRefusal:
 		return event.Footnote{Ending: event.EndRefusal, Text: "the provider declined to answer" + word}
-	case !text && len(r.calls) > 0 && stop == provider.StopEnd:
+	case !text && len(r.Calls) > 0 && stop == provider.StopEnd:
 		return event.Footnote{Ending: event.EndSilent, Text: "the answer has no text"}
 	case !text:
 		return event.Footnote{Ending: event.EndEmpty, Text: emptyWords(stop, thought) + word}
@@ -45,8 +36,8 @@ func (r *reducer) ending() event.Footnote {
 
 // content reports whether the answer so far has text or a payload, and whether
 // it has reasoning.
-func (r *reducer) content() (text, thought bool) {
-	for _, p := range r.message().Parts {
+func (r *Reducer) content() (text, thought bool) {
+	for _, p := range r.Message().Parts {
 		switch p.Kind {
 		case provider.TextPart:
 			text = text || strings.TrimSpace(p.Text) != ""

@@ -1,4 +1,4 @@
-package engine
+package chat
 
 import (
 	"bytes"
@@ -13,7 +13,9 @@ import (
 
 	"github.com/oklog/ulid/v2"
 
+	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 // foreignMessage is one message of another program's export.
@@ -66,16 +68,16 @@ func foreignID(at time.Time, names ...string) string {
 // document makes the chat one of fettle's. Messages without parts are left out;
 // what follows them then follows the one before. Messages of one role that
 // follow each other become one.
-func (c *foreignChat) document() (*ChatDocument, []string, error) {
+func (c *foreignChat) document() (*Document, []string, error) {
 	if c.at.IsZero() && len(c.messages) > 0 {
 		c.at = c.messages[0].at
 	}
 	if c.updated.IsZero() {
 		c.updated = c.at
 	}
-	doc := &ChatDocument{SchemaVersion: DocumentVersion, Format: DocumentFormat}
+	doc := &Document{SchemaVersion: DocumentVersion, Format: DocumentFormat}
 	doc.Chat = Chat{
-		ID: foreignID(c.at, c.program, c.id), Title: cutRunes(cleanLine(c.title), titleLength), System: c.system,
+		ID: foreignID(c.at, c.program, c.id), Title: sanitize.Shorten(sanitize.Line(c.title), TitleLength), System: c.system,
 		CreatedAt: c.at, UpdatedAt: c.updated,
 	}
 	places, joined := c.place(doc)
@@ -89,7 +91,7 @@ func (c *foreignChat) document() (*ChatDocument, []string, error) {
 	slices.SortStableFunc(doc.Messages, func(a, b Message) int { return strings.Compare(a.ID, b.ID) })
 	var notes []string
 	for _, what := range slices.Sorted(maps.Keys(c.left)) {
-		notes = append(notes, fmt.Sprintf("%q: left out, %s", short(doc.Chat.Title), plural(c.left[what], what)))
+		notes = append(notes, fmt.Sprintf("%q: left out, %s", Short(doc.Chat.Title), fault.Plural(c.left[what], what)))
 	}
 	if err := doc.check(); err != nil {
 		return nil, nil, err
@@ -100,7 +102,7 @@ func (c *foreignChat) document() (*ChatDocument, []string, error) {
 // place puts the messages into the document, parents first. places are those of
 // the document's messages by the foreign id that they began with, and joined the
 // foreign id that each message went to.
-func (c *foreignChat) place(doc *ChatDocument) (places map[string]int, joined map[string]string) {
+func (c *foreignChat) place(doc *Document) (places map[string]int, joined map[string]string) {
 	places, joined = map[string]int{}, map[string]string{}
 	children := map[string]int{}
 	for _, m := range c.messages {

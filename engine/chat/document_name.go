@@ -1,4 +1,4 @@
-package engine
+package chat
 
 import (
 	"errors"
@@ -18,11 +18,11 @@ func CheckDocumentName(name string) error {
 	switch {
 	case name == "":
 		return errors.New("the name is empty")
-	case utf8.RuneCountInString(name) > maxDocumentName:
-		return fmt.Errorf("the name has more than %d characters", maxDocumentName)
+	case utf8.RuneCountInString(name) > MaxDocumentName:
+		return fmt.Errorf("the name has more than %d characters", MaxDocumentName)
 	case !utf8.ValidString(name), bad >= 0:
 		return errors.New("the name has spaces, quotes, backslashes or control characters")
-	case strings.TrimRight(name, trailing) != name:
+	case strings.TrimRight(name, Trailing) != name:
 		return errors.New("the name ends in a character that ends a sentence")
 	}
 	return nil
@@ -39,12 +39,18 @@ func DocumentName(file string) string {
 		}
 		return r
 	}, strings.TrimSpace(filepath.Base(filepath.FromSlash(file))))
-	if utf8.RuneCountInString(name) > maxDocumentName {
-		name = string([]rune(name)[:maxDocumentName])
+	if utf8.RuneCountInString(name) > MaxDocumentName {
+		name = string([]rune(name)[:MaxDocumentName])
 	}
-	name = strings.TrimRight(name, trailing)
+	name = strings.TrimRight(name, Trailing)
 	if name == "" || name == string(filepath.Separator) {
 		return "document"
 	}
 	return name
 }
+
+// MaxDocumentName bounds a name, which stands within a question.
+const MaxDocumentName = 200
+
+// Trailing are the characters that end a sentence, and no reference.
+const Trailing = ".,;:!?)]}>'\"*`"

@@ -1,6 +1,7 @@
-package harmless
+package sanitize
 
 import (
+	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -88,3 +89,25 @@ func hides(r rune) bool {
 
 // separator reports whether a character ends a line (U+2028) or a paragraph (U+2029).
 func separator(r rune) bool { return r == 0x2028 || r == 0x2029 }
+
+// Shorten shortens a line to a number of characters, the mark of the cut among them.
+func Shorten(s string, most int) string {
+	runes := []rune(s)
+	if len(runes) <= most {
+		return s
+	}
+	return strings.TrimSpace(string(runes[:most-1])) + "…"
+}
+
+// Clip shortens a text to a number of bytes, at the beginning of a character, and says in a
+// line after it how many bytes were removed.
+func Clip(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	n := most
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return fmt.Sprintf("%s\n[%d more bytes were cut]", s[:n], len(s)-n)
+}
