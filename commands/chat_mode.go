@@ -112,9 +112,8 @@ func (t *talk) putMode(req *engine.TurnRequest) engine.ModeChange {
 	if c == (engine.ModeChange{}) {
 		return c
 	}
-	req.KeepMode = true
-	if c.Approvals != nil {
-		req.Policy.Approvals = *c.Approvals
+	if req.KeepMode, req.KeepPlan = c.Approvals != nil, c.Plan != nil; req.KeepMode {
+		req.Policy.Approvals = *c.Approvals // else it is that of a flag, which is not kept
 	}
 	if c.Plan != nil {
 		req.Plan = c.Plan

@@ -144,6 +144,33 @@ func TestChatModes(t *testing.T) {
 	again.ends(0)
 }
 
+// A mode that a flag has set for one session holds again after plan mode, and the chat does
+// not keep it.
+func TestPlanModeInAChatBegunWithAMode(t *testing.T) {
+	t.Parallel()
+	w, _ := reviewWorld(t)
+	w.Configure("approvals: calls\n")
+	s := w.chatOn(100, 40, nil, "-w", "p", "--approvals", "edits")
+	s.idle()
+	s.typed("\x1b[Z")
+	s.shows("plan mode")
+	s.enters("hello")
+	s.shows("Hello.")
+	s.idle()
+	s.enters("/plan off")
+	s.shows("plan mode is off; approvals: edits")
+	s.idle()
+	s.typed("\x04")
+	s.ends(0)
+	again := w.chatOn(100, 40, nil, "-c")
+	again.idle()
+	if strings.Contains(again.everything(), "approvals: edits") || strings.Contains(again.screen(), "plan mode") {
+		t.Errorf("the chat has kept the mode:\n%s", again.everything())
+	}
+	again.typed("\x04")
+	again.ends(0)
+}
+
 // What a call wrote when fettle was killed is offered on a terminal by the next chat or ask
 // in that folder. Elsewhere a warning names it.
 func TestTheChangesOfACutCallAreOfferedOnATerminal(t *testing.T) {

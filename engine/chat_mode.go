@@ -70,7 +70,7 @@ func (t *turn) checkMode() error { return checkMode(t.req.Policy.Approvals) }
 // modeChange is what the request chooses.
 func (t *turn) modeChange() ModeChange {
 	m := ModeChange{Plan: t.req.Plan}
-	if t.req.Policy.Approvals != "" {
+	if t.req.KeepMode && t.req.Policy.Approvals != "" {
 		m.Approvals = &t.req.Policy.Approvals
 	}
 	return m

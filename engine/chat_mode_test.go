@@ -203,6 +203,20 @@ func TestPlanModeReturnsToTheModeBefore(t *testing.T) {
 	}
 }
 
+// The mode of one turn, as of a flag, is not stored together with plan mode.
+func TestPlanModeIsStoredWithoutTheModeOfTheTurn(t *testing.T) {
+	t.Parallel()
+	b, req := modeBench(t)
+	on := true
+	req.Policy.Approvals, req.Plan, req.KeepPlan = permission.Edits, &on, true
+	if got := b.outcomes(req); got[1] != "write_file refused" {
+		t.Errorf("in plan mode: %v", got)
+	}
+	if c := b.chat(1).Chat; !c.Plan || c.Approvals != "" {
+		t.Errorf("the chat is in plan %v, approvals %q", c.Plan, c.Approvals)
+	}
+}
+
 // The user's own calls are not a model's: plan mode leaves them alone.
 func TestPlanModeLeavesTheUsersOwnCallsAlone(t *testing.T) {
 	t.Parallel()

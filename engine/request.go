@@ -103,6 +103,8 @@ type TurnRequest struct {
 	// KeepMode stores the mode of Policy and Plan, where they are given, with the chat for
 	// its later turns.
 	KeepMode bool
+	// KeepPlan stores Plan with the chat, and not the mode of Policy, which is this turn's.
+	KeepPlan bool
 	// CanConfirm says that a follower will answer confirm_request events.
 	// Without it a call that needs an approval is denied.
 	CanConfirm bool

@@ -76,7 +76,7 @@ func (t *turn) asksBefore(c *call, ws *toolset.Workspace) string {
 	case !c.entry.OwnProcess:
 		return "its process can outlive the call"
 	case ws.Bound && t.eng.o.CommandsWriteGit && c.entry.Tool.ID == commandTool:
-		return "commands can change repositories at once"
+		return "commands may write to git repositories here, which are not kept apart from the folder, so their changes can't be reviewed afterwards"
 	case !t.keepsStates():
 		return "no state of the workspace is kept"
 	case t.eng.isDirect(t.accept.Chat.ID, c): // which stays noted for the run

@@ -252,7 +252,7 @@ func (s *Store) acceptanceOf(t *turn, conv *conversation) *chat.Acceptance {
 	if t.req.System != "" {
 		c.System = t.req.System
 	}
-	if t.req.KeepMode {
+	if t.req.KeepMode || t.req.KeepPlan {
 		t.modeChange().apply(&c, now)
 	}
 	if conv.isNew {
@@ -262,7 +262,7 @@ func (s *Store) acceptanceOf(t *turn, conv *conversation) *chat.Acceptance {
 		Version: chat.JournalVersion, TurnID: s.newID(), Chat: c, NewChat: conv.isNew, ParentID: conv.parent,
 		UserMessageID: s.newID(), MessageID: s.newID(), Parts: t.req.Parts, Model: t.model.ref,
 		InteractionType: t.req.InteractionType, ActionMetadata: t.req.ActionMetadata,
-		Plan: t.plan, KeepMode: t.req.KeepMode, Time: now, PID: os.Getpid(),
+		Plan: t.plan, KeepMode: t.req.KeepMode || t.req.KeepPlan, Time: now, PID: os.Getpid(),
 	}
 	if t.req.app != nil {
 		a.Version, a.App, a.MessageID, a.UserMessageID, a.Parts = chat.AppVersion, t.req.app.of.ID, t.req.app.of.MessageID, "", nil

@@ -42,12 +42,11 @@ type frames struct {
 
 // show writes events, in pieces, and sends them once. Those that the client has
 // are only told to the encoder.
-func (o *frames) show(events []shared) {
+func (o *frames) show(events []*shared) {
 	buf := o.s.borrow()
 	defer func() { o.s.giveBack(buf) }()
 	shown := int64(0)
-	for i := range events {
-		e := &events[i]
+	for _, e := range events {
 		if e.Seq <= o.f.after {
 			o.tell(e)
 			continue
@@ -66,7 +65,7 @@ func (o *frames) show(events []shared) {
 	if shown > 0 {
 		o.s.count.events.Add(shown)
 	}
-	if last := &events[len(events)-1]; o.begun && (!last.More || o.over) {
+	if last := events[len(events)-1]; o.begun && (!last.More || o.over) {
 		o.flush()
 	}
 }
@@ -91,16 +90,17 @@ func (o *frames) frame(dst []byte, e *shared) []byte {
 		o.over = o.over || o.f.enc.Paused()
 		return longer
 	}
-	if e.data == nil {
+	data := e.chat(func(err error) { o.s.unencoded(o.f.turn, err) })
+	if data == nil {
 		return dst
 	}
 	dst = dialect.AppendChatID(dst, e.Event, o.f.long)
-	if len(e.data) > pieceSize {
+	if len(data) > pieceSize {
 		o.write(dst)
-		o.write(e.data)
+		o.write(data)
 		dst = dst[:0]
 	} else {
-		dst = append(dst, e.data...)
+		dst = append(dst, data...)
 	}
 	if ask, ok := e.Body.(event.ConfirmRequest); ok && o.f.approvals {
 		// Clients ignore types that they don't know.

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"bytes"
 	"slices"
 	"sync"
 
@@ -20,45 +19,74 @@ const (
 // shared is an event as all followers of a turn have it.
 type shared struct {
 	event.Event
-	// data is the part of the chat dialect's frame that doesn't differ between
-	// followers; nil where the event can't be encoded.
+	size int // bytes of memory, as an estimate
+
+	once sync.Once
 	data []byte
 }
 
-// relay is what the followers of one live turn share: its last events, encoded
-// once. The goroutine that watches the turn fills it, and waits for no follower.
+// chat returns the part of the chat dialect's frame that does not differ between followers;
+// nil if the event can't be encoded. The first call encodes it, and calls failed with an
+// error. Several goroutines may call it.
+func (e *shared) chat(failed func(error)) []byte {
+	e.once.Do(func() {
+		data, err := dialect.AppendChatData(make([]byte, 0, e.size), e.Event)
+		if err != nil {
+			failed(err)
+			return
+		}
+		e.data = data
+	})
+	return e.data
+}
+
+// frameRoom is about what a frame has besides its text, in bytes.
+const frameRoom = 128
+
+// delta returns the length of a delta's text.
+func delta(e event.Event) (n int, ok bool) {
+	switch b := e.Body.(type) {
+	case event.TextDelta:
+		return len(b.Text), true
+	case event.Reasoning:
+		return len(b.Text) + len(b.Details), true
+	}
+	return 0, false
+}
+
+// relay holds the last events of one live turn, which its followers share. Each is encoded at
+// most once. Deltas are encoded when the first follower of the chat dialect reads them: most
+// turns have none. The goroutine that watches the turn fills it, and does not wait for
+// followers.
 type relay struct {
 	mu     sync.Mutex
-	window []shared
-	size   int // of the data in it
+	window []*shared
+	size   int // of the events in it, in bytes
 	done   bool
 	news   chan struct{} // closed and replaced when something comes
-
-	scratch []byte // of who shows
 }
 
 func newRelay() *relay { return &relay{news: make(chan struct{})} }
 
-// show adds the turn's next events. err is why one of them has no data.
+// show adds the turn's next events. err is why one of them can't be encoded.
 func (l *relay) show(events []event.Event) (err error) {
 	more := make([]shared, len(events))
 	size := 0
 	for i, e := range events {
-		more[i].Event = e
-		data, failed := dialect.AppendChatData(l.scratch[:0], e)
-		if failed != nil {
-			err = failed
-			continue
+		s := &more[i]
+		s.Event = e
+		if n, ok := delta(e); ok {
+			s.size = n + frameRoom
+		} else {
+			s.size = len(s.chat(func(failed error) { err = failed }))
 		}
-		more[i].data = bytes.Clone(data)
-		size += len(data)
-		if l.scratch = data; cap(data) > relayBytes {
-			l.scratch = nil
-		}
+		size += s.size
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.window = append(l.window, more...)
+	for i := range more {
+		l.window = append(l.window, &more[i])
+	}
 	if l.size += size; len(l.window) > 2*relayEvents || l.size > 2*relayBytes {
 		l.cut()
 	}
@@ -69,10 +97,10 @@ func (l *relay) show(events []event.Event) (err error) {
 // cut keeps the last events, the very last one in any case. Followers may hold
 // the old window, so what stays is copied. The caller has l.mu.
 func (l *relay) cut() {
-	from, size := len(l.window)-1, len(l.window[len(l.window)-1].data)
-	for from > 0 && len(l.window)-from < relayEvents && size+len(l.window[from-1].data) <= relayBytes {
+	from, size := len(l.window)-1, l.window[len(l.window)-1].size
+	for from > 0 && len(l.window)-from < relayEvents && size+l.window[from-1].size <= relayBytes {
 		from--
-		size += len(l.window[from].data)
+		size += l.window[from].size
 	}
 	l.window, l.size = slices.Clone(l.window[from:]), size
 }
@@ -93,7 +121,7 @@ func (l *relay) end() {
 
 // heard is what a follower learns of a relay.
 type heard struct {
-	events []shared
+	events []*shared
 	behind bool // the next event is no longer here
 	done   bool
 	news   <-chan struct{} // closed when there is more to learn

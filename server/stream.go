@@ -148,13 +148,7 @@ func (s *Server) catchUp(ctx context.Context, out *frames, at event.Seq, to *rel
 			return at, err
 		}
 		at = e.Seq
-		one := shared{Event: e}
-		if out.f.enc == nil {
-			if one.data, err = dialect.AppendChatData(nil, e); err != nil {
-				s.unencoded(out.f.turn, err)
-			}
-		}
-		out.show([]shared{one})
+		out.show([]*shared{{Event: e}})
 		switch {
 		case out.err != nil:
 			return at, out.err

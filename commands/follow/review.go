@@ -62,34 +62,17 @@ func ReviewDiff(r *event.Review) (lines []string) {
 // ReviewChoices returns the answers to a review.
 func ReviewChoices(r *event.Review) []term.Choice {
 	out := []term.Choice{{Key: 'y', Label: "apply", Commits: true}}
-	if len(reviewGroups(r)) > 1 {
+	if len(r.Groups()) > 1 {
 		out = append(out, term.Choice{Key: 's', Label: "some files", Commits: true})
 	}
 	return append(out, term.Choice{Key: 'n', Label: "discard"}, term.Choice{Key: 'r', Label: "discard, and say why"})
-}
-
-// reviewGroups returns the changes of a review that are chosen together.
-func reviewGroups(r *event.Review) (groups [][]event.ReviewedFile) {
-	at := make(map[string]int)
-	for _, f := range r.Files {
-		i, ok := at[f.Group]
-		if f.Group == "" || !ok {
-			i = len(groups)
-			groups = append(groups, nil)
-		}
-		if f.Group != "" {
-			at[f.Group] = i
-		}
-		groups[i] = append(groups[i], f)
-	}
-	return groups
 }
 
 // ChooseFiles asks about each file of a review whether it is applied. Files that are applied
 // together are one question.
 func ChooseFiles(ctx context.Context, r *event.Review, ask func(context.Context, term.Question) (rune, error)) ([]string, error) {
 	only := []string{}
-	groups := reviewGroups(r)
+	groups := r.Groups()
 	key := rune(0)
 	for i, group := range groups {
 		if key != 'a' {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -107,42 +108,69 @@ func TestAReviewOverHTTP(t *testing.T) {
 	checkReview(t, project, true, true)
 }
 
-// An editor gets the diff with the permission request, and applies or discards.
+// An editor gets the diff with the permission request, and applies all, all but one file, the
+// files that further requests choose, or nothing.
 func TestAReviewInAnEditor(t *testing.T) {
 	t.Parallel()
-	for option, applied := range map[string]bool{"allow": true, "reject": false} {
-		t.Run(option, func(t *testing.T) {
+	for name, c := range map[string]struct {
+		chosen    []string // options: of the first request, and of those about each file
+		made, old bool     // the files afterwards
+	}{
+		"all":             {[]string{"allow"}, true, false},
+		"none":            {[]string{"reject"}, false, true},
+		"all but old":     {[]string{"without:0"}, true, true},
+		"file by file":    {[]string{"each", "allow", "reject"}, false, false},
+		"the rest":        {[]string{"each", "allow_rest"}, true, false},
+		"none of them":    {[]string{"each", "reject_rest"}, false, true},
+		"no such option":  {[]string{"without:7"}, false, true},
+		"no answer later": {[]string{"each", "allow", ""}, false, true},
+	} {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w, project := reviewWorld(t)
 			e := w.edit(project, "")
 			e.ask(3, "go")
-			asked := e.hear("session/request_permission")
-			reviewing(t, asked)
-			var ask struct {
-				ID     json.RawMessage
-				Params struct {
-					ToolCall struct {
-						Content []struct{ Type, Path, NewText string }
+			for i, option := range c.chosen {
+				asked := e.hear("session/request_permission")
+				reviewing(t, asked)
+				var ask struct {
+					ID     json.RawMessage
+					Params struct {
+						ToolCall struct {
+							Title   string
+							Content []struct{ Type, Path, NewText string }
+						}
+						Options []struct{ OptionID, Name string }
 					}
-					Options []struct{ OptionID, Name string }
 				}
-			}
-			if err := json.Unmarshal([]byte(asked), &ask); err != nil {
-				t.Fatal(err)
-			}
-			diff := ""
-			for _, c := range ask.Params.ToolCall.Content {
-				if c.Type == "diff" {
-					diff += filepath.Base(c.Path) + "=" + c.NewText
+				if err := json.Unmarshal([]byte(asked), &ask); err != nil {
+					t.Fatal(err)
 				}
+				var shown []string
+				for _, c := range ask.Params.ToolCall.Content {
+					if c.Type == "diff" {
+						shown = append(shown, filepath.Base(c.Path)+"="+c.NewText)
+					}
+				}
+				for _, o := range ask.Params.Options {
+					shown = append(shown, o.Name)
+				}
+				want := []string{"old=", "made=new\n", "Apply the changes", "Apply all but old", "Apply all but made", "Choose file by file", "Discard them"}
+				if i > 0 {
+					want = append([]string{[]string{"old=", "made=new\n"}[i-1]}, "Apply", "Leave out", "Apply this and all that follow", "Leave out this and all that follow")
+				}
+				if !slices.Equal(shown, want) || i > 0 && ask.Params.ToolCall.Title != []string{"1 of 2: removed old", "2 of 2: added made"}[i-1] {
+					t.Errorf("the editor is asked %s", asked)
+				}
+				checkReview(t, project, false, true)
+				outcome := fmt.Sprintf(`{"outcome":"selected","optionId":%q}`, option)
+				if option == "" {
+					outcome = `{"outcome":"cancelled"}`
+				}
+				e.say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"outcome":%s}}`, ask.ID, outcome))
 			}
-			if diff != "old=made=new\n" || len(ask.Params.Options) != 2 || ask.Params.Options[0].Name != "Apply the changes" {
-				t.Errorf("the editor is asked %s", asked)
-			}
-			checkReview(t, project, false, true)
-			e.say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"outcome":{"outcome":"selected","optionId":%q}}}`, ask.ID, option))
 			e.hear(`"stopReason"`)
-			checkReview(t, project, applied, !applied)
+			checkReview(t, project, c.made, c.old)
 		})
 	}
 }

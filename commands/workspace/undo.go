@@ -53,7 +53,7 @@ touched. The conversation stays as it is. fettle redo reverts the undo, and
 restores what --overwrite replaced. With --call one change is reverted, wherever
 it is in the history, and what was done after it stays; where a later call or
 somebody else has changed one of its files, nothing is done and the files are
-listed. What you changed in the folder while a command or a Python tool ran is
+listed. fettle redo reverts that, too. What you changed in the folder while a command or a Python tool ran is
 yours, and stays; where the sandbox has no overlays (fettle doctor), and for MCP
 servers and services, it counts as the call's.`,
 		"fettle undo\nfettle undo --dry-run\nfettle undo --keep notes\nfettle undo --call 4F2K9QX1", (*engine.Engine).Undo})
@@ -62,7 +62,9 @@ servers and services, it counts as the call's.`,
 // NewRedo makes the command redo.
 func NewRedo(rt *workbench.Runtime) *cli.Command {
 	return newSteps(rt, stepCommand{"redo", "restore what undo has reverted", `Goes the next N changes forward again, as long as nothing new was done since
-fettle undo. It also restores what undo --overwrite replaced.`, "fettle redo\nfettle redo 2", (*engine.Engine).Redo})
+fettle undo. It also restores what undo --overwrite replaced, and leaves what
+undo --keep left. If nothing is undone and the last change is an undo --call, redo
+brings back what that reverted, one at a time, and fettle undo reverts the redo.`, "fettle redo\nfettle redo 2", (*engine.Engine).Redo})
 }
 
 // StepFunc is the engine's undo or redo.
@@ -150,7 +152,11 @@ func runSteps(ctx context.Context, rt *workbench.Runtime, o options, s stepComma
 	}
 	rt.Streams.Out.Printf("%s %s in chat %d%s: %s\n", past, StepsText(done.Steps), done.Chat.Number, stepsAge(done.Steps), done.Summary().Counts())
 	printSummary(rt, done, o)
-	if len(done.Steps) < o.steps {
+	switch {
+	case len(done.Steps) >= o.steps:
+	case done.One:
+		rt.Notice("an undo of one call is redone by itself; " + verb + " once more goes on")
+	default:
 		rt.Notice("there was nothing more to " + verb)
 	}
 	TellLeft(rt, done)

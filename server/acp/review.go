@@ -1,9 +1,12 @@
 package acp
 
 import (
+	"context"
 	"fmt"
+	"strconv"
 	"strings"
 
+	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/internal/consent"
 )
@@ -36,6 +39,9 @@ func (s *session) reviewed(r *event.Review) []toolContent {
 	for _, c := range r.Conflicts {
 		list = append(list, "not applied in any case, since it was changed meanwhile: "+consent.Line(c.Path))
 	}
+	if len(r.Groups()) > maxEach {
+		list = append(list, "there are too many files to choose from: apply all and take calls back by /undo, or discard all and ask for less")
+	}
 	return append([]toolContent{shown(strings.Join(list, "\n"))}, diffs...)
 }
 
@@ -54,4 +60,117 @@ func sides(diff string) (old, now string) {
 		}
 	}
 	return a.String(), b.String()
+}
+
+// A permission has no list of choices, so a part of a review is chosen by an option that
+// leaves one file out, or by one permission for each file.
+const (
+	optionEach    = "each"
+	optionWithout = "without:" // and the index of the group that is left out
+	optionRest    = "allow_rest"
+	optionNone    = "reject_rest"
+)
+
+const (
+	// maxWithout is up to how many groups of files each has an option that leaves it out.
+	maxWithout = 5
+	// maxEach is up to how many groups of files the user can be asked about each.
+	maxEach = 50
+)
+
+// reviewOptions are the answers to a review. Files that are applied together are one choice.
+func reviewOptions(r *event.Review) []permissionOption {
+	out := []permissionOption{{optionOnce, "Apply the changes", "allow_once"}}
+	groups := r.Groups()
+	if n := len(groups); n > 1 && n <= maxWithout {
+		for i, g := range groups {
+			out = append(out, permissionOption{optionWithout + strconv.Itoa(i), "Apply all but " + groupName(g), "allow_once"})
+		}
+	}
+	if n := len(groups); n > 1 && n <= maxEach {
+		out = append(out, permissionOption{optionEach, "Choose file by file", "allow_once"})
+	}
+	return append(out, permissionOption{optionReject, "Discard them", "reject_once"})
+}
+
+// groupName names the files that are applied together.
+func groupName(g []event.ReviewedFile) string {
+	name := consent.Line(g[0].Path)
+	if n := len(g) - 1; n > 0 {
+		name += " and " + count(n, "file", "files") + " that go with it"
+	}
+	return name
+}
+
+// reviewAnswer returns the answer to a review that an option stands for. p is the permission
+// that offered it.
+func (q *asking) reviewAnswer(ctx context.Context, c event.ConfirmRequest, p permissionParams, option string) engine.Confirmation {
+	groups := c.Review.Groups()
+	left := -1
+	if n, ok := strings.CutPrefix(option, optionWithout); ok {
+		if i, err := strconv.Atoi(n); err == nil {
+			left = i
+		}
+	}
+	switch {
+	case option == optionOnce:
+		return engine.Confirmation{ToolUseID: c.ToolUseID, Decision: event.Allow, All: true}
+	case option == optionEach:
+		return q.chooseFiles(ctx, c, p)
+	case left >= 0 && left < len(groups):
+		var only []string
+		for i, g := range groups {
+			if i != left {
+				only = append(only, paths(g)...)
+			}
+		}
+		return someOf(c, only)
+	}
+	return engine.Confirmation{ToolUseID: c.ToolUseID, Decision: event.Deny}
+}
+
+// chooseFiles asks about each group of files of a review. Without an answer nothing is
+// applied.
+func (q *asking) chooseFiles(ctx context.Context, c event.ConfirmRequest, p permissionParams) engine.Confirmation {
+	groups := c.Review.Groups()
+	only := []string{}
+	p.Options = []permissionOption{
+		{optionOnce, "Apply", "allow_once"}, {optionReject, "Leave out", "reject_once"},
+		{optionRest, "Apply this and all that follow", "allow_once"}, {optionNone, "Leave out this and all that follow", "reject_once"},
+	}
+	for i, g := range groups {
+		p.ToolCall.Title = strconv.Itoa(i+1) + " of " + strconv.Itoa(len(groups)) + ": " + g[0].Kind + " " + groupName(g)
+		p.ToolCall.Outputs = q.session.reviewed(&event.Review{Files: g})
+		got, err := q.permission(ctx, p)
+		if err != nil || got.Outcome.Outcome != "selected" {
+			return q.decision(c, got, err)
+		}
+		switch got.Outcome.OptionID {
+		case optionOnce:
+			only = append(only, paths(g)...)
+		case optionRest:
+			for _, rest := range groups[i:] {
+				only = append(only, paths(rest)...)
+			}
+			return someOf(c, only)
+		case optionNone:
+			return someOf(c, only)
+		}
+	}
+	return someOf(c, only)
+}
+
+func paths(g []event.ReviewedFile) (out []string) {
+	for _, f := range g {
+		out = append(out, f.Path)
+	}
+	return out
+}
+
+// someOf applies the named files of a review, and discards the others.
+func someOf(c event.ConfirmRequest, only []string) engine.Confirmation {
+	if len(only) == 0 {
+		return engine.Confirmation{ToolUseID: c.ToolUseID, Decision: event.Deny}
+	}
+	return engine.Confirmation{ToolUseID: c.ToolUseID, Decision: event.Allow, Only: only}
 }

@@ -153,10 +153,18 @@ func (q *asking) ask(ctx context.Context, t *teller, c event.ConfirmRequest) {
 		Status: "pending", Locations: q.session.locations(c.Input), RawInput: validRaw(c.Input), Outputs: outputs,
 	}}
 	q.beside(ctx, c.ToolUseID, func(ctx context.Context) engine.Confirmation {
-		var got permissionResult
-		err := q.agent.conn.call(ctx, "session/request_permission", p, &got)
+		got, err := q.permission(ctx, p)
+		if c.Review != nil && err == nil && got.Outcome.Outcome == "selected" {
+			return q.reviewAnswer(ctx, c, p, got.Outcome.OptionID)
+		}
 		return q.decision(c, got, err)
 	})
+}
+
+// permission asks the editor's user to choose an option.
+func (q *asking) permission(ctx context.Context, p permissionParams) (got permissionResult, err error) {
+	err = q.agent.conn.call(ctx, "session/request_permission", p, &got)
+	return got, err
 }
 
 // beside asks while the turn's other events go on, and passes the answer on.
@@ -187,7 +195,7 @@ func (q *asking) decision(c event.ConfirmRequest, got permissionResult, err erro
 	default:
 		switch got.Outcome.OptionID {
 		case optionOnce:
-			out.Decision, out.All = event.Allow, c.Review != nil
+			out.Decision = event.Allow
 		case optionChat:
 			out.Decision = event.AllowChat
 		case optionAlways:
@@ -258,7 +266,7 @@ func permissionOptions(rule string, whole bool) []permissionOption {
 // discarded.
 func optionsOf(c event.ConfirmRequest, whole bool) []permissionOption {
 	if c.Review != nil {
-		return []permissionOption{{optionOnce, "Apply the changes", "allow_once"}, {optionReject, "Discard them", "reject_once"}}
+		return reviewOptions(c.Review)
 	}
 	return permissionOptions(c.Rule, whole)
 }

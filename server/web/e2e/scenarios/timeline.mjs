@@ -28,6 +28,8 @@ export default async function timeline(t) {
   await page.getByText("letter is written.").waitFor();
   await ui.done();
 
+  await oneCall(t, page);
+
   await ui.tab("Timeline").click();
   const grid = page.getByRole("grid", { name: "States, the latest first" });
   const row = (name) => grid.getByRole("row").filter({ hasText: name });
@@ -66,6 +68,29 @@ export default async function timeline(t) {
   await page.getByText("plan is written.").waitFor();
   await t.until("its files are there", async () => (await files()).join() === "notes/plan.md,shared.md");
   await large(t, server, page, id);
+}
+
+/** oneCall undoes calls of an earlier answer: one whose file a later call changed, which is listed, and another, which is marked. */
+async function oneCall(t, page) {
+  t.allow(/status of 409 .*workspace\/undo/, /status of 404 .*notes\/draft\.md/); // the conflict, and the file while it is undone
+  const card = (file) => page.getByRole("button", { name: new RegExp(`^write_file ${file}`) }).first();
+  const part = (file) => card(file).locator("xpath=..");
+  const undo = (file) => part(file).getByRole("button", { name: "Undo", exact: true });
+  await card("shared.md").click();
+  await undo("shared.md").click();
+  const dialog = page.getByRole("dialog", { name: "1 file was changed since" });
+  await dialog.getByText("the later call", { exact: false }).waitFor();
+  t.ok(/shared\.md/.test(await dialog.innerText()), "the dialog names the file");
+  await t.axe(page, "the conflicts of an undo");
+  await dialog.getByRole("button", { name: "Cancel" }).click();
+  await card("notes/draft.md").click();
+  await undo("notes/draft.md").click();
+  await part("notes/draft.md").getByText("1 file changed, undone").waitFor();
+  await t.shot(page, "undone call");
+  await page.getByRole("status").getByRole("button", { name: "Redo" }).or(page.getByRole("button", { name: "Redo", exact: true })).first().click();
+  await part("notes/draft.md").getByText("1 file changed", { exact: true }).waitFor();
+  await card("notes/draft.md").click();
+  await card("shared.md").click();
 }
 
 /** keys walks through the grid: one stop of Tab, arrows among states and actions. */

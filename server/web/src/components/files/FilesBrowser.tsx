@@ -4,6 +4,7 @@ import { Button } from "@/components/ui/Button";
 import { RelativeTime } from "@/components/ui/RelativeTime";
 import { Empty, Failed, Skeleton } from "@/components/ui/States";
 import { cn } from "@/lib/cn";
+import { canRedo } from "./changes";
 import { BlockedDialog, NameDialog, OverwriteDialog } from "./Dialogs";
 import { FilePane } from "./FilePane";
 import { FilesToolbar } from "./FilesToolbar";
@@ -72,7 +73,7 @@ function Browser({ chatId, path, manifestId, onLeave, listed, truncated, at }: F
 
   const gone = selected ? diff.data?.changes.find((c) => c.path === selected && c.change === "removed")?.old : undefined;
   const list = states.data?.states ?? [];
-  const canRedo = list.some((s) => s.undone);
+  const redoable = canRedo(list);
   const canUndo = list.some((s) => s.active && s.parent_id);
 
   const toggle = (folder: string, to: boolean) => {
@@ -129,7 +130,7 @@ function Browser({ chatId, path, manifestId, onLeave, listed, truncated, at }: F
       {old && <OldState at={at} onBack={bringBack} onLeave={onLeave} busy={actions.busy} />}
       <div className="flex min-h-0 flex-1">
         <div className={cn("min-h-0 min-w-0 flex-1 flex-col @min-[640px]:flex @min-[640px]:max-w-72", selected ? "hidden" : "flex")}>
-          <FilesToolbar filter={filter} onFilter={setFilter} edit={old ? undefined : { actions, canUndo, canRedo, onNew: () => setAsking({ kind: "new" }), onUpload: upload }} />
+          <FilesToolbar filter={filter} onFilter={setFilter} edit={old ? undefined : { actions, canUndo, canRedo: redoable, onNew: () => setAsking({ kind: "new" }), onUpload: upload }} />
           {truncated && <p className="border-b border-border px-3 py-1.5 text-[13px] text-warn">Only the first {listed.length.toLocaleString("en")} files are listed.</p>}
           <div className="min-h-0 flex-1">
             {rows.length > 0 ? (

@@ -3,6 +3,7 @@ import { useMemo, useState, type KeyboardEvent } from "react";
 import { Button, IconButton } from "@/components/ui/Button";
 import { Empty, Failed, Skeleton } from "@/components/ui/States";
 import { useChat } from "@/hooks/useGeneralChat";
+import { canRedo } from "./changes";
 import { BlockedDialog } from "./Dialogs";
 import DiffView from "./DiffView";
 import FilesBrowser from "./FilesBrowser";
@@ -57,7 +58,7 @@ export default function Timeline({ chatId }: { chatId: string }) {
     setView({ kind: "diff", title: `From ${said(from)} to ${said(to)}`, from: from.id, to: to.id });
   };
   const canUndo = list.some((s) => s.active && s.parent_id);
-  const canRedo = list.some((s) => s.undone);
+  const redoable = canRedo(list);
   const keys = (event: KeyboardEvent) => {
     const target = event.target as HTMLElement;
     if (event.key === "Escape" && (comparing || view.kind !== "list")) {
@@ -112,7 +113,7 @@ export default function Timeline({ chatId }: { chatId: string }) {
                   <Undo2 className="size-4" aria-hidden="true" />
                   Undo
                 </Button>
-                <Button size="small" look="quiet" disabled={!canRedo || actions.busy} onClick={() => void actions.redo()} title="Ctrl+Shift+Z">
+                <Button size="small" look="quiet" disabled={!redoable || actions.busy} onClick={() => void actions.redo()} title="Ctrl+Shift+Z">
                   <Redo2 className="size-4" aria-hidden="true" />
                   Redo
                 </Button>

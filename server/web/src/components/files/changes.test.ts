@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { shownChanges, stat } from "./changes";
+import { canRedo, shownChanges, stat } from "./changes";
 import type { FileChange, FileInfo } from "./workspaceApi";
 
 const file = (path: string, sha256: string, more: Partial<FileInfo> = {}): FileInfo => ({ path, kind: "file", size: 9, sha256, ...more });
@@ -43,4 +43,14 @@ it("says what differs beside the content", () => {
   expect([link?.notes, link?.content]).toEqual([["leads to site/index.html"], false]);
   expect([kind?.notes, kind?.content]).toEqual([["file became folder", "a folder"], false]);
   expect(failed?.notes).toEqual(["not kept: it is too large"]);
+});
+
+it("redoes what is undone, and an undo of one call that is the last change", () => {
+  const call = { id: "A", source: "tool_run", source_ref: "CALL" };
+  const undo = { id: "B", parent_id: "A", source: "restored", source_ref: "-CALL" };
+  const redo = { id: "C", parent_id: "B", source: "restored", source_ref: "-B^" };
+  expect(canRedo([{ ...call, active: true }])).toBe(false);
+  expect(canRedo([{ ...call, undone: true }])).toBe(true);
+  expect(canRedo([{ ...undo, active: true }, call])).toBe(true);
+  expect(canRedo([{ ...redo, active: true }, undo, call])).toBe(false);
 });

@@ -1,5 +1,5 @@
 // What a change of a file is, in words: renames, modes, links and what isn't kept.
-import type { FileChange, FileInfo } from "./workspaceApi";
+import type { FileChange, FileInfo, WorkspaceState } from "./workspaceApi";
 
 export interface ShownChange {
   path: string;
@@ -11,6 +11,24 @@ export interface ShownChange {
   notes: string[];
   /** its content differs, and is that of a file on both sides */
   content: boolean;
+}
+
+/** canRedo reports whether redo finds something: undone steps, or an undo of one call after which nothing else was changed. states are the latest first. */
+export function canRedo(states: Pick<WorkspaceState, "id" | "source" | "source_ref" | "parent_id" | "active" | "undone">[]): boolean {
+  if (states.some((s) => s.undone)) return true;
+  const byId = new Map(states.map((s) => [s.id, s]));
+  const alone = (id?: string) => {
+    const s = byId.get(id ?? "");
+    return s?.source === "restored" && s.source_ref?.startsWith("-") ? s : undefined;
+  };
+  const reverted = new Set<string>();
+  for (let s = alone(states.find((st) => st.active)?.id); s; s = alone(s.parent_id)) {
+    if (reverted.has(s.id)) continue;
+    const of = (s.source_ref ?? "").slice(1).replace(/\^$/, "");
+    if (!alone(of)) return true;
+    reverted.add(of);
+  }
+  return false;
 }
 
 const isFile = (f?: FileInfo) => f !== undefined && (f.kind === "file" || f.kind === "executable");
