@@ -325,12 +325,12 @@ func leaves() []rule {
 		},
 		{
 			rooms:  []string{"./toolset/python"},
-			forbid: []string{"./..."}, allow: []string{"./toolset", "./internal/atomicfile", "./internal/lockfile", "./internal/pymodule", "./internal/record"},
+			forbid: []string{"./..."}, allow: []string{"./toolset", "./internal/atomicfile", "./internal/lockfile", "./internal/pymodule", "./internal/record", "./internal/sanitize"},
 			why: "what runs Python functions knows nothing of bundles, manifests and renderers, and takes its processes from a Launcher",
 		},
 		{
 			rooms:  []string{"./toolset/mcp"},
-			forbid: []string{"./..."}, allow: []string{"./toolset", "./internal/schema", "./internal/publicnet"},
+			forbid: []string{"./..."}, allow: []string{"./toolset", "./internal/schema", "./internal/publicnet", "./internal/sanitize"},
 			why: "what reaches MCP servers keeps no records, and takes its processes from a Launcher",
 		},
 		{
@@ -367,7 +367,7 @@ func leaves() []rule {
 		},
 		{
 			rooms: []string{"./internal/schema/..."}, tests: true,
-			forbid: []string{"./..."}, allow: []string{"./internal/nearest", "./internal/needtest"},
+			forbid: []string{"./..."}, allow: []string{"./internal/nearest", "./internal/needtest", "./internal/sanitize"},
 			why: "checking a document against a schema needs nothing else of ours",
 		},
 		{

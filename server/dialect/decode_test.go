@@ -213,7 +213,7 @@ func TestWhatIsRefused(t *testing.T) {
 		{OpenAI, `{"messages":[{"role":"user","content":3}]}`, `messages[0].content: a JSON number`},
 		{OpenAI, `{"messages":{"role":"user"}}`, `messages: a JSON object was given where a list is needed`},
 		{OpenAI, `{"messages":[{"role":"nobody"}]}`, `messages[0].role: there is no role nobody`},
-		{OpenAI, `{"messages":[{"role":"\u001b[31mred\u202e"}]}`, `there is no role  [31mred`},
+		{OpenAI, `{"messages":[{"role":"\u001b[31mred\u202e"}]}`, `there is no role [31mred`},
 		{OpenAI, `{"messages":[{"role":"tool","content":"x"}]}`, `messages[0].tool_call_id: is missing`},
 		{OpenAI, `{"messages":[{"role":"assistant","tool_calls":[{"id":"c","function":{"name":"f","arguments":"[1]"}}]}]}`, `is not a JSON object`},
 		{OpenAI, `{"messages":[{"role":"assistant","tool_calls":[{"function":{"name":"f"}}]}]}`, `has no id or no name`},

@@ -46,7 +46,7 @@ func (d document) noMatch(old, new string) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s. Nearest to it: %s%s", msg, where, difference(got, want))
 	for i, line := range got[:min(len(got), maxShownNear)] {
-		fmt.Fprintf(&b, "\n%d: %s", at+1+i, sanitize.Mask(clip(line, maxNearLength)))
+		fmt.Fprintf(&b, "\n%d: %s", at+1+i, masked(clip(line, maxNearLength)))
 	}
 	if len(got) > maxShownNear {
 		fmt.Fprintf(&b, "\n… %d more", len(got)-maxShownNear)
@@ -59,6 +59,16 @@ func (d document) noMatch(old, new string) error {
 func firstLines(text string, most int) []string {
 	lines := strings.SplitN(text, "\n", most+1)
 	return lines[:min(len(lines), most)]
+}
+
+// masked returns a line of a file for an error, which a model copies and a terminal may
+// show: tabs remain, and characters that can't be printed become U+FFFD.
+func masked(line string) string {
+	parts := strings.Split(line, "\t")
+	for i, part := range parts {
+		parts[i] = sanitize.Mask(part)
+	}
+	return strings.Join(parts, "\t")
 }
 
 // meaningful keeps "}" from being "there already".

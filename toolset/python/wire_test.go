@@ -119,10 +119,10 @@ func TestPreloadableIsPythonsOwn(t *testing.T) {
 func TestPlain(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
-		"a\x1b[31mb\x00\r\n\tc": "a[31mb\n\tc", "x\u202ey": "xy", "\xff": "\uFFFD", "ééé": "éé …", "abcd": "abcd",
+		"a\x1b[31mb\x00\r\n\tc": "a[31mb\n\tc", "x\u202ey": "xy", "\xff": "\uFFFD", "ééé": "éé…", "abcd": "abcd",
 	} {
 		limit := 40
-		if want == "éé …" {
+		if want == "éé…" {
 			limit = 5
 		}
 		if got := plain(in, limit); got != want {
