@@ -13,6 +13,16 @@
 //     calls tools has several.
 //   - Leaf: the message that a chat's next turn continues from.
 //
+// # Parts
+//
+//   - A [Store] is a data directory: tables, journals, snapshots, locks, search, documents,
+//     usage and backups. It runs no turns; completion, doctor and backups use it alone.
+//   - [Workspaces] are the folders of chats over a Store: history, undo and redo, restore,
+//     branches, the repositories in the user's folders.
+//   - An [Engine] has both, the tools, and the turns that run.
+//
+// The data of chats, and the rules that need nothing else, are in package chat.
+//
 // # The way of a turn
 //
 // Start resolves the chat and takes its lock, accepts the message into a
@@ -21,7 +31,7 @@
 // events is one write to the journal, and only what was written is shown to
 // followers. [Engine.Follow] reads the stream from any point, live or
 // finished. What a turn adds to its chat is a pure function of its events
-// (reduce.go), so a turn that was cut short anywhere leaves a valid history:
+// ([chat.Reducer]), so a turn that was cut short anywhere leaves a valid history:
 // no call without a result, no half text presented as whole.
 //
 // # Promises
