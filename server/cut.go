@@ -53,7 +53,12 @@ func toCutCall(w engine.CutWrites) cutCallJSON {
 }
 
 func listCutCalls(s *Server, w http.ResponseWriter, r *http.Request, ref engine.ChatRef) error {
+	out := cutCallsJSON{Calls: []cutCallJSON{}}
 	chat, err := s.chats.FindChat(r.Context(), ref)
+	if fault.CodeOf(err) == fault.Busy { // its first turn runs, so none of its calls was cut off
+		writeJSON(w, http.StatusOK, out)
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -61,7 +66,6 @@ func listCutCalls(s *Server, w http.ResponseWriter, r *http.Request, ref engine.
 	if err != nil {
 		return err
 	}
-	out := cutCallsJSON{Calls: []cutCallJSON{}}
 	for _, one := range all {
 		out.Calls = append(out.Calls, toCutCall(one))
 	}

@@ -1,12 +1,12 @@
 import { ShieldQuestion } from "lucide-react";
 import { lazy, Suspense, useId, useState } from "react";
-import { Button } from "@/components/ui/Button";
+import { Button, useSettled } from "@/components/ui/Button";
 import { explain } from "@/lib/api/fault";
 import type { Decision } from "@/lib/chat/state";
 import { visible } from "@/lib/visible";
 import { useChat } from "@/hooks/useGeneralChat";
 import type { Approval } from "@/types/chat";
-import { AllowMore, useSettled } from "./decision";
+import { AllowMore } from "./decision";
 import { QuestionCard } from "./QuestionCard";
 import { isCut, Proposed } from "./Proposed";
 import { TimeLeft } from "./TimeLeft";

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { FileClock } from "lucide-react";
 import { useId, useState } from "react";
-import { Button } from "@/components/ui/Button";
+import { Button, useSettled } from "@/components/ui/Button";
 import { RelativeTime } from "@/components/ui/RelativeTime";
 import { tell } from "@/components/ui/Toasts";
 import { useChat } from "@/hooks/useGeneralChat";
@@ -10,17 +10,14 @@ import { argument } from "@/lib/argument";
 import { visible } from "@/lib/visible";
 import type { ReviewedFile } from "@/types/chat";
 import { useRefresh } from "../files/useWorkspace";
-import { applyCutCall, discardCutCall, listCutCalls, reviewCutCall, type CutCall } from "../files/workspaceApi";
-import { useSettled } from "./decision";
+import { applyCutCall, discardCutCall, reviewCutCall } from "../files/workspaceApi";
 import { ReviewedFileRow } from "./ReviewedFileRow";
+import type { CutCall } from "./useCutCalls";
 
 /** CutCalls offers what calls wrote that were cut off, before it was applied to the folder. */
-export function CutCalls({ chatId }: { chatId: string }) {
-  const runs = useChat((s) => s.turn !== null);
-  // A turn that runs holds the chat; the list is read when it has ended.
-  const cut = useQuery({ queryKey: ["workspace", chatId, "cut"], queryFn: ({ signal }) => listCutCalls(chatId, signal), enabled: !runs });
+export function CutCalls({ chatId, calls }: { chatId: string; calls: CutCall[] }) {
   const [later, setLater] = useState<ReadonlySet<string>>(new Set());
-  const shown = cut.data?.filter((c) => !later.has(c.call_id)) ?? [];
+  const shown = calls.filter((c) => !later.has(c.call_id));
   if (shown.length === 0) return null;
   return (
     <div className="mx-auto max-h-[50%] w-full max-w-[800px] shrink-0 overflow-y-auto px-4">

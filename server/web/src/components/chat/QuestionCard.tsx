@@ -1,13 +1,13 @@
 import { ExternalLink, MessageCircleQuestion } from "lucide-react";
 import { useId, useState } from "react";
-import { Button } from "@/components/ui/Button";
+import { Button, useSettled } from "@/components/ui/Button";
 import { ApiFault, explain } from "@/lib/api/fault";
 import type { Decision } from "@/lib/chat/state";
 import { contentOf, problemsOf, problemsOfDetail, startValues } from "@/lib/form";
 import { visible } from "@/lib/visible";
 import { useChat } from "@/hooks/useGeneralChat";
 import type { Approval, ApprovalForm } from "@/types/chat";
-import { AllowMore, useSettled } from "./decision";
+import { AllowMore } from "./decision";
 import { Field } from "./FormFields";
 import { TimeLeft } from "./TimeLeft";
 

@@ -1,12 +1,11 @@
 import { GitCompare } from "lucide-react";
 import { useId, useState } from "react";
-import { Button } from "@/components/ui/Button";
+import { Button, useSettled } from "@/components/ui/Button";
 import { useChat } from "@/hooks/useGeneralChat";
 import { explain } from "@/lib/api/fault";
 import { argument } from "@/lib/argument";
 import { visible } from "@/lib/visible";
 import type { Approval, ApprovalReview, ReviewedFile } from "@/types/chat";
-import { useSettled } from "./decision";
 import { ReviewedFileRow } from "./ReviewedFileRow";
 import { TimeLeft } from "./TimeLeft";
 

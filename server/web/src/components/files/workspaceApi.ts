@@ -142,13 +142,6 @@ export async function redo(chatId: string, options: RestoreOptions = {}): Promis
   return unwrap(await api.POST("/api/chats/{chat}/workspace/redo", { params: ofChat(chatId), body: { steps: 1, ...options } }));
 }
 
-/** CutCall is a call that was cut off before what it wrote was applied to the folder. */
-export type CutCall = Schemas["cutCall"];
-
-export async function listCutCalls(chatId: string, signal?: AbortSignal): Promise<CutCall[]> {
-  return unwrap(await api.GET("/api/chats/{chat}/workspace/cut-calls", { params: ofChat(chatId), signal })).calls;
-}
-
 export async function reviewCutCall(chatId: string, call: string, signal?: AbortSignal) {
   return unwrap(await api.GET("/api/chats/{chat}/workspace/cut-calls/{call}", { params: { path: { chat: chatId, call } }, signal }));
 }

@@ -2,6 +2,7 @@ import { lazy, Suspense } from "react";
 import { ChatBody } from "@/components/chat/ChatBody";
 import { ChatInput } from "@/components/chat/ChatInput";
 import { ChatTitle } from "@/components/chat/ChatTitle";
+import { useCutCalls } from "@/components/chat/useCutCalls";
 import { useChat } from "@/hooks/useGeneralChat";
 import { ApiFault } from "@/lib/api/fault";
 import { token } from "@/lib/api/token";
@@ -17,6 +18,7 @@ const CutCalls = lazy(() => import("@/components/chat/CutCalls").then((m) => ({ 
 export default function ChatPanel() {
   const { locked, chatId } = useChat((s) => ({ locked: s.locked, chatId: s.messages.length > 0 ? s.chatId : null }));
   const { error } = useConversations();
+  const cut = useCutCalls(chatId);
   if (locked || !token() || (error instanceof ApiFault && error.status === 401)) {
     return (
       <Suspense>
@@ -28,9 +30,9 @@ export default function ChatPanel() {
     <div className="flex h-full flex-col">
       <ChatTitle />
       <ChatBody />
-      {chatId && (
+      {chatId && cut.length > 0 && (
         <Suspense>
-          <CutCalls key={chatId} chatId={chatId} />
+          <CutCalls key={chatId} chatId={chatId} calls={cut} />
         </Suspense>
       )}
       <ChatInput />

@@ -1,8 +1,7 @@
 import { useState } from "react";
-import { useSettled } from "@/components/chat/decision";
 import { isCut, Proposed } from "@/components/chat/Proposed";
 import { useReturnFocus } from "@/components/files/useReturnFocus";
-import { Button } from "@/components/ui/Button";
+import { Button, useSettled } from "@/components/ui/Button";
 import { Dialog } from "@/components/ui/Dialog";
 import { useGeneralChat } from "@/hooks/useGeneralChat";
 import { visible } from "@/lib/visible";

@@ -1,4 +1,4 @@
-import { forwardRef, type ButtonHTMLAttributes, type ReactNode } from "react";
+import { forwardRef, useEffect, useState, type ButtonHTMLAttributes, type ReactNode } from "react";
 import { cn } from "@/lib/cn";
 import { Tooltip } from "./Tooltip";
 
@@ -63,3 +63,16 @@ export const IconButton = forwardRef<HTMLButtonElement, IconButtonProps>(functio
     </Tooltip>
   );
 });
+
+// A card that appears under a finger or a pointer isn't what they meant.
+const settle = 600;
+
+/** useSettled is false for a moment after a card has appeared, and after another question has taken its place. */
+export function useSettled(question: unknown = null): boolean {
+  const [settled, setSettled] = useState<{ question: unknown } | null>(null);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled({ question }), settle);
+    return () => clearTimeout(timer);
+  }, [question]);
+  return settled !== null && settled.question === question;
+}
