@@ -17,12 +17,13 @@ type line struct {
 	parts []piece
 }
 
-// piece is a part of a line. An image is named by its content.
+// piece is a part of a line. An image is named by its content, a file by its name.
 type piece struct {
-	kind     string // text, image, thought, call or result
+	kind     string // text, image, file, thought, call or result
 	text     string
-	id, name string   // of a call, or of the call of a result
+	id, name string   // of a call, or of the call of a result; of a file the name
 	images   []string // of a result
+	failed   bool     // of a result: the call failed
 }
 
 // talking makes conversations by chance. Each text is used once, so that what is lost,
@@ -49,6 +50,8 @@ func (g *talking) user() line {
 		case g.often(40):
 			l.parts = append(l.parts, piece{kind: "image", text: g.word("image")})
 		case g.often(20):
+			l.parts = append(l.parts, piece{kind: "file", name: g.word("file"), text: g.word("content")})
+		case g.often(20):
 			l.parts = append(l.parts, piece{kind: "text"})
 		default:
 			l.parts = append(l.parts, piece{kind: "text", text: g.word("asked")})
@@ -71,7 +74,7 @@ func (g *talking) called() []line {
 		id := g.word("call")
 		name := []string{"look", "patch"}[g.by.IntN(2)]
 		l.parts = append(l.parts, piece{kind: "call", id: id, name: name, text: g.word("input")})
-		result := piece{kind: "result", id: id, name: name, text: g.word("result")}
+		result := piece{kind: "result", id: id, name: name, text: g.word("result"), failed: g.often(20)}
 		switch {
 		case g.often(20):
 			result.text = ""
@@ -179,8 +182,16 @@ func (r *reading) call(id, name, args string) {
 	r.tokens = append(r.tokens, "call: "+strings.TrimPrefix(name, "client:")+" "+r.inputs[id])
 }
 
-func (r *reading) result(id, text string) {
-	r.tokens = append(r.tokens, strings.TrimSpace("result: "+r.inputs[id]+" "+strings.Join(strings.Fields(text), " ")))
+func (r *reading) file(name, text string) {
+	r.text("user", fmt.Sprintf("<file name=%q> %s </file>", name, text))
+}
+
+func (r *reading) result(id, text string, failed bool) {
+	kind := "result: "
+	if failed {
+		kind = "failed result: "
+	}
+	r.tokens = append(r.tokens, strings.TrimSpace(kind+r.inputs[id]+" "+strings.Join(strings.Fields(text), " ")))
 }
 
 func (r *reading) resultImage(data []byte) {
@@ -228,6 +239,28 @@ func imagesLast(all []line) (out []line) {
 	return out
 }
 
+// withoutFiles returns a conversation without the files of the user, where a dialect has none.
+func withoutFiles(all []line) (out []line) {
+	for _, l := range all {
+		l.parts = slices.DeleteFunc(slices.Clone(l.parts), func(p piece) bool { return p.kind == "file" })
+		out = append(out, l)
+	}
+	return out
+}
+
+// withoutFailures returns a conversation in which no call is marked as failed: only
+// Anthropic's API has such a mark.
+func withoutFailures(all []line) (out []line) {
+	for _, l := range all {
+		l.parts = slices.Clone(l.parts)
+		for i := range l.parts {
+			l.parts[i].failed = false
+		}
+		out = append(out, l)
+	}
+	return out
+}
+
 // unordered has the images of the user follow the texts around them, as in Ollama's API.
 func unordered(tokens []string) []string {
 	r := &reading{}
@@ -259,6 +292,11 @@ func expected(all []line) *reading {
 		lead++
 	}
 	for i, l := range all {
+		for _, p := range l.parts { // files are before all else that the user sent with them
+			if p.kind == "file" {
+				r.file(p.name, p.text)
+			}
+		}
 		spoken := slices.ContainsFunc(l.parts, func(p piece) bool { return p.kind != "thought" })
 		for _, p := range l.parts {
 			marked := "<system> " + p.text + " </system>"
@@ -280,7 +318,7 @@ func expected(all []line) *reading {
 			case p.kind == "call":
 				r.call(p.id, p.name, p.text)
 			case p.kind == "result":
-				r.result(p.id, p.text)
+				r.result(p.id, p.text, p.failed)
 				for _, image := range p.images {
 					r.resultImage(picture(image))
 				}
@@ -306,7 +344,7 @@ func captured(req provider.Request) *reading {
 			case provider.ToolCallPart:
 				r.call(p.Call.ID, p.Call.Name, string(p.Call.Args))
 			case provider.ToolResultPart:
-				r.result(p.Result.ID, p.Result.Text)
+				r.result(p.Result.ID, p.Result.Text, p.Result.Error)
 				for _, image := range p.Result.Media {
 					r.resultImage(image.Data)
 				}
@@ -344,6 +382,11 @@ func spelledIn(n, model string, all []line) (path string, body doc) {
 	return path, body
 }
 
+// textData is the address of a text file that contains itself.
+func textData(text string) string {
+	return "data:text/plain;base64," + base64.StdEncoding.EncodeToString([]byte(text))
+}
+
 func dataOf(image string) string { return base64.StdEncoding.EncodeToString(picture(image)) }
 
 func chatLines(all []line) (out []doc) {
@@ -359,6 +402,8 @@ func chatLines(all []line) (out []doc) {
 				parts = append(parts, doc{"type": "text", "text": p.text})
 			case "image":
 				parts = append(parts, address(p.text))
+			case "file":
+				parts = append(parts, doc{"type": "file", "file": doc{"filename": p.name, "file_data": textData(p.text)}})
 			case "thought":
 				m["reasoning_content"] = p.text
 			case "call":
@@ -396,6 +441,8 @@ func responseLines(all []line) (out []doc) {
 				parts = append(parts, text)
 			case "image":
 				parts = append(parts, address(p.text))
+			case "file":
+				parts = append(parts, doc{"type": "input_file", "filename": p.name, "file_data": textData(p.text)})
 			case "thought":
 				out = append(out, doc{"type": "reasoning", "id": "rs_1", "summary": []doc{{"type": "summary_text", "text": p.text}}})
 			case "call":
@@ -430,6 +477,9 @@ func messageLines(all []line) (out []doc) {
 				parts = append(parts, doc{"type": "text", "text": p.text})
 			case "image":
 				parts = append(parts, address(p.text))
+			case "file":
+				source := doc{"type": "text", "media_type": "text/plain", "data": p.text}
+				parts = append(parts, doc{"type": "document", "title": p.name, "source": source})
 			case "thought":
 				parts = append(parts, doc{"type": "thinking", "thinking": p.text, "signature": "c2ln"})
 			case "call":
@@ -439,7 +489,7 @@ func messageLines(all []line) (out []doc) {
 				for _, image := range p.images {
 					content = append(content, address(image))
 				}
-				parts = append(parts, doc{"type": "tool_result", "tool_use_id": p.id, "content": content})
+				parts = append(parts, doc{"type": "tool_result", "tool_use_id": p.id, "content": content, "is_error": p.failed})
 			}
 		}
 		role := l.role
@@ -547,14 +597,14 @@ func (r *reading) item(t *testing.T, it any) {
 		r.call(id, name, args)
 	case "function_call_output":
 		if text, ok := m["output"].(string); ok {
-			r.result(id, text)
+			r.result(id, text, false)
 			return
 		}
 		var all []string
 		for _, part := range list(m["output"]) {
 			all = append(all, texts(part, "text")[0])
 		}
-		r.result(id, strings.Join(all, " "))
+		r.result(id, strings.Join(all, " "), false)
 		for _, part := range list(m["output"]) {
 			if image := texts(part, "image_url")[0]; image != "" {
 				r.resultImage(embedded(t, image))
@@ -588,7 +638,7 @@ func (r *reading) block(t *testing.T, role string, block any) {
 		for _, part := range list(m["content"]) {
 			text += texts(part, "text")[0]
 		}
-		r.result(texts(m, "tool_use_id")[0], text)
+		r.result(texts(m, "tool_use_id")[0], text, m["is_error"] == true)
 		for _, part := range list(m["content"]) {
 			if texts(part, "type")[0] == "image" {
 				r.resultImage(embedded(t, texts(part.(map[string]any)["source"], "data")[0]))
@@ -614,7 +664,7 @@ func (r *reading) message(t *testing.T, m map[string]any) {
 				images = append(images, embedded(t, address))
 			}
 		}
-		r.result(texts(m, "tool_call_id")[0], text)
+		r.result(texts(m, "tool_call_id")[0], text, false)
 		for _, image := range images {
 			r.resultImage(image)
 		}
@@ -672,7 +722,10 @@ func TestEveryMessageReachesTheProvider(t *testing.T) {
 		for _, n := range []string{chatAPI, responsesAPI, messagesAPI, ollamaAPI} {
 			conv := all
 			if n == ollamaAPI {
-				conv = imagesLast(all)
+				conv = imagesLast(withoutFiles(all))
+			}
+			if n != messagesAPI {
+				conv = withoutFailures(conv)
 			}
 			path, body := spelledIn(n, "capture/m", conv)
 			got := h.call("POST", path, body)
@@ -711,6 +764,9 @@ func (h *house) messagesReach(t *testing.T, u *upstream, s sample, conv []line, 
 	}
 	if s.api == ollamaAPI {
 		conv = imagesLast(conv)
+	}
+	if s.api != messagesAPI {
+		conv = withoutFailures(conv)
 	}
 	sent := u.sent(t)
 	want := expected(conv)

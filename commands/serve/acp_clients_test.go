@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -116,6 +117,14 @@ func TestACPXRunsAPrompt(t *testing.T) {
 	w.Run(0, "undo")
 	if _, err := os.Stat(filepath.Join(project, "notes", "a.txt")); err == nil {
 		t.Error("fettle undo left the file")
+	}
+	denied := exec.CommandContext(t.Context(), cmd.Path, slices.Replace(slices.Clone(cmd.Args[1:]), 5, 6, "--deny-all")...)
+	denied.Env = cmd.Env
+	if out, _ := denied.CombinedOutput(); denied.ProcessState.ExitCode() != 5 {
+		t.Errorf("with every question denied it ended with %d:\n%s", denied.ProcessState.ExitCode(), out)
+	}
+	if _, err := os.Stat(filepath.Join(project, "notes", "a.txt")); err == nil {
+		t.Error("the file was written although the user denied it")
 	}
 	if n := newACPDefs(t).hold(t, out); n < 10 {
 		t.Errorf("the transcript has %d messages:\n%s", n, out)

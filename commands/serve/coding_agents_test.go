@@ -114,29 +114,48 @@ type call struct {
 }
 
 // Claude Code does a whole task through /v1/messages, unmodified but for the base URL: it
-// reads, edits, runs a command, and calls a tool of fettle's MCP server.
+// reads, edits, runs a command, and calls tools of fettle's MCP server, which it starts or
+// reaches at the address of fettle serve.
 func TestClaudeCodeDoesATask(t *testing.T) {
 	t.Parallel()
 	program := codingAgent(t, "@anthropic-ai/claude-code-%s/claude")
-	k := openTask(t, func(file string) []call {
-		return []call{
-			{"Read", map[string]any{"file_path": file}},
-			{"Edit", map[string]any{"file_path": file, "old_string": "wrld", "new_string": "world"}},
-			{"Bash", map[string]any{"command": "cat a.txt", "description": "show the file"}},
-			{"ToolSearch", map[string]any{"query": "select:mcp__fettle__list_files"}}, // which offers the tool
-			{"mcp__fettle__list_files", map[string]any{}},
-		}
-	})
-	servers, err := json.Marshal(map[string]any{"mcpServers": map[string]any{"fettle": k.mcp}})
-	if err != nil {
-		t.Fatal(err)
+	for name, over := range map[string]struct {
+		server func(*task) any
+		calls  []call // before the tools list the folder
+		search string // which offers the tools
+	}{
+		"a command": {func(k *task) any { return k.mcp }, nil, "select:mcp__fettle__list_files"},
+		"an address": {
+			func(k *task) any {
+				return map[string]any{"type": "http", "url": k.url + "/mcp", "headers": map[string]string{"Authorization": "Bearer " + k.token}}
+			},
+			[]call{{"mcp__fettle__write_file", map[string]any{"path": "from-fettle.txt", "content": "x"}}},
+			"select:mcp__fettle__list_files,mcp__fettle__write_file",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			k := openTask(t, func(file string) []call {
+				calls := []call{
+					{"Read", map[string]any{"file_path": file}},
+					{"Edit", map[string]any{"file_path": file, "old_string": "wrld", "new_string": "world"}},
+					{"Bash", map[string]any{"command": "cat a.txt", "description": "show the file"}},
+					{"ToolSearch", map[string]any{"query": over.search}},
+				}
+				return append(append(calls, over.calls...), call{"mcp__fettle__list_files", map[string]any{}})
+			})
+			servers, err := json.Marshal(map[string]any{"mcpServers": map[string]any{"fettle": over.server(k)}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			said := runAgent(t, k.project, []string{
+				"IS_SANDBOX=1", "ANTHROPIC_BASE_URL=" + k.url, "ANTHROPIC_AUTH_TOKEN=" + k.token,
+				"ANTHROPIC_MODEL=script/m.yaml", "ANTHROPIC_SMALL_FAST_MODEL=script/m.yaml", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_TELEMETRY=1",
+			}, program, "-p", "mend the typo in a.txt", "--dangerously-skip-permissions", "--strict-mcp-config", "--mcp-config", string(servers),
+				"--output-format", "stream-json", "--verbose")
+			k.done(t, said)
+		})
 	}
-	said := runAgent(t, k.project, []string{
-		"IS_SANDBOX=1", "ANTHROPIC_BASE_URL=" + k.url, "ANTHROPIC_AUTH_TOKEN=" + k.token,
-		"ANTHROPIC_MODEL=script/m.yaml", "ANTHROPIC_SMALL_FAST_MODEL=script/m.yaml", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_TELEMETRY=1",
-	}, program, "-p", "mend the typo in a.txt", "--dangerously-skip-permissions", "--strict-mcp-config", "--mcp-config", string(servers),
-		"--output-format", "stream-json", "--verbose")
-	k.done(t, said)
 }
 
 // Codex does the same through /v1/responses, where the tools of MCP servers come in a

@@ -76,6 +76,16 @@ func TestMCPClientsUseFettle(t *testing.T) {
 			t.Errorf("%s: the page is %s", at[1], out)
 		}
 	}
+	for want, args := range map[int][]string{
+		5: {url, "--transport", "http", "--method", "tools/call", "--tool-name", "read_file", "--tool-arg", "path=missing.txt"},
+		3: {served.url + "/mcp", "--transport", "http", "--method", "tools/list"}, // without the token
+	} {
+		cmd := exec.CommandContext(t.Context(), node, append([]string{inspector, "--cli"}, args...)...)
+		cmd.Env, cmd.Dir = append(w.Env, "MCP_INSPECTOR_SECRET_STORE=memory", "NODE_OPTIONS=", "NO_PROXY=localhost,127.0.0.1"), w.Dir
+		if out, _ := cmd.CombinedOutput(); cmd.ProcessState.ExitCode() != want {
+			t.Errorf("%q ended with %d, want %d:\n%s", args[1:], cmd.ProcessState.ExitCode(), want, out)
+		}
+	}
 	script, err := filepath.Abs(filepath.Join("testdata", "mcp", "client.mjs"))
 	if err != nil {
 		t.Fatal(err)
