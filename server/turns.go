@@ -58,6 +58,9 @@ type turnChoices struct {
 	Approvals permission.Mode `json:"approvals,omitempty"`
 	Plan      *bool           `json:"plan,omitempty"`
 	KeepMode  bool            `json:"keep_mode,omitempty"`
+	// KeepPlan stores plan mode with the chat, and not the mode of approvals, which is this
+	// turn's.
+	KeepPlan bool `json:"keep_plan,omitempty"`
 	// Confirm says that the client answers approvals.
 	Confirm bool `json:"confirm,omitempty"`
 	// Forms says that it answers those with a form, too.
@@ -218,7 +221,7 @@ func (c *turnChoices) choose(req *engine.TurnRequest) error {
 		return fault.New(fault.Usage, err.Error())
 	}
 	req.Policy = permission.Policy{Allow: c.Allow, Approvals: c.Approvals}
-	req.Plan, req.KeepMode = c.Plan, c.KeepMode
+	req.Plan, req.KeepMode, req.KeepPlan = c.Plan, c.KeepMode, c.KeepPlan
 	if c.Docs != nil {
 		req.Docs = append([]string{}, *c.Docs...)
 	}

@@ -41,7 +41,7 @@ func TestOneCallIsUndoneAlone(t *testing.T) {
 	put("later.txt", "later")
 	var d done
 	h.call("POST", ws+"/undo", doc{"call": call}).is(200, &d)
-	if d.Inverse != "undo" || d.Summary.Removed != 1 || strings.Join(d.Summary.Files, " ") != "notes/a.txt" {
+	if d.Inverse != "redo" || d.Summary.Removed != 1 || strings.Join(d.Summary.Files, " ") != "notes/a.txt" {
 		t.Errorf("undone: %+v", d)
 	}
 	if got := string(h.call("GET", ws+"/files/later.txt", nil).is(200, nil).body); got != "later" {

@@ -145,6 +145,7 @@ type question struct {
 	Approvals       permission.Mode `json:"approvals,omitempty"`
 	Plan            *bool           `json:"plan,omitempty"`
 	KeepMode        bool            `json:"keep_mode,omitempty"`
+	KeepPlan        bool            `json:"keep_plan,omitempty"`
 	Confirm         bool            `json:"confirm,omitempty"`
 	Forms           bool            `json:"forms,omitempty"`
 	Reviews         bool            `json:"reviews,omitempty"`
@@ -178,7 +179,7 @@ func bodyOf(req engine.TurnRequest) (*question, error) {
 	q := &question{
 		ConversationID: req.Chat.Number, Fork: req.Chat.Fork, Context: req.Context, InteractionType: req.InteractionType,
 		ActionMetadata: req.ActionMetadata, Model: req.Model, Agent: req.Agent, System: req.System, AgentMode: req.AgentMode,
-		TextAlone: req.TextAlone, Ephemeral: req.Ephemeral, Allow: req.Policy.Allow, Approvals: req.Policy.Approvals, Plan: req.Plan, KeepMode: req.KeepMode, Confirm: req.CanConfirm, Forms: req.CanAnswer, Reviews: req.CanReview, Schema: req.Schema,
+		TextAlone: req.TextAlone, Ephemeral: req.Ephemeral, Allow: req.Policy.Allow, Approvals: req.Policy.Approvals, Plan: req.Plan, KeepMode: req.KeepMode, KeepPlan: req.KeepPlan, Confirm: req.CanConfirm, Forms: req.CanAnswer, Reviews: req.CanReview, Schema: req.Schema,
 		Effort: req.Params.Effort, Temperature: req.Params.Temperature, MaxTokens: req.Params.MaxTokens,
 	}
 	if req.Tools != nil {

@@ -47,7 +47,7 @@ func TestSplitURL(t *testing.T) {
 // to another server.
 func TestEveryFieldOfARequestIsThoughtOf(t *testing.T) {
 	t.Parallel()
-	crosses := "Chat Parts Docs System Model Agent Tools AgentMode Context TextAlone InteractionType ActionMetadata Schema Policy CanConfirm CanAnswer CanReview Ephemeral Params Plan KeepMode"
+	crosses := "Chat Parts Docs System Model Agent Tools AgentMode Context TextAlone InteractionType ActionMetadata Schema Policy CanConfirm CanAnswer CanReview Ephemeral Params Plan KeepMode KeepPlan"
 	refused := "Calls Uploads Workspace History ClientTools MCP"
 	its := "Editor Terminal Title Page Tab Suggestions MaxHandoffs Fallback MaxSteps MaxRepeats MaxFailures Timeout DiscardUnanswered Think Sampling Hints Prefill Ignored MustCall Own workflow app OnWait"
 	known := strings.Fields(crosses + " " + refused + " " + its)
@@ -69,7 +69,7 @@ func TestEveryFieldOfARequestIsThoughtOf(t *testing.T) {
 			{Kind: provider.TextPart, Text: "words"},
 		},
 		Context: json.RawMessage(`{"page":"p"}`), TextAlone: true, Schema: json.RawMessage(`{}`), CanConfirm: true, CanAnswer: true, CanReview: true, Ephemeral: true,
-		Policy: permission.Policy{AllowAll: true, Allow: []string{"x"}, Approvals: permission.Edits}, Plan: &on, KeepMode: true,
+		Policy: permission.Policy{AllowAll: true, Allow: []string{"x"}, Approvals: permission.Edits}, Plan: &on, KeepMode: true, KeepPlan: true,
 		Params: provider.Params{Effort: provider.EffortHigh, MaxTokens: 9},
 	})
 	if err != nil {
@@ -79,7 +79,7 @@ func TestEveryFieldOfARequestIsThoughtOf(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = `{"message":"words","conversation_id":3,"fork":true,"context":{"page":"p"},"model":"m/x","agent":"a","system":"s","tools":[],"docs":[],"agent_mode":true,"text_alone":true,"ephemeral":true,"allow":["*","*:*","x"],"approvals":"edits","plan":true,"keep_mode":true,"confirm":true,"forms":true,"reviews":true,"effort":"high","max_tokens":9,"schema":{},"files":[{"name":"n","text":"file"}],"images":[{"name":"i","mime":"image/png","data":"AQI="}]}`
+	const want = `{"message":"words","conversation_id":3,"fork":true,"context":{"page":"p"},"model":"m/x","agent":"a","system":"s","tools":[],"docs":[],"agent_mode":true,"text_alone":true,"ephemeral":true,"allow":["*","*:*","x"],"approvals":"edits","plan":true,"keep_mode":true,"keep_plan":true,"confirm":true,"forms":true,"reviews":true,"effort":"high","max_tokens":9,"schema":{},"files":[{"name":"n","text":"file"}],"images":[{"name":"i","mime":"image/png","data":"AQI="}]}`
 	if string(raw) != want {
 		t.Errorf("it sends\n%s, want\n%s", raw, want)
 	}

@@ -9,11 +9,10 @@ import { callPayloadId } from "@/lib/workspace/follow";
 import { shownAsWorkspace } from "@/lib/workspace/payload";
 import type { GeneralChatMessage, ShownPayload, ToolCall } from "@/types/chat";
 import { AcceptPlan } from "./AcceptPlan";
-import { Approvals } from "./ApprovalCard";
+import { Approvals, Question } from "./ApprovalCard";
 import { Blocks } from "./Blocks";
 import { MessageActions } from "./MessageActions";
 import { PayloadCard } from "./PayloadCard";
-import { QuestionCard } from "./QuestionCard";
 import { Suggestions } from "./Suggestions";
 import { ThoughtProcess } from "./ThoughtProcess";
 import { ToolCard } from "./ToolCard";
@@ -62,7 +61,7 @@ function Answer({ segments, tools, turn }: { segments: Segment[]; tools: ToolCal
     const question = turn?.approvals.find((a) => a.form && a.form.call === call?.tool_use_id);
     return (
       <ToolCard key={key} call={call} chatId={chatId} progress={turn?.progress[call?.tool_use_id ?? ""]}>
-        {question?.form && <QuestionCard key={question.tool_use_id} approval={question} form={question.form} />}
+        {question?.form && <Question key={question.tool_use_id} approval={question} form={question.form} />}
       </ToolCard>
     );
   };

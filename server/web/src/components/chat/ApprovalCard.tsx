@@ -5,19 +5,19 @@ import { explain } from "@/lib/api/fault";
 import type { Decision } from "@/lib/chat/state";
 import { visible } from "@/lib/visible";
 import { useChat } from "@/hooks/useGeneralChat";
-import type { Approval } from "@/types/chat";
+import type { Approval, ApprovalForm } from "@/types/chat";
 import { AllowMore } from "./decision";
-import { QuestionCard } from "./QuestionCard";
 import { isCut, Proposed } from "./Proposed";
 import { TimeLeft } from "./TimeLeft";
 import { ToolIcon } from "./toolIcon";
 
+const QuestionCard = lazy(() => import("./QuestionCard").then((m) => ({ default: m.QuestionCard })));
 const ReviewCard = lazy(() => import("./ReviewCard").then((m) => ({ default: m.ReviewCard })));
 
 /** Approvals are the calls that wait for a person, where the answer is read. */
 export function Approvals({ approvals }: { approvals: Approval[] }) {
   return approvals.map((a) => {
-    if (a.form) return <QuestionCard key={a.tool_use_id} approval={a} form={a.form} />;
+    if (a.form) return <Question key={a.tool_use_id} approval={a} form={a.form} />;
     if (a.review)
       return (
         <Suspense key={a.tool_use_id} fallback={null}>
@@ -26,6 +26,15 @@ export function Approvals({ approvals }: { approvals: Approval[] }) {
       );
     return <ApprovalCard key={a.tool_use_id} approval={a} />;
   });
+}
+
+/** Question is a question of a call. What shows it is loaded with the first one. */
+export function Question(props: { approval: Approval; form: ApprovalForm }) {
+  return (
+    <Suspense fallback={null}>
+      <QuestionCard {...props} />
+    </Suspense>
+  );
 }
 
 function ApprovalCard({ approval }: { approval: Approval }) {

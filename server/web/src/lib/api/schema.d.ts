@@ -2856,6 +2856,7 @@ export interface components {
             forms?: boolean;
             images?: components["schemas"]["turnFile"][];
             keep_mode?: boolean;
+            keep_plan?: boolean;
             max_tokens?: number;
             message?: string;
             message_id: string;
@@ -4002,6 +4003,7 @@ export interface components {
             images?: components["schemas"]["turnFile"][];
             interaction_type?: string;
             keep_mode?: boolean;
+            keep_plan?: boolean;
             max_tokens?: number;
             message?: string;
             model?: string;
