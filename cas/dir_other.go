@@ -194,7 +194,7 @@ func unsupported(err error) bool { return errors.Is(err, errNoCall) }
 
 func clone(_, _ *os.File) error { return errNoCall }
 
-// mount is for Linux: elsewhere there is no list of mounts.
+// mount returns no mount: only Linux lists them.
 func (d *dir) mount() (id int, writable bool) { return 0, true }
 
 // listsFaithfully says no: folders are read each time.

@@ -27,7 +27,7 @@ func chmodNoFollow(dir int, name string, mode uint32) error {
 // clone is for Linux; elsewhere bytes are copied.
 func clone(_, _ *os.File) error { return errNoCall }
 
-// mount is for Linux: elsewhere there is no list of mounts.
+// mount returns no mount: only Linux lists them.
 func (d *dir) mount() (id int, writable bool) { return 0, true }
 
 // listsFaithfully says no: folders are read each time.

@@ -96,7 +96,7 @@ func (s *Store) stillThere(ctx context.Context, ix *index, epoch string) (*index
 	return &index{epoch: epoch, root: ix.root, dirs: foldersOf(kept), stale: ix}, nil
 }
 
-// hasAll tells whether the store has a folder's tree and all its contents.
+// hasAll reports whether the store has a folder's tree and all its contents.
 func (s *Store) hasAll(tx *kv.Tx, r *dirRec) (bool, error) {
 	if ok, err := s.trees.Has(tx, r.tree.key()); !ok || err != nil {
 		return false, err

@@ -248,7 +248,7 @@ func checkStage(path string) error {
 		ok = ok && (up == "" || part != "" && part != "." && part != "..")
 	}
 	if !ok {
-		return fmt.Errorf("%.80q is no folder of a restore", path)
+		return fmt.Errorf("%.80q is not a folder of a restore", path)
 	}
 	return nil
 }

@@ -165,7 +165,7 @@ func (e *Engine) appRunner(a *appCall, name string, got *atomic.Pointer[mcp.AppR
 		got.Store(res)
 		out := res.Result
 		if len(out.Data) > chat.MaxData { // pages read large things, which no model would be given
-			out.Data, out.Text = nil, sanitize.Clip(out.Text, maxResult)+"\n[what it gave beside this is too large to keep]"
+			out.Data, out.Text = nil, sanitize.Clip(out.Text, maxResult)+"\n[the rest of the result is too large to keep]"
 		}
 		return out, res.Failed
 	}

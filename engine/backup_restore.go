@@ -21,11 +21,11 @@ import (
 	"github.com/fettle-cli/fettle/internal/kv"
 )
 
-// RestoreBackup puts back what [Store.Backup] has written. All is made beside
-// what is there and verified first; then, while no turn runs and nobody has the
-// store, the two change places. A crash before that leaves everything as it was,
-// and one in the middle of it is brought to its end by whatever uses the data
-// directory next. What was there is removed once all is in its place.
+// RestoreBackup restores what [Store.Backup] has written. The backup is unpacked next to the
+// existing data and verified first; then, while no turn runs and no process has the
+// store open, the two are exchanged. A crash before the exchange leaves everything as it
+// was; one during the exchange is completed by the next use of the data directory. The
+// existing data is removed after the exchange.
 func (s *Store) RestoreBackup(ctx context.Context, r io.Reader, o BackupOptions) (*BackupReport, error) {
 	o.complete()
 	if err := FinishRestore(ctx, s.o.DataDir, s.o.Notice); err != nil {

@@ -121,7 +121,7 @@ func (t *turn) prepare(use provider.ToolCall) *call {
 	c.entry, c.known = t.names.Lookup(use.Name)
 	if !record.IsObject(use.Args) {
 		c.use.Args = json.RawMessage("{}") // what is recorded and sent back has to be one
-		c.refused = "the arguments are no JSON object: " + sanitize.Shorten(string(use.Args), chat.TitleLength)
+		c.refused = "the arguments are not a JSON object: " + sanitize.Shorten(string(use.Args), chat.TitleLength)
 		return c
 	}
 	if !c.known && use.Name == provider.UnnamedTool {
@@ -297,5 +297,5 @@ func (t *turn) recordRefused(calls []*call) error {
 	return t.emit(bodies...)
 }
 
-// notice shows a status to followers; what is lost with it is only that.
+// notice shows a status to followers. A status that cannot be shown is dropped.
 func (t *turn) notice(what string) { _ = t.emit(event.Status{Message: what}) }

@@ -155,7 +155,7 @@ func runSteps(ctx context.Context, rt *workbench.Runtime, o options, s stepComma
 	switch {
 	case len(done.Steps) >= o.steps:
 	case done.One:
-		rt.Notice("an undo of one call is redone by itself; " + verb + " once more goes on")
+		rt.Notice("an undo of one call is redone alone; " + verb + " again for the next one")
 	default:
 		rt.Notice("there was nothing more to " + verb)
 	}

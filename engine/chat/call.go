@@ -12,15 +12,15 @@ type CallView struct {
 	ToolCall
 	// Renderer is that of the plan.
 	Renderer string `json:"renderer,omitempty"`
-	// PlanOmitted tells that the plan is too large for a list, or all of them are.
+	// PlanOmitted reports that the plan, or all plans together, are too large for a list.
 	PlanOmitted bool           `json:"plan_omitted,omitempty"`
 	DurationMS  *int64         `json:"duration_ms,omitempty"`
 	Changes     []event.Change `json:"changes"`
-	Changed     int            `json:"changed"` // how many, also where not all are listed; 10,000 stands for more
+	Changed     int            `json:"changed"` // the number, even if not all are listed; 10,000 means that or more
 	// SharedChanges is that of [event.ToolComplete].
 	SharedChanges bool `json:"shared_changes,omitempty"`
 	// AppCalls is how many calls the page of this one has made, of which a list has
-	// the last ones behind this one.
+	// the last ones after this one.
 	AppCalls int `json:"app_calls,omitempty"`
 	// WorkspacePayload is what the call gave for the workspace panel, in document 000's
 	// form, and PayloadID its id among the chat's payloads.

@@ -32,7 +32,7 @@ type Chat struct {
 	ModeChosenAt time.Time `json:"mode_chosen_at,omitzero"`
 	// Workspace is the bound folder; empty for a managed one.
 	Workspace string `json:"workspace,omitempty"`
-	// ActiveLeaf is the message that the next turn goes on from.
+	// ActiveLeaf is the message that the next turn continues from.
 	ActiveLeaf     string    `json:"active_leaf_message_id"`
 	ActiveManifest string    `json:"active_manifest_id,omitempty"`
 	CreatedAt      time.Time `json:"created_at"`
@@ -42,7 +42,7 @@ type Chat struct {
 	// Messages counts the messages of all branches.
 	Messages   int     `json:"messages"`
 	ForkedFrom *Origin `json:"forked_from,omitempty"`
-	// CutShort tells that a call of a page was cut off by a crash, or left no state
+	// CutShort reports that a call of a page was cut off by a crash, or left no state
 	// that is known, and no state of the files was taken since.
 	CutShort bool `json:"cut_short,omitempty"`
 	// DeletedAt is when the chat was deleted; nil in all that can be used.
@@ -99,13 +99,13 @@ type Message struct {
 	// LeftManifestID is the workspace as it was when the chat went on in
 	// another branch than the one that ended with this message.
 	LeftManifestID string `json:"left_manifest_id,omitempty"`
-	// StateUnknown tells that the last call of an answer left the workspace in no
+	// StateUnknown reports that the last call of an answer left the workspace in no
 	// state that is known: a crash cut it off, or the state couldn't be kept. What it
 	// did is taken in with the next state.
 	StateUnknown bool `json:"state_unknown,omitempty"`
 	// Plan reports that an answer was given in plan mode.
 	Plan bool `json:"plan,omitempty"`
-	// Summary stands in requests for this message and all on the way to it;
+	// Summary replaces this message and all before it on its branch in requests;
 	// nil where none was needed.
 	Summary *Summary `json:"summary,omitempty"`
 	// Pieces is how many pieces hold the parts where they are too long for
@@ -113,11 +113,11 @@ type Message struct {
 	Pieces int `json:"pieces,omitempty"`
 }
 
-// Summary is what a model is told in the place of a chat's first messages,
+// Summary is what a model is sent in place of a chat's first messages,
 // where they are too many for it. The messages stay as they are.
 type Summary struct {
 	Text string `json:"text"`
-	// Messages is how many it stands for.
+	// Messages is the number of messages that it replaces.
 	Messages  int       `json:"messages"`
 	Model     string    `json:"model"` // who wrote it
 	CreatedAt time.Time `json:"created_at"`
@@ -158,7 +158,7 @@ type Turn struct {
 	// LastSeq is the number of events; Segments how many pieces hold them.
 	LastSeq  event.Seq `json:"last_seq"`
 	Segments int       `json:"segments"`
-	// Counted tells that its tokens are in the sums of [Spent].
+	// Counted reports that its tokens are in the sums that the store keeps.
 	Counted bool `json:"counted,omitempty"`
 }
 
@@ -205,14 +205,14 @@ type Acceptance struct {
 	// InteractionType and ActionMetadata are the question's.
 	InteractionType string          `json:"interaction_type,omitempty"`
 	ActionMetadata  json.RawMessage `json:"action_metadata,omitempty"`
-	// Again tells that the question is the chat's already.
+	// Again reports that the chat has the question already.
 	Again bool `json:"again,omitempty"`
 	// Leaf was the chat's active one, and LeftManifestID the workspace there,
 	// where the turn begins another branch.
 	Leaf           string `json:"leaf,omitempty"`
 	LeftManifestID string `json:"left_manifest_id,omitempty"`
 	// ManifestID is the state of the workspace that the turn begins at, and
-	// StateUnknown tells that the folder is in another one, see [Message].
+	// StateUnknown reports that the folder is in another one, see [Message].
 	ManifestID   string `json:"manifest_id,omitempty"`
 	StateUnknown bool   `json:"state_unknown,omitempty"`
 	// App is the call whose page made the turn's call; empty for all other turns.
@@ -236,7 +236,7 @@ const (
 // ActiveBefore is the message that was the chat's active one when the turn began.
 func (a *Acceptance) ActiveBefore() string { return cmp.Or(a.Leaf, a.ParentID) }
 
-// Branches tells whether the turn goes on from another message than that.
+// Branches reports whether the turn continues from another message than that.
 func (a *Acceptance) Branches() bool { return a.ActiveBefore() != a.ParentID }
 
 // Question is the person's message of the turn.
@@ -269,7 +269,7 @@ func (c *Chat) Usable() error {
 		fmt.Sprintf("fettle chats restore %d", c.Number))
 }
 
-// Visible tells whether the chat is shown to people.
+// Visible reports whether the chat is listed.
 func (c *Chat) Visible() bool { return c.DeletedAt == nil }
 
 // TakeMode takes over the mode that was chosen with a turn, unless the user has chosen again
@@ -280,8 +280,8 @@ func (c *Chat) TakeMode(a *Acceptance) {
 	}
 }
 
-// AnswersCalls tells that the message brings results of tools that the client
-// ran, and nothing that a person said: it goes on with the answer before it.
+// AnswersCalls reports whether the message has only results of tools that the client ran:
+// the answer before it continues with them.
 func (m Message) AnswersCalls() bool {
 	some := false
 	for _, p := range m.Parts {

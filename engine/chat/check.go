@@ -255,7 +255,7 @@ func CheckCall(id, name string, args json.RawMessage) error {
 	case id == "" || name == "":
 		return errors.New("a call or a result has no id or no name")
 	case len(args) > 0 && (json.Unmarshal(args, &object) != nil || object == nil):
-		return fmt.Errorf("the arguments of %s are no JSON object", Short(name))
+		return fmt.Errorf("the arguments of %s are not a JSON object", Short(name))
 	}
 	return oneOf(errors.Join(checkName("a call's id", id), checkName("a tool's name", name)))
 }
@@ -329,7 +329,7 @@ func (d *Document) settle() (notes []string) {
 
 func (m *Message) settle() {
 	m.Pieces, m.ManifestID, m.LeftManifestID, m.ChatID = 0, "", "", ""
-	m.Summary = nil // a model would be told what nobody sees in the messages
+	m.Summary = nil // a model would be sent what the messages do not show
 	m.Model, m.StopReason = sanitize.Line(m.Model), sanitize.Line(m.StopReason)
 	for i := range m.Parts {
 		p := &m.Parts[i]

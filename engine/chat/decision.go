@@ -34,8 +34,8 @@ type PayloadDecision struct {
 	// Edits are the texts that the user made of the payload's, the last one last.
 	// Those before it were in force when an earlier question was asked.
 	Edits []PayloadEdit `json:"edits,omitempty"`
-	// Reaction is who is told: a client action of the page, which the client
-	// carries out, or a tool. Nil where nobody is.
+	// Reaction is what the decision starts: an action of the page, which the client
+	// carries out, or a tool; nil for neither.
 	Reaction *manifest.Reaction `json:"reaction,omitempty"`
 	// AgentID is the id of the user's agent that accepting the payload created or changed.
 	AgentID string `json:"agent_id,omitempty"`

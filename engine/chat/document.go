@@ -6,9 +6,9 @@ import (
 
 const (
 	// DocumentFormat names the format of a [Document], so that a file of
-	// another kind is told at once.
+	// another kind is refused at once.
 	DocumentFormat = "fettle-chat"
-	// DocumentVersion rises when a field of a ChatDocument goes or changes its
+	// DocumentVersion rises when a field of a Document is removed or changes its
 	// meaning.
 	DocumentVersion = 1
 )

@@ -10,7 +10,7 @@ import (
 )
 
 // CheckDocumentName says why a document can't have a name: it has to stand in
-// a sentence, behind doc:, and end where the next word begins.
+// a sentence, after doc:, and end where the next word begins.
 func CheckDocumentName(name string) error {
 	bad := strings.IndexFunc(name, func(r rune) bool {
 		return unicode.IsSpace(r) || !unicode.IsPrint(r) || r == '"' || r == '\\'
@@ -49,7 +49,7 @@ func DocumentName(file string) string {
 	return name
 }
 
-// MaxDocumentName bounds a name, which stands within a question.
+// MaxDocumentName bounds a name, which is written within a question.
 const MaxDocumentName = 200
 
 // Trailing are the characters that end a sentence, and no reference.

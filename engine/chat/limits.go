@@ -28,5 +28,5 @@ const MaxSystem = 1 << 20
 const MaxData = 4 << 20
 
 // MaxMetadata bounds the metadata of an action that a person took: it is kept
-// with their message and told to the model.
+// with their message and sent to the model.
 const MaxMetadata = 64 << 10

@@ -21,7 +21,7 @@ import (
 const HistoryBytes = 8 << 20
 
 // Payload is document 000's ChatResponsePayload of the turn. Its custom_payload
-// is document 001's payload, else tool_history, which stands beside it either
+// is document 001's payload, else tool_history, which is next to it either
 // way.
 func (r *Reducer) Payload(denied int, u payloads.Unified) event.ResponsePayload {
 	m := r.Message()

@@ -15,7 +15,7 @@ import (
 
 // Reducer turns a turn's events into what the turn adds to its chat: the
 // answer and the records of its tool calls. A live turn and a fold use the
-// same one, so that what a model is told in mid-turn is what is kept.
+// same one, so that what a model is sent in mid-turn is what is kept.
 type Reducer struct {
 	accept *Acceptance
 	Parts  []provider.Part
@@ -122,7 +122,7 @@ func (r *Reducer) reason(b event.Reasoning) {
 	}
 }
 
-// mark adds a part that stands for itself.
+// mark adds a part of its own.
 func (r *Reducer) mark(p provider.Part) {
 	r.flush()
 	p.Step = r.Step
@@ -292,7 +292,7 @@ func (r *Reducer) Message() Message {
 	return m
 }
 
-// stateUnknown tells that the last call that ran has no state after it; where none
+// stateUnknown reports that the last call that ran has no state after it; where none
 // ran, the turn leaves that as it was.
 func (r *Reducer) stateUnknown() bool {
 	for _, c := range slices.Backward(r.Calls) {

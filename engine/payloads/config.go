@@ -164,4 +164,6 @@ func isWord(c byte) bool { return isLetter(c) || c >= '0' && c <= '9' || c == '_
 const maxShown = 300
 
 // shown returns a text of others for a message: one line of at most maxShown bytes.
-func shown(s string) string { return sanitize.Cut(sanitize.Line(s), maxShown) }
+func shown(s string) string {
+	return sanitize.Cut(sanitize.Line(s[:min(len(s), 4*maxShown)]), maxShown)
+}

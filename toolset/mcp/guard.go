@@ -191,7 +191,7 @@ func (l *lines) Close() error { return l.from.Close() }
 const maxLogLine = 2000
 
 // plain returns a server's text as one line, and bounds it.
-func plain(text string, most int) string { return sanitize.Line(sanitize.Cut(text, most)) }
+func plain(text string, most int) string { return sanitize.Cut(sanitize.Line(text), most) }
 
 // visible removes what hides or reorders a part of a server's text, and bounds it.
-func visible(text string, most int) string { return sanitize.Text(sanitize.Cut(text, most)) }
+func visible(text string, most int) string { return sanitize.Cut(sanitize.Text(text), most) }
