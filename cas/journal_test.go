@@ -116,7 +116,7 @@ func TestAJournalOfOtherFolders(t *testing.T) {
 		}
 		_, err := b.s.Snapshot(t.Context(), b.ws, SnapshotOptions{About: About{ChatID: "c"}})
 		var stuck *UnfinishedError
-		if !errors.As(err, &stuck) || !strings.Contains(err.Error(), "no folder of a restore") {
+		if !errors.As(err, &stuck) || !strings.Contains(err.Error(), "not a folder of a restore") {
 			t.Errorf("%q: %v", stage, err)
 		}
 		if diff := cmp.Diff(want, b.look()); diff != "" {

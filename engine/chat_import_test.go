@@ -327,7 +327,7 @@ func TestHostileDocuments(t *testing.T) {
 		"a result without a call":  {change(`"result":{"id":"c1"`, `"result":{"id":"c2"`), "result of c2 has no call"},
 		"a result of a later step": {change(`"type":"tool_result"`, `"type":"tool_result","step":1`), "result of c1 has no call"},
 		"steps that go back":       {change(`"type":"tool_call"`, `"step":2,"type":"tool_call"`), "before that of the part above"},
-		"arguments that are none":  {change(`"args":{}`, `"args":[]`), "no JSON object"},
+		"arguments that are none":  {change(`"args":{}`, `"args":[]`), "not a JSON object"},
 		"a person who calls":       {change(`{"type":"text","text":"hi"}`, `{"type":"tool_call","call":{"id":"x","name":"y","args":{}}}`), "calls no tools"},
 		"a wrong type":             {change(`"title":"T"`, `"title":7`), "chat.title can't be a number"},
 		"an image of no type":      {change(`"type":"text","text":"hi"`, `"type":"image","mime":"text/html","data":"AAAA"`), "no type of an image"},

@@ -265,7 +265,10 @@ func (w *world) undoing() {
 			w.saw(w.must("ask", "-o", "events", "--yes", "--no-stdin", "--server", "off", "--chat", number,
 				fmt.Sprintf("settle\ncall write_file {\"path\":\"settled.txt\",\"content\":%q}", text)))
 		}
-		call("one " + number) // the leftovers of a killed command are settled with it
+		// A put that was killed may have written its file and kept no state. A call reads no
+		// folder, so the file is taken in by the next command that does.
+		w.must("workspace", "put", number, "taken.txt", w.file("taken "+number))
+		call("one " + number) // the leftovers of a killed turn are settled with it
 		before := w.folder(number)
 		call(fmt.Sprintf("two %d", w.number()))
 		after := w.folder(number)

@@ -120,9 +120,10 @@ type Host struct {
 	requests map[string]context.Context // of legacy clients over HTTP, by name
 	uses     int64
 	parked   map[string]*parked // by request state
-	// watched are the servers whose clients receive changes to the prompts; watching is
-	// set once the goroutine runs that looks for them.
-	watched  map[*served]struct{}
+	// watched are the servers whose clients receive changes to the prompts, each with the
+	// stamp that its prompts were last refreshed at; watching is set once the goroutine
+	// runs that looks for changes.
+	watched  map[*served]string
 	watching bool
 }
 
@@ -143,7 +144,7 @@ func New(o Options) *Host {
 	h := &Host{
 		o: o, eng: o.Engine, log: o.Log, offers: map[string]*offer{}, shared: map[string]*served{},
 		open: map[*served]struct{}{}, sessions: map[string]*session{}, requests: map[string]context.Context{}, parked: map[string]*parked{},
-		watched: map[*served]struct{}{},
+		watched: map[*served]string{},
 	}
 	h.base, h.stop = context.WithCancelCause(context.Background())
 	h.legacy, h.modern = h.handlers()

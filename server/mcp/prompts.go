@@ -22,6 +22,8 @@ const (
 	// watchEvery is the time between two looks at the folders of prompts while clients
 	// are connected. A look reads the names, sizes and times of the files.
 	watchEvery = time.Second
+	// neverRefreshed is the stamp of a server that the next look refreshes. No library has it.
+	neverRefreshed = "-"
 )
 
 // offeredPrompt is a named prompt as clients see it.
@@ -198,7 +200,7 @@ func (h *Host) watch(sv *served) {
 		return
 	}
 	h.mu.Lock()
-	h.watched[sv] = struct{}{}
+	h.watched[sv] = neverRefreshed // its client may list before a change and be notified of it
 	first := !h.watching && !h.closed
 	if first {
 		h.watching = true
@@ -216,7 +218,6 @@ func (h *Host) watch(sv *served) {
 // watchPrompts refreshes the watched servers after each change to the prompts, until the
 // host ends.
 func (h *Host) watchPrompts() {
-	last := h.promptStamp()
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
 	for {
@@ -225,23 +226,26 @@ func (h *Host) watchPrompts() {
 			return
 		case <-tick.C:
 		}
-		now := h.promptStamp()
-		if now == last {
-			continue
-		}
-		last = now
-		h.mu.Lock()
-		all := make([]*served, 0, len(h.watched))
-		for sv := range h.watched {
-			all = append(all, sv)
-		}
-		h.mu.Unlock()
-		for _, sv := range all {
+		for _, sv := range h.outdated(h.promptStamp()) {
 			sv.mu.Lock()
 			sv.refreshPrompts()
 			sv.mu.Unlock()
 		}
 	}
+}
+
+// outdated returns the watched servers that were last refreshed at another stamp, and
+// notes the new one.
+func (h *Host) outdated(stamp string) (all []*served) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for sv, last := range h.watched {
+		if last != stamp {
+			all = append(all, sv)
+			h.watched[sv] = stamp
+		}
+	}
+	return all
 }
 
 // promptStamp changes where a file of the library does.
