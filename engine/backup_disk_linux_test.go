@@ -67,7 +67,7 @@ func childFullRestore(ctx context.Context, dir string) error {
 	if err = errors.Join(err, w.Close()); err != nil {
 		return err
 	}
-	if _, err := e.RestoreBackup(ctx, bytes.NewReader(raw.Bytes()), BackupOptions{Replace: true}); !errors.Is(err, syscall.ENOSPC) || fault.CodeOf(err) != fault.Store {
+	if _, err := Restore(ctx, e.Store, bytes.NewReader(raw.Bytes()), BackupOptions{Replace: true}); !errors.Is(err, syscall.ENOSPC) || fault.CodeOf(err) != fault.Store {
 		return fmt.Errorf("on a full disk: %w", err)
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, "data", stagePrefix+"*")); len(left) > 0 {

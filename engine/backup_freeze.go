@@ -235,7 +235,7 @@ func (b *backingUp) checkFrozen(ctx context.Context) (err error) {
 	b.o.Stage("checking the copy", 0)
 	side := NewStore(StoreOptions{DataDir: b.frozen, Now: b.e.o.Now, Notice: b.e.o.Notice})
 	defer func() { err = errors.Join(err, side.Close()) }()
-	if b.report.Chats, err = side.countChats(ctx); err != nil {
+	if b.report.Chats, err = countChats(ctx, side); err != nil {
 		return err
 	}
 	contents := cas.Open(cas.Options{Dir: b.e.o.DataDir, KV: side.store, Now: b.e.o.Now})

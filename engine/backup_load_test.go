@@ -36,7 +36,7 @@ func TestBackupsUnderFullLoad(t *testing.T) {
 		if i%2 == 0 {
 			out, read = slowly(&raw)
 		}
-		report, err := b.Backup(t.Context(), out, BackupOptions{Verify: i%4 == 3})
+		report, err := Backup(t.Context(), b.Store, out, BackupOptions{Verify: i%4 == 3})
 		read()
 		if err != nil || len(report.Problems) > 0 {
 			t.Fatalf("backup %d: %+v, %v", i, report, err)

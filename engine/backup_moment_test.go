@@ -223,7 +223,7 @@ func TestABackupBesideChangesOfToolsets(t *testing.T) {
 				t.Fatal(err)
 			}
 			var raw bytes.Buffer
-			_, err = e.Backup(t.Context(), &raw, BackupOptions{Verify: true, Stage: once(stage, func() {
+			_, err = Backup(t.Context(), e.Store, &raw, BackupOptions{Verify: true, Stage: once(stage, func() {
 				other := New(Options{StoreOptions: StoreOptions{DataDir: e.o.DataDir}})
 				_, err := other.RemoveToolset(t.Context(), want[0].Toolset.ID)
 				if err := errors.Join(err, other.Close()); err != nil {
@@ -308,7 +308,7 @@ func TestABackupOfACopyThatChangesFails(t *testing.T) {
 			b := changer(t, t.TempDir())
 			lived(t, b)
 			var out bytes.Buffer
-			_, err := b.Backup(t.Context(), &out, BackupOptions{Stage: once("writing", func() {
+			_, err := Backup(t.Context(), b.Store, &out, BackupOptions{Stage: once("writing", func() {
 				if err := spoil.do(glob(t, b.o.DataDir, spoil.pattern)[0]); err != nil {
 					t.Error(err)
 				}
@@ -350,11 +350,11 @@ func TestVerifyingABackupFindsEveryDifference(t *testing.T) {
 			req.Policy.AllowAll = true
 			id := b.start(req)
 			b.waitFor(id, event.TypeToolProgress)
-			report, err := b.Backup(t.Context(), io.Discard, BackupOptions{Verify: true})
+			report, err := Backup(t.Context(), b.Store, io.Discard, BackupOptions{Verify: true})
 			if err != nil || !report.Verified {
 				t.Errorf("as it is: %+v, %v", report, err)
 			}
-			_, err = b.Backup(t.Context(), io.Discard, BackupOptions{Verify: true, Stage: once("comparing", func() {
+			_, err = Backup(t.Context(), b.Store, io.Discard, BackupOptions{Verify: true, Stage: once("comparing", func() {
 				found := glob(t, b.o.DataDir, one.pattern)
 				if len(found) == 0 {
 					t.Errorf("there is no %s", one.pattern)
@@ -385,7 +385,7 @@ func TestABackupThatIsCancelledLeavesNothing(t *testing.T) {
 	lived(t, b)
 	for _, stage := range []string{"copying the store", "checking the copy", "writing", "comparing", "verifying", "laying out the folders of chats"} {
 		ctx, cancel := context.WithCancel(t.Context())
-		_, err := b.Backup(ctx, io.Discard, BackupOptions{Verify: true, Stage: once(stage, cancel)})
+		_, err := Backup(ctx, b.Store, io.Discard, BackupOptions{Verify: true, Stage: once(stage, cancel)})
 		cancel()
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v", stage, err)
@@ -394,7 +394,7 @@ func TestABackupThatIsCancelledLeavesNothing(t *testing.T) {
 	for _, verify := range []bool{false, true} {
 		in, out := io.Pipe()
 		_ = in.CloseWithError(io.ErrClosedPipe)
-		if _, err := b.Backup(t.Context(), out, BackupOptions{Verify: verify}); !errors.Is(err, io.ErrClosedPipe) {
+		if _, err := Backup(t.Context(), b.Store, out, BackupOptions{Verify: verify}); !errors.Is(err, io.ErrClosedPipe) {
 			t.Errorf("without a reader: %v", err)
 		}
 	}
@@ -402,7 +402,7 @@ func TestABackupThatIsCancelledLeavesNothing(t *testing.T) {
 	if len(left) > 0 {
 		t.Errorf("left: %v", left)
 	}
-	if _, err := b.Backup(t.Context(), io.Discard, BackupOptions{Verify: true}); err != nil {
+	if _, err := Backup(t.Context(), b.Store, io.Discard, BackupOptions{Verify: true}); err != nil {
 		t.Errorf("the next one: %v", err)
 	}
 }
@@ -433,7 +433,7 @@ func TestABackupReportsDamage(t *testing.T) {
 					t.Fatal(err)
 				}
 				var raw bytes.Buffer
-				report, err := b.Backup(t.Context(), &raw, BackupOptions{Verify: verify})
+				report, err := Backup(t.Context(), b.Store, &raw, BackupOptions{Verify: verify})
 				if err != nil || len(report.Problems) == 0 || report.Verified != verify {
 					t.Fatalf("%+v, %v", report, err)
 				}

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -21,12 +20,12 @@ import (
 	"github.com/fettle-cli/fettle/internal/kv"
 )
 
-// RestoreBackup restores what [Store.Backup] has written. The backup is unpacked next to the
+// Restore restores into the data directory of s what [Backup] has written. The backup is unpacked next to the
 // existing data and verified first; then, while no turn runs and no process has the
 // store open, the two are exchanged. A crash before the exchange leaves everything as it
 // was; one during the exchange is completed by the next use of the data directory. The
 // existing data is removed after the exchange.
-func (s *Store) RestoreBackup(ctx context.Context, r io.Reader, o BackupOptions) (*BackupReport, error) {
+func Restore(ctx context.Context, s *Store, r io.Reader, o BackupOptions) (*BackupReport, error) {
 	o.complete()
 	if err := FinishRestore(ctx, s.o.DataDir, s.o.Notice); err != nil {
 		return nil, err
@@ -39,7 +38,7 @@ func (s *Store) RestoreBackup(ctx context.Context, r io.Reader, o BackupOptions)
 		return nil, err
 	}
 	defer release()
-	if err := s.mayReplace(o); err != nil {
+	if err := mayReplace(s, o); err != nil {
 		return nil, err
 	}
 	if err := removeReplaced(s.o.DataDir); err != nil {
@@ -64,7 +63,7 @@ func (s *Store) RestoreBackup(ctx context.Context, r io.Reader, o BackupOptions)
 }
 
 // mayReplace refuses to put a backup over something.
-func (s *Store) mayReplace(o BackupOptions) error {
+func mayReplace(s *Store, o BackupOptions) error {
 	names, err := truth(s.o.DataDir)
 	if err != nil {
 		return storeFault("look what is there", err)
@@ -219,7 +218,7 @@ func (s *staged) verify(ctx context.Context) (err error) {
 	if err := s.settle(ctx, side); err != nil {
 		return err
 	}
-	if s.report.Chats, err = side.countChats(ctx); err != nil {
+	if s.report.Chats, err = countChats(ctx, side); err != nil {
 		return err
 	}
 	s.o.Stage("laying out the folders of chats", 0)
@@ -308,7 +307,7 @@ func (s *staged) exchange(ctx context.Context) error {
 		return err
 	}
 	defer alone()
-	if err := e.mayReplace(s.o); err != nil {
+	if err := mayReplace(e, s.o); err != nil {
 		return err // a file was added to the empty directory since that was checked
 	}
 	old, err := truth(e.o.DataDir)
@@ -342,39 +341,6 @@ func (s *staged) exchange(ctx context.Context) error {
 		m := &mover{dataDir: e.o.DataDir, mark: mark, pause: e.pause, sync: atomicfile.SyncDir}
 		return m.forward()
 	})
-}
-
-// dataAlone keeps everybody out: turns and undo by the lock of the data
-// directory, folds and snapshots by theirs.
-func (s *Store) dataAlone(ctx context.Context, onWait func(string)) (release func(), err error) {
-	var held []func()
-	release = func() {
-		for i := len(held) - 1; i >= 0; i-- {
-			held[i]()
-		}
-	}
-	defer func() {
-		if err != nil {
-			release()
-		}
-	}()
-	let, err := s.lock(ctx, dataLock, func(owner string) { onWait("the data directory is in use by " + cmp.Or(owner, "another process")) })
-	if err != nil {
-		return nil, err
-	}
-	held = append(held, let)
-	if err := os.MkdirAll(filepath.Join(s.o.DataDir, "journal"), 0o700); err != nil {
-		return nil, err
-	}
-	if let, err = s.journals.AcquireFold(ctx); err != nil {
-		return nil, s.storeTrouble(err)
-	}
-	held = append(held, let)
-	if let, err = s.states.GuardAlone(ctx); err != nil {
-		return nil, err
-	}
-	held = append(held, let)
-	return release, nil
 }
 
 func union(a, b []string) []string {

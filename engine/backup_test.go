@@ -51,14 +51,14 @@ func lived(t testing.TB, b *bench) (project string) {
 func (b *bench) backup(o BackupOptions) []byte {
 	b.t.Helper()
 	var out bytes.Buffer
-	if _, err := b.Backup(context.Background(), &out, o); err != nil {
+	if _, err := Backup(context.Background(), b.Store, &out, o); err != nil {
 		b.t.Fatal(err)
 	}
 	return out.Bytes()
 }
 
 func (b *bench) putBack(raw []byte, o BackupOptions) error {
-	_, err := b.RestoreBackup(context.Background(), bytes.NewReader(raw), o)
+	_, err := Restore(context.Background(), b.Store, bytes.NewReader(raw), o)
 	return err
 }
 
@@ -392,7 +392,7 @@ func childPutBack(ctx context.Context, dir string, die func(string)) error {
 		return err
 	}
 	e := childEngine(dir, die)
-	_, err = e.RestoreBackup(ctx, bytes.NewReader(raw), BackupOptions{Replace: true})
+	_, err = Restore(ctx, e.Store, bytes.NewReader(raw), BackupOptions{Replace: true})
 	return fmt.Errorf("it was not killed: %w", errors.Join(err, e.Close()))
 }
 

@@ -129,9 +129,9 @@ func transient(name string) bool {
 // The copy of the store is opened and checked before anything is written: every record
 // is read, and the files that they name must exist; these are compared with their
 // digests as they are written. Damage that the store itself has is in the report, and
-// RestoreBackup refuses a backup if and only if it finds such damage. An error means
+// Restore refuses a backup if and only if it finds such damage. An error means
 // that there is no backup.
-func (s *Store) Backup(ctx context.Context, w io.Writer, o BackupOptions) (_ *BackupReport, err error) {
+func Backup(ctx context.Context, s *Store, w io.Writer, o BackupOptions) (_ *BackupReport, err error) {
 	o.complete()
 	if !s.hasStore() {
 		if turns, err := s.journals.Turns(); err != nil || len(turns) == 0 {
@@ -322,7 +322,7 @@ func (b *backingUp) size(ctx context.Context) (int64, error) {
 
 // countChats returns how many chats can be used: without those that are deleted or
 // whose record is damaged.
-func (s *Store) countChats(ctx context.Context) (n int, err error) {
+func countChats(ctx context.Context, s *Store) (n int, err error) {
 	err = s.view(ctx, func(tx *kv.Tx) error {
 		n = 0
 		for c, err := range legible(s, s.tables.chats.Scan(tx, kv.Range{})) {

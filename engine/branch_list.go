@@ -123,7 +123,7 @@ func (s *Store) branchTitle(tx *kv.Tx, chatID, id string) (string, error) {
 		if err == nil && l.Role == provider.User {
 			var m *chat.Message
 			if m, err = s.message(tx, chatID, id); err == nil && !m.AnswersCalls() {
-				return title(TurnRequest{Parts: m.Parts}), nil
+				return chat.FirstTitle("", m.Parts), nil
 			}
 		}
 		if err != nil && (errors.Is(err, kv.ErrNotFound) || s.leavesOut(err)) {

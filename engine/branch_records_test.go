@@ -67,7 +67,7 @@ func (t *plainTree) branches() (out []Branch) {
 		}
 		for m := first; m != nil && b.Title == ""; m = t.byID[m.ParentID] {
 			if m.Role == provider.User && !m.AnswersCalls() {
-				b.Title = title(TurnRequest{Parts: m.Parts})
+				b.Title = chat.FirstTitle("", m.Parts)
 			}
 		}
 		if b.Active {

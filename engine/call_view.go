@@ -46,7 +46,7 @@ func (e *Engine) ViewCall(ctx context.Context, id string) (*chat.CallView, error
 // without their arguments and results: the messages have these. What a call gave for the
 // workspace panel is in WorkspacePayload, always whole. Messages are in the order of their
 // ids.
-func (s *Store) ViewCalls(ctx context.Context, chatID string, messages []chat.Message) ([]chat.CallView, error) {
+func (w *Workspaces) ViewCalls(ctx context.Context, chatID string, messages []chat.Message) ([]chat.CallView, error) {
 	of, left := map[string]int{}, map[chat.Use]int{}
 	for i, m := range messages {
 		for _, p := range m.Parts {
@@ -59,23 +59,23 @@ func (s *Store) ViewCalls(ctx context.Context, chatID string, messages []chat.Me
 	if len(of) == 0 {
 		return nil, nil
 	}
-	calls, err := s.callsOf(ctx, chatID, chat.TimeOfID(messages[0].ID), left)
+	calls, err := w.callsOf(ctx, chatID, chat.TimeOfID(messages[0].ID), left)
 	if err != nil {
 		return nil, err
 	}
 	slices.SortStableFunc(calls, func(a, b chat.ToolCall) int {
 		return cmp.Or(cmp.Compare(of[a.MessageID], of[b.MessageID]), cmp.Compare(a.Index, b.Index))
 	})
-	calls, made, err := s.withApps(ctx, chatID, calls)
+	calls, made, err := w.withApps(ctx, chatID, calls)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.markUndoneCalls(ctx, chatID, messages[0].ID, calls); err != nil {
+	if err := w.markUndoneCalls(ctx, chatID, messages[0].ID, calls); err != nil {
 		return nil, err
 	}
 	out, room := make([]chat.CallView, 0, len(calls)), viewedPlans
 	for _, c := range calls {
-		v, err := s.view1(ctx, c)
+		v, err := w.view1(ctx, c)
 		if err != nil {
 			return nil, err
 		}
@@ -109,11 +109,11 @@ func withoutConfig(raw json.RawMessage) json.RawMessage {
 
 // callsOf reads the records of some uses, each as often as left says, from a time on.
 // It ends with the last of them: the calls of what came later may be many.
-func (s *Store) callsOf(ctx context.Context, chatID, from string, left map[chat.Use]int) (calls []chat.ToolCall, err error) {
-	err = s.view(ctx, func(tx *kv.Tx) error {
+func (w *Workspaces) callsOf(ctx context.Context, chatID, from string, left map[chat.Use]int) (calls []chat.ToolCall, err error) {
+	err = w.view(ctx, func(tx *kv.Tx) error {
 		calls = nil
 		left := maps.Clone(left)
-		for c, err := range legible(s, s.tables.calls.ByIndex(tx, "chat", kv.Str(chatID), kv.Range{From: kv.FromPrimary(kv.Str(from))})) {
+		for c, err := range legible(w.Store, w.tables.calls.ByIndex(tx, "chat", kv.Str(chatID), kv.Range{From: kv.FromPrimary(kv.Str(from))})) {
 			if err != nil {
 				return err
 			}
@@ -141,7 +141,7 @@ func (s *Store) callsOf(ctx context.Context, chatID, from string, left map[chat.
 }
 
 // view1 adds to a call what its record doesn't say.
-func (s *Store) view1(ctx context.Context, c chat.ToolCall) (*chat.CallView, error) {
+func (w *Workspaces) view1(ctx context.Context, c chat.ToolCall) (*chat.CallView, error) {
 	v := &chat.CallView{ToolCall: c, Changes: []event.Change{}}
 	if c.AppOf == "" {
 		if _, ok := c.WorkspacePayload(); ok {
@@ -159,24 +159,24 @@ func (s *Store) view1(ctx context.Context, c chat.ToolCall) (*chat.CallView, err
 	if c.PreManifestID == c.PostManifestID {
 		return v, nil
 	}
-	pre, err := s.manifest(ctx, c.PreManifestID)
+	pre, err := w.manifest(ctx, c.PreManifestID)
 	if err != nil {
 		return nil, err
 	}
-	post, err := s.manifest(ctx, c.PostManifestID)
+	post, err := w.manifest(ctx, c.PostManifestID)
 	if err != nil || pre == nil || post == nil || pre.Root == post.Root {
 		return v, err // of states that are collected, nothing is known
 	}
-	v.Changes, v.Changed, err = s.changesBetween(ctx, pre, post, viewedChanges)
+	v.Changes, v.Changed, err = w.changesBetween(ctx, pre, post, viewedChanges)
 	v.SharedChanges = post.Shared
 	return v, err
 }
 
 // changesBetween lists what differs between two states, and counts the rest, up to
 // countedChanges. Folders whose files say the same are left out.
-func (s *Store) changesBetween(ctx context.Context, from, to *Manifest, most int) ([]event.Change, int, error) {
+func (w *Workspaces) changesBetween(ctx context.Context, from, to *Manifest, most int) ([]event.Change, int, error) {
 	out, n := []event.Change{}, 0
-	for c, err := range s.DiffStates(ctx, from, to) {
+	for c, err := range w.DiffStates(ctx, from, to) {
 		if err != nil {
 			return nil, 0, stateFault("compare two states", err)
 		}
@@ -195,10 +195,10 @@ func (s *Store) changesBetween(ctx context.Context, from, to *Manifest, most int
 
 // StateChanges lists what a state changed of the one before it, at most so many
 // paths, and counts all.
-func (s *Store) StateChanges(ctx context.Context, m *Manifest, most int) ([]event.Change, int, error) {
-	before, err := s.StateBefore(ctx, m)
+func (w *Workspaces) StateChanges(ctx context.Context, m *Manifest, most int) ([]event.Change, int, error) {
+	before, err := w.StateBefore(ctx, m)
 	if err != nil || before == nil || before.Root == m.Root {
 		return []event.Change{}, 0, err
 	}
-	return s.changesBetween(ctx, before, m, most)
+	return w.changesBetween(ctx, before, m, most)
 }

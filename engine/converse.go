@@ -82,8 +82,8 @@ func workspaceName(c chat.Chat) string {
 	return c.Workspace
 }
 
-func (s *Store) begin(ctx context.Context, req TurnRequest) (*conversation, error) {
-	id, err := s.chatID(req.Chat)
+func (w *Workspaces) begin(ctx context.Context, req TurnRequest) (*conversation, error) {
+	id, err := w.chatID(req.Chat)
 	if err != nil {
 		return nil, err
 	}
@@ -94,14 +94,14 @@ func (s *Store) begin(ctx context.Context, req TurnRequest) (*conversation, erro
 	if req.Ephemeral {
 		return conv, nil // nobody else can know the chat
 	}
-	conv.unlock, err = s.lockChat(ctx, conv.chat.ID, nil)
+	conv.unlock, err = w.lockChat(ctx, conv.chat.ID, nil)
 	return conv, err
 }
 
 // forkOf begins a chat that shares the way to a message with another, and the
 // folder if that is the user's own.
-func (s *Store) forkOf(ctx context.Context, from *conversation, req TurnRequest) (*conversation, error) {
-	conv, err := s.begin(ctx, req)
+func (w *Workspaces) forkOf(ctx context.Context, from *conversation, req TurnRequest) (*conversation, error) {
+	conv, err := w.begin(ctx, req)
 	if err != nil {
 		return nil, err
 	}

@@ -101,7 +101,7 @@ func TestARestoreWaitsForWhatChangesSomething(t *testing.T) {
 	other := New(Options{StoreOptions: StoreOptions{DataDir: b.o.DataDir}})
 	t.Cleanup(func() { _ = other.Close() })
 	told := ""
-	_, err = other.RestoreBackup(context.Background(), bytes.NewReader(raw), BackupOptions{Replace: true, OnWait: func(s string) {
+	_, err = Restore(context.Background(), other.Store, bytes.NewReader(raw), BackupOptions{Replace: true, OnWait: func(s string) {
 		told = s
 		release()
 	}})

@@ -121,7 +121,7 @@ func New(o Options) *Engine {
 		o.Tracer = noTracer{}
 	}
 	if o.Services == nil {
-		o.Services = noServices{}
+		o.Services = withoutServices{}
 	}
 	if o.Tools == nil {
 		o.Tools, _ = toolset.NewSet() // no entries, nothing to refuse

@@ -14,7 +14,7 @@ import (
 
 // dataLock is the name of the lock of the data directory as a whole. Every process
 // holds it shared while it changes something there, for all steps of that change;
-// [Store.RestoreBackup] holds it alone while it replaces the directory's contents.
+// [Restore] holds it alone while it replaces the directory's contents.
 const dataLock = "data"
 
 // holding counts the operations of one Engine that change the data directory. The
@@ -166,4 +166,37 @@ func (s *Store) lockPath(name string) (string, error) {
 		return "", storeFault("make the folder of locks", err)
 	}
 	return filepath.Join(dir, name), nil
+}
+
+// dataAlone keeps everybody out: turns and undo by the lock of the data
+// directory, folds and snapshots by theirs.
+func (s *Store) dataAlone(ctx context.Context, onWait func(string)) (release func(), err error) {
+	var held []func()
+	release = func() {
+		for i := len(held) - 1; i >= 0; i-- {
+			held[i]()
+		}
+	}
+	defer func() {
+		if err != nil {
+			release()
+		}
+	}()
+	let, err := s.lock(ctx, dataLock, func(owner string) { onWait("the data directory is in use by " + cmp.Or(owner, "another process")) })
+	if err != nil {
+		return nil, err
+	}
+	held = append(held, let)
+	if err := os.MkdirAll(filepath.Join(s.o.DataDir, "journal"), 0o700); err != nil {
+		return nil, err
+	}
+	if let, err = s.journals.AcquireFold(ctx); err != nil {
+		return nil, s.storeTrouble(err)
+	}
+	held = append(held, let)
+	if let, err = s.states.GuardAlone(ctx); err != nil {
+		return nil, err
+	}
+	held = append(held, let)
+	return release, nil
 }

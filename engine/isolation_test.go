@@ -197,7 +197,7 @@ func (b *bench) othersWork(t *testing.T) {
 	check("states", err)
 	_, _, err = b.Payloads(ctx, two)
 	check("payloads", err)
-	_, err = b.Backup(ctx, io.Discard, BackupOptions{Stage: func(string, int64) {}})
+	_, err = Backup(ctx, b.Store, io.Discard, BackupOptions{Stage: func(string, int64) {}})
 	check("backup", err)
 	_, err = b.PurgeChats(ctx, Purge{})
 	check("purge", err)

@@ -129,30 +129,30 @@ func (c *choice) recall(l learnt) {
 
 // keepLearnt writes what the models of a turn have told, where it changes
 // anything. It may fail: it would be learnt again.
-func (s *Store) keepLearnt(models []*choice) {
+func (e *Engine) keepLearnt(models []*choice) {
 	models = slices.DeleteFunc(models, func(c *choice) bool {
 		if c == nil || c.ratios == nil {
 			return true
 		}
-		c.learnt.teach(c.prov, c.model.Name, s.o.Now())
-		return !c.hasLearnt(s.learntOf(c.ref))
+		c.learnt.teach(c.prov, c.model.Name, e.o.Now())
+		return !c.hasLearnt(e.learntOf(c.ref))
 	})
 	if len(models) == 0 {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), learntTime)
 	defer cancel()
-	letData, err := s.shareData(ctx, nil)
+	letData, err := e.shareData(ctx, nil)
 	if err != nil {
 		return
 	}
 	defer letData()
-	release, err := s.lock(ctx, "catalog", nil)
+	release, err := e.lock(ctx, "catalog", nil)
 	if err != nil {
 		return
 	}
 	defer release()
-	c, err := s.readCatalog()
+	c, err := e.readCatalog()
 	if err != nil {
 		return // a newer fettle's, or damage that whoever uses it tells of
 	}
@@ -163,7 +163,7 @@ func (s *Store) keepLearnt(models []*choice) {
 	}
 	for _, m := range models {
 		l := m.learnt
-		l.Tokens, l.At = m.ratios[m.ref], s.o.Now()
+		l.Tokens, l.At = m.ratios[m.ref], e.o.Now()
 		c.Models[m.ref] = l
 	}
 	for len(c.Models) > maxLearnt {
@@ -173,7 +173,7 @@ func (s *Store) keepLearnt(models []*choice) {
 		delete(c.Models, oldest)
 	}
 	if data, err := record.Marshal(c); err == nil {
-		_ = replaceFile(s.catalogFile(), data)
+		_ = replaceFile(e.catalogFile(), data)
 	}
 }
 

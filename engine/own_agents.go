@@ -49,8 +49,8 @@ func (s *Store) OwnAgents(ctx context.Context) (out []Agent, err error) {
 
 // withOwn returns the toolbox with the agents that the user made. One whose id the
 // configuration has now is left out, with the reason.
-func (s *Store) withOwn(ctx context.Context, box *toolbox) (*toolbox, error) {
-	own, err := s.OwnAgents(ctx)
+func (e *Engine) withOwn(ctx context.Context, box *toolbox) (*toolbox, error) {
+	own, err := e.OwnAgents(ctx)
 	if err != nil || len(own) == 0 {
 		return box, err
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/fettle-cli/fettle/engine/chat"
@@ -31,7 +32,7 @@ func (s *Store) EditPayload(ctx context.Context, d Deciding, text string) (chat.
 	if err != nil {
 		return chat.ShownPayload{}, err
 	}
-	shown.Edit = &chat.PayloadEdit{Text: clean(text), At: s.o.Now()}
+	shown.Edit = &chat.PayloadEdit{Text: strings.ToValidUTF8(text, "\uFFFD"), At: s.o.Now()}
 	return shown, s.keepEdit(ctx, c.ID, shown, asked)
 }
 

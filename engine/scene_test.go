@@ -403,7 +403,7 @@ func (w *scene) backupDeed() deed {
 			made.before = w.snapshot()
 			stops := 0
 			var mu sync.Mutex
-			_, err := a.e.Backup(ctx, &made.raw, BackupOptions{
+			_, err := Backup(ctx, a.e.Store, &made.raw, BackupOptions{
 				Stage: func(doing string, _ int64) { a.pause("backup:" + doing) },
 				Moved: func(int, int64) {
 					mu.Lock()
@@ -435,7 +435,7 @@ func (w *scene) restoreDeed() deed {
 	})
 	return deed{
 		do: func(ctx context.Context, a *actor) error {
-			_, err := a.e.RestoreBackup(ctx, bytes.NewReader(raw), BackupOptions{Replace: true})
+			_, err := Restore(ctx, a.e.Store, bytes.NewReader(raw), BackupOptions{Replace: true})
 			return err
 		},
 		done: func() { w.restored = was },

@@ -30,16 +30,14 @@ type Services interface {
 	DialService(ctx context.Context, id string, port int) (net.Conn, error)
 }
 
-// noServices is for engines without any.
-type noServices struct{}
+// withoutServices is for engines without any.
+type withoutServices struct{ noServices }
 
-func (noServices) Services() []toolset.Service              { return nil }
-func (noServices) ServiceOf(string) (toolset.Service, bool) { return toolset.Service{}, false }
-func (noServices) DialService(context.Context, string, int) (net.Conn, error) {
+func (withoutServices) Services() []toolset.Service              { return nil }
+func (withoutServices) ServiceOf(string) (toolset.Service, bool) { return toolset.Service{}, false }
+func (withoutServices) DialService(context.Context, string, int) (net.Conn, error) {
 	return nil, errors.New("there are no services here")
 }
-func (noServices) EndServices(string, func(toolset.Service) bool) []toolset.Service { return nil }
-func (noServices) HoldServices(context.Context, func(toolset.Service) bool) func()  { return func() {} }
 
 const (
 	// servicesLook is how often it is looked whether the chats and toolsets of
@@ -203,15 +201,15 @@ func (s *Store) endServices(why string, match func(toolset.Service) bool) {
 
 // endServicesIn ends those that work in a folder, which is about to get other files:
 // what they have read and opened would not be what is there.
-func (s *Store) endServicesIn(ws *toolset.Workspace, why string) {
-	s.services.EndServices(why, func(service toolset.Service) bool { return service.Workspace == ws.Path })
+func (w *Workspaces) endServicesIn(ws *toolset.Workspace, why string) {
+	w.services.EndServices(why, func(service toolset.Service) bool { return service.Workspace == ws.Path })
 }
 
 // takeState takes a state of a folder. The services that work in it write nothing
 // meanwhile, so that no file of the state is half of one.
-func (s *Store) takeState(ctx context.Context, ws *toolset.Workspace, o cas.SnapshotOptions) (*cas.Snapshot, error) {
-	defer s.services.HoldServices(ctx, func(service toolset.Service) bool { return service.Workspace == ws.Path })()
-	return s.states.Snapshot(ctx, casWorkspace(ws), o)
+func (w *Workspaces) takeState(ctx context.Context, ws *toolset.Workspace, o cas.SnapshotOptions) (*cas.Snapshot, error) {
+	defer w.services.HoldServices(ctx, func(service toolset.Service) bool { return service.Workspace == ws.Path })()
+	return w.states.Snapshot(ctx, casWorkspace(ws), o)
 }
 
 // mindServices looks after the services that there are, as long as there are any.

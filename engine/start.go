@@ -138,7 +138,7 @@ func (t *turn) prepareWith(ctx context.Context, conv *conversation) error {
 	t.policy = t.policy.With(t.eng.granted(conv.chat.ID))
 	t.chooseMode(conv.chat)
 	_ = t.compileRules() // one of them that was stored and cannot be parsed matches nothing
-	t.accept = t.eng.acceptanceOf(t, conv)
+	t.accept = t.acceptanceOf(conv)
 	t.id = TurnID(t.accept.TurnID)
 	if err := t.remember(ctx, conv); err != nil {
 		return err
@@ -235,8 +235,9 @@ func (t *turn) reserveIDs(m chat.Message) {
 	}
 }
 
-func (s *Store) acceptanceOf(t *turn, conv *conversation) *chat.Acceptance {
-	now := s.o.Now()
+// acceptanceOf returns the record that begins the turn, and notes when the chat was last used.
+func (t *turn) acceptanceOf(conv *conversation) *chat.Acceptance {
+	now := t.eng.o.Now()
 	c := conv.chat
 	t.usedBefore = c.UpdatedAt
 	c.Model, c.UpdatedAt = cmp.Or(t.base, t.model.ref), now
@@ -256,11 +257,11 @@ func (s *Store) acceptanceOf(t *turn, conv *conversation) *chat.Acceptance {
 		t.modeChange().apply(&c, now)
 	}
 	if conv.isNew {
-		c.CreatedAt, c.Title = now, title(t.req)
+		c.CreatedAt, c.Title = now, chat.FirstTitle(t.req.Title, t.req.Parts)
 	}
 	a := &chat.Acceptance{
-		Version: chat.JournalVersion, TurnID: s.newID(), Chat: c, NewChat: conv.isNew, ParentID: conv.parent,
-		UserMessageID: s.newID(), MessageID: s.newID(), Parts: t.req.Parts, Model: t.model.ref,
+		Version: chat.JournalVersion, TurnID: t.eng.newID(), Chat: c, NewChat: conv.isNew, ParentID: conv.parent,
+		UserMessageID: t.eng.newID(), MessageID: t.eng.newID(), Parts: t.req.Parts, Model: t.model.ref,
 		InteractionType: t.req.InteractionType, ActionMetadata: t.req.ActionMetadata,
 		Plan: t.plan, KeepMode: t.req.KeepMode || t.req.KeepPlan, Time: now, PID: os.Getpid(),
 	}

@@ -98,6 +98,12 @@ type FolderServices interface {
 	HoldServices(ctx context.Context, match func(toolset.Service) bool) (release func())
 }
 
+// noServices is for stores without any.
+type noServices struct{}
+
+func (noServices) EndServices(string, func(toolset.Service) bool) []toolset.Service { return nil }
+func (noServices) HoldServices(context.Context, func(toolset.Service) bool) func()  { return func() {} }
+
 // NewStore makes a Store. It opens no file.
 func NewStore(o StoreOptions) *Store { return newStore(&o) }
 

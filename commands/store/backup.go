@@ -154,7 +154,7 @@ func runStoreBackup(ctx context.Context, rt *workbench.Runtime, o backupOptions)
 	var report *engine.BackupReport
 	var failed error
 	write := func(out io.Writer) error {
-		report, failed = eng.Backup(ctx, out, how)
+		report, failed = engine.Backup(ctx, eng.Store, out, how)
 		return failed
 	}
 	if file == "-" {
@@ -267,7 +267,7 @@ func runStoreRestore(ctx context.Context, rt *workbench.Runtime, o backupOptions
 	}
 	defer w.Stop()
 	how.Replace, how.Check, how.Damaged = o.replace, o.check, o.damaged
-	report, err := eng.RestoreBackup(ctx, in, how)
+	report, err := engine.Restore(ctx, eng.Store, in, how)
 	w.Stop()
 	if err != nil {
 		return err
