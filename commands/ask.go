@@ -20,6 +20,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/permission"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/server/client"
 	"github.com/fettle-cli/fettle/toolset"
 )
@@ -127,7 +128,7 @@ func (o askOptions) request(rt *workbench.Runtime, cfg *config.Config) (engine.T
 		Own: true, Chat: o.chat, Params: o.params, Agent: o.agent, Docs: o.docs(), Title: cmp.Or(strings.TrimSpace(o.prompt), o.named), Fallback: cfg.Fallback, Tools: globs, Workspace: o.workspace, Schema: o.Schema,
 		Policy: permission.Policy{AllowAll: o.yes, Allow: o.allow, Approvals: o.approvals}, Plan: o.plan, KeepMode: o.keepMode, MaxSteps: cfg.Limits.MaxTurns,
 		MaxHandoffs: cfg.Limits.MaxHandoffs, MaxRepeats: cfg.Limits.MaxRepeats, MaxFailures: cfg.Limits.MaxFailures, Timeout: cfg.Limits.Timeout,
-		Ephemeral: o.ephemeral, DiscardUnanswered: o.chat != (engine.ChatRef{}), CanConfirm: asks, CanAnswer: asks, CanReview: asks,
+		Ephemeral: o.ephemeral, DiscardUnanswered: o.chat != (store.ChatRef{}), CanConfirm: asks, CanAnswer: asks, CanReview: asks,
 		TextAlone: o.page == "" && (o.Extract || o.Output == "text" && !rt.Streams.Out.IsTerminal()),
 		OnWait:    func(what string) { rt.Notice("waiting: " + what) },
 	}
@@ -138,16 +139,16 @@ func (o askOptions) request(rt *workbench.Runtime, cfg *config.Config) (engine.T
 	// A chat keeps its model and its system prompt; a new one begins with the
 	// configured ones.
 	rt.NameModels(cfg.ModelNames()...)
-	if o.model != "" || o.chat == (engine.ChatRef{}) {
+	if o.model != "" || o.chat == (store.ChatRef{}) {
 		req.Model = cfg.Model
 	}
-	if o.agent == "" && o.chat == (engine.ChatRef{}) {
+	if o.agent == "" && o.chat == (store.ChatRef{}) {
 		req.Agent = cfg.EntryAgent()
 	}
 	switch {
 	case o.hasSystem:
 		req.System = o.system
-	case o.chat == (engine.ChatRef{}):
+	case o.chat == (store.ChatRef{}):
 		req.System = cfg.System
 	}
 	return req, nil
@@ -274,7 +275,7 @@ func (o askOptions) offerCut(ctx context.Context, rt *workbench.Runtime, cfg *co
 		return err
 	}
 	c := chat.Chat{Workspace: o.workspace}
-	if o.chat != (engine.ChatRef{}) {
+	if o.chat != (store.ChatRef{}) {
 		if c, err = eng.FindChat(ctx, o.chat); err != nil {
 			return nil // the turn reports it
 		}
@@ -286,7 +287,7 @@ func (o askOptions) offerCut(ctx context.Context, rt *workbench.Runtime, cfg *co
 const longAgo = time.Hour
 
 // nameChat prints which chat -c continues, where that is not the obvious one.
-func (o askOptions) nameChat(rt *workbench.Runtime, eng client.Turns, id engine.TurnID) {
+func (o askOptions) nameChat(rt *workbench.Runtime, eng client.Turns, id store.TurnID) {
 	if !o.chat.Last || o.Quiet {
 		return
 	}

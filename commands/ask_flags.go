@@ -16,10 +16,10 @@ import (
 	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/follow"
 	"github.com/fettle-cli/fettle/commands/workbench"
-	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/prompts"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/textenc"
 )
 
@@ -33,7 +33,7 @@ type askOptions struct {
 	system    string
 	hasSystem bool
 	files     []string
-	chat      engine.ChatRef
+	chat      store.ChatRef
 	agent     string
 	retry     bool
 	workspace string
@@ -121,7 +121,7 @@ func readAsk(c *cli.Context) (askOptions, error) {
 		},
 		maxTurns: c.Int("max-turns"), timeout: c.Duration("timeout"),
 		ephemeral: c.Bool("ephemeral"), record: c.String("record"), agent: c.String("agent"),
-		chat: engine.ChatRef{Last: c.Bool("continue"), Number: c.Int64("chat"), Fork: c.Bool("fork")},
+		chat: store.ChatRef{Last: c.Bool("continue"), Number: c.Int64("chat"), Fork: c.Bool("fork")},
 	}
 	if c.IsSet("color") {
 		o.color = c.String("color")
@@ -153,7 +153,7 @@ func readAsk(c *cli.Context) (askOptions, error) {
 	if c.IsSet("schema") {
 		o.Schema, err = readSchema(c.String("schema"))
 	}
-	o.First = o.chat == (engine.ChatRef{}) && !o.ephemeral
+	o.First = o.chat == (store.ChatRef{}) && !o.ephemeral
 	return o, err
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/payloads"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/nearest"
 	"github.com/fettle-cli/fettle/internal/textenc"
 )
@@ -147,7 +148,7 @@ func knownPage(ctx context.Context, eng *engine.Engine, name string) error {
 }
 
 // suggestedAction finds an action of the chat's last answer.
-func suggestedAction(ctx context.Context, eng *engine.Engine, ref engine.ChatRef, name string) (payloads.SuggestedAction, error) {
+func suggestedAction(ctx context.Context, eng *engine.Engine, ref store.ChatRef, name string) (payloads.SuggestedAction, error) {
 	ref.Fork = false
 	conv, err := eng.Chat(ctx, ref)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/follow"
 	"github.com/fettle-cli/fettle/commands/workbench"
-	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 const chatDescription = `Talks with a model until you leave. What was said is printed once and stays in
@@ -83,7 +83,7 @@ func readTalk(c *cli.Context) (chatOptions, error) {
 		toolsets: cmdline.ListOf(c, "toolset"), tools: cmdline.ListOf(c, "tool"), noTools: c.Bool("no-tools"), allow: cmdline.ListOf(c, "allow"),
 		contained: c.Bool("require-sandbox"), yes: c.Bool("yes"), agent: c.String("agent"),
 		Options: follow.Options{Verbose: c.Bool("verbose"), Output: "text"},
-		chat:    engine.ChatRef{Last: c.Bool("continue"), Number: c.Int64("chat"), Fork: c.Bool("fork")},
+		chat:    store.ChatRef{Last: c.Bool("continue"), Number: c.Int64("chat"), Fork: c.Bool("fork")},
 	}
 	var err error
 	if a.params, err = readParams(c, "fettle chat"); err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // doBranch draws the chat's branches as a tree: the one that goes on, and where
@@ -21,11 +22,11 @@ func (t *talk) doBranch(ctx context.Context, _ string) error {
 	if _, err := t.number(); err != nil {
 		return err
 	}
-	chat, branches, err := t.eng.Branches(ctx, engine.ChatRef{ID: t.chat.ID})
+	chat, branches, err := t.eng.Branches(ctx, store.ChatRef{ID: t.chat.ID})
 	if err != nil {
 		return err
 	}
-	conv, err := t.eng.Chat(ctx, engine.ChatRef{ID: t.chat.ID})
+	conv, err := t.eng.Chat(ctx, store.ChatRef{ID: t.chat.ID})
 	if err != nil {
 		return err
 	}
@@ -48,7 +49,7 @@ type placed struct {
 	text  string
 }
 
-func questions(conv engine.Conversation) []placed {
+func questions(conv store.Conversation) []placed {
 	var out []placed
 	for i, m := range conv.Messages {
 		if m.Role == provider.User {
@@ -60,12 +61,12 @@ func questions(conv engine.Conversation) []placed {
 
 // branchTree is the active branch from top to bottom, with the other branches
 // where they leave it.
-func branchTree(branches []engine.Branch, asked []placed, width int, style term.Style) []string {
+func branchTree(branches []store.Branch, asked []placed, width int, style term.Style) []string {
 	if width <= 0 {
-		width = engine.DefaultWidth
+		width = store.DefaultWidth
 	}
-	var active engine.Branch
-	var others []engine.Branch
+	var active store.Branch
+	var others []store.Branch
 	for _, b := range branches {
 		if b.Active {
 			active = b
@@ -73,7 +74,7 @@ func branchTree(branches []engine.Branch, asked []placed, width int, style term.
 			others = append(others, b)
 		}
 	}
-	slices.SortStableFunc(others, func(a, b engine.Branch) int { return cmp.Compare(a.Place, b.Place) })
+	slices.SortStableFunc(others, func(a, b store.Branch) int { return cmp.Compare(a.Place, b.Place) })
 	var lines []string
 	leave := func(upTo int) {
 		for len(others) > 0 && others[0].Place <= upTo {
@@ -84,7 +85,7 @@ func branchTree(branches []engine.Branch, asked []placed, width int, style term.
 	const most = 30 // questions: of a longer chat those where it parts, and the last ones, tell more
 	for i, q := range asked {
 		leave(q.place - 1)
-		if len(asked)-i > most && !slices.ContainsFunc(others, func(b engine.Branch) bool { return b.Place == q.place }) {
+		if len(asked)-i > most && !slices.ContainsFunc(others, func(b store.Branch) bool { return b.Place == q.place }) {
 			continue
 		}
 		lines = append(lines, style.Dim("│  ")+style.Dim(fmt.Sprintf("%d ", q.place))+term.CutEnd(q.text, max(width-10, 10)))
@@ -96,7 +97,7 @@ func branchTree(branches []engine.Branch, asked []placed, width int, style term.
 
 // branchLine is a leaf: its number, its question, and what switching to it would
 // do to files.
-func branchLine(mark string, b engine.Branch, width int, style term.Style) string {
+func branchLine(mark string, b store.Branch, width int, style term.Style) string {
 	tail := term.Count(b.Messages, "message", "messages") + ", " + term.Ago(time.Now(), b.UpdatedAt)
 	switch files := chats.FilesOf(b); {
 	case b.Active:

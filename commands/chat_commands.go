@@ -14,6 +14,7 @@ import (
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/nearest"
 )
 
@@ -222,7 +223,7 @@ func (t *talk) doSwitch(ctx context.Context, arg string) error {
 
 // reload shows the chat as it is now.
 func (t *talk) reload(ctx context.Context) error {
-	chat, err := t.eng.FindChat(ctx, engine.ChatRef{ID: t.chat.ID})
+	chat, err := t.eng.FindChat(ctx, store.ChatRef{ID: t.chat.ID})
 	if err != nil {
 		return err
 	}
@@ -347,7 +348,7 @@ func (t *talk) doNew(ctx context.Context, _ string) error {
 	if err := t.saveMode(ctx); err != nil {
 		return err
 	}
-	t.chooseMode(engine.ModeChange{})
+	t.chooseMode(store.ModeChange{})
 	model := t.ask.model
 	t.goOn(chat.Chat{})
 	if model != "" {
@@ -372,7 +373,7 @@ func (t *talk) doChats(ctx context.Context, arg string) error {
 	if err != nil {
 		return err
 	}
-	t.chooseMode(engine.ModeChange{})
+	t.chooseMode(store.ModeChange{})
 	t.goOn(chat)
 	return t.greet(ctx)
 }

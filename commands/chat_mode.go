@@ -13,6 +13,7 @@ import (
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // planMode is what the status line and the cycle of Shift-Tab call plan mode.
@@ -38,7 +39,7 @@ func (m modeState) name() string {
 }
 
 // with returns the mode after a choice.
-func (m modeState) with(c engine.ModeChange) modeState {
+func (m modeState) with(c store.ModeChange) modeState {
 	if c.Approvals != nil {
 		m.approvals = *c.Approvals
 	}
@@ -50,13 +51,13 @@ func (m modeState) with(c engine.ModeChange) modeState {
 
 // modeOf returns the choice of a mode by its name. Plan mode leaves the approvals as they
 // are, so that they hold again after it.
-func modeOf(name string) engine.ModeChange {
+func modeOf(name string) store.ModeChange {
 	plan := name == planMode
 	if plan {
-		return engine.ModeChange{Plan: &plan}
+		return store.ModeChange{Plan: &plan}
 	}
 	mode := permission.Mode(name)
-	return engine.ModeChange{Approvals: &mode, Plan: &plan}
+	return store.ModeChange{Approvals: &mode, Plan: &plan}
 }
 
 // heldMode is the mode without what the user has chosen since the last turn.
@@ -72,14 +73,14 @@ func (t *talk) heldMode() modeState {
 func (t *talk) modeNow() modeState { return t.heldMode().with(t.chosenMode()) }
 
 // chosenMode is what the user has chosen and no turn was begun with.
-func (t *talk) chosenMode() engine.ModeChange {
+func (t *talk) chosenMode() store.ModeChange {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.chosen
 }
 
 // chooseMode sets what the next turn is begun with, and the chat keeps.
-func (t *talk) chooseMode(c engine.ModeChange) {
+func (t *talk) chooseMode(c store.ModeChange) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.chosen = c
@@ -100,16 +101,16 @@ func (t *talk) modeLabel(held modeState) string {
 	switch {
 	case m.plan:
 		return "plan mode"
-	case m.approvals != permission.Calls || chosen != (engine.ModeChange{}):
+	case m.approvals != permission.Calls || chosen != (store.ModeChange{}):
 		return "approvals: " + string(m.approvals)
 	}
 	return ""
 }
 
 // putMode gives a turn what the user has chosen, and reports what that is.
-func (t *talk) putMode(req *engine.TurnRequest) engine.ModeChange {
+func (t *talk) putMode(req *engine.TurnRequest) store.ModeChange {
 	c := t.chosenMode()
-	if c == (engine.ModeChange{}) {
+	if c == (store.ModeChange{}) {
 		return c
 	}
 	if req.KeepMode, req.KeepPlan = c.Approvals != nil, c.Plan != nil; req.KeepMode {
@@ -122,7 +123,7 @@ func (t *talk) putMode(req *engine.TurnRequest) engine.ModeChange {
 }
 
 // modeKept notes that the chat has what was chosen, which takes the place of the flags.
-func (t *talk) modeKept(c engine.ModeChange) {
+func (t *talk) modeKept(c store.ModeChange) {
 	if c.Approvals != nil {
 		t.ask.approvals = ""
 	}
@@ -132,7 +133,7 @@ func (t *talk) modeKept(c engine.ModeChange) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.chosen == c { // else the user has chosen again meanwhile
-		t.chosen = engine.ModeChange{}
+		t.chosen = store.ModeChange{}
 	}
 }
 
@@ -140,10 +141,10 @@ func (t *talk) modeKept(c engine.ModeChange) {
 // and that turn stores it.
 func (t *talk) saveMode(ctx context.Context) error {
 	c := t.chosenMode()
-	if t.chat.ID == "" || c == (engine.ModeChange{}) {
+	if t.chat.ID == "" || c == (store.ModeChange{}) {
 		return nil
 	}
-	chat, err := t.eng.SetMode(ctx, engine.ChatRef{ID: t.chat.ID}, c)
+	chat, err := t.eng.SetMode(ctx, store.ChatRef{ID: t.chat.ID}, c)
 	if err != nil {
 		return err
 	}
@@ -195,7 +196,7 @@ func (t *talk) doApprovals(ctx context.Context, arg string) error {
 		return nil
 	}
 	off := false
-	c := engine.ModeChange{Plan: &off}
+	c := store.ModeChange{Plan: &off}
 	if arg == defaultMode {
 		c.Approvals = new(permission.Mode)
 	} else {
@@ -214,7 +215,7 @@ func (t *talk) doApprovals(ctx context.Context, arg string) error {
 }
 
 // setMode chooses a mode, and stores it with the chat if there is one.
-func (t *talk) setMode(ctx context.Context, c engine.ModeChange) error {
+func (t *talk) setMode(ctx context.Context, c store.ModeChange) error {
 	if c.Approvals != nil && *c.Approvals == "" && t.chat.ID == "" {
 		t.ask.approvals, c.Approvals = "", nil // the chat that begins has none of its own
 	}
@@ -228,7 +229,7 @@ func (t *talk) doPlan(ctx context.Context, arg string) error {
 	case verb == "accept":
 		return t.acceptPlan(ctx, strings.TrimSpace(words))
 	case on, verb == "off" && words == "":
-		if err := t.setMode(ctx, engine.ModeChange{Plan: &on}); err != nil {
+		if err := t.setMode(ctx, store.ModeChange{Plan: &on}); err != nil {
 			return err
 		}
 		if on {
@@ -247,7 +248,7 @@ func (t *talk) acceptPlan(ctx context.Context, words string) error {
 		return cmdline.Usagef("/plan", "plan mode is off, so there is no plan to accept")
 	}
 	off := false
-	t.chooseMode(engine.ModeChange{Plan: &off})
+	t.chooseMode(store.ModeChange{Plan: &off})
 	text := strings.TrimSpace(engine.AcceptPlan + " " + term.CleanText(words))
 	t.asked = text
 	return t.runTurn(ctx, running{parts: []provider.Part{{Kind: provider.TextPart, Text: text}}, title: text})

@@ -16,8 +16,8 @@ import (
 	"github.com/fettle-cli/fettle/commands/term/live"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/commands/workspace"
-	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/consent"
 )
 
@@ -304,7 +304,7 @@ func (p *page) toClipboard(text string) {
 }
 
 // askCall asks about a call and gives the turn its answer.
-func (p *page) askCall(ctx context.Context, id engine.TurnID, ask event.ConfirmRequest) error {
+func (p *page) askCall(ctx context.Context, id store.TurnID, ask event.ConfirmRequest) error {
 	a := newCallQuestion(p.talk, ask)
 	for {
 		got := p.putQuestion(ctx, a)

@@ -11,7 +11,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/term/live"
 	"github.com/fettle-cli/fettle/commands/workbench"
-	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 func TestMentionWords(t *testing.T) {
@@ -97,7 +97,7 @@ func TestPlans(t *testing.T) {
 func TestBranchTree(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
-	branches := []engine.Branch{
+	branches := []store.Branch{
 		{Number: 1, Place: 3, Title: "make it rhyme", Messages: 4, UpdatedAt: now, Added: 1, Removed: 2},
 		{Number: 2, Active: true, Place: 5, Messages: 6, UpdatedAt: now},
 		{Number: 3, Place: 1, Title: "draft a poem", Messages: 2, UpdatedAt: now},

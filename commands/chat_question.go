@@ -15,6 +15,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/transcript"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // question asks what was entered, with what it names.
@@ -179,7 +180,7 @@ func (t *talk) chatPart(ctx context.Context, number string) (provider.Part, erro
 	if err != nil || n <= 0 {
 		return provider.Part{}, cmdline.Usagef("@chat:12", "@chat: wants the number of a chat")
 	}
-	doc, _, err := t.eng.ExportChat(ctx, engine.ChatRef{Number: n})
+	doc, _, err := t.eng.ExportChat(ctx, store.ChatRef{Number: n})
 	if err != nil {
 		return provider.Part{}, err
 	}

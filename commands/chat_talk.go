@@ -20,6 +20,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // talk is one run of `fettle chat`: which chat it is, what its next turn is
@@ -45,15 +46,15 @@ type talk struct {
 	showing *follow.Log
 	spent   spending
 	leave   bool // a command wants to end the program
-	choose  func(ctx context.Context, id engine.TurnID, ask event.ConfirmRequest) error
+	choose  func(ctx context.Context, id store.TurnID, ask event.ConfirmRequest) error
 	copied  func(text string) // puts a text into the clipboard; nil where nobody can
 	lend    func(do func() error) error
 	offers  workspace.Offers // of calls that were cut off
 	fill    string           // what a command puts into the line to be edited
 
 	mu     sync.Mutex
-	turn   engine.TurnID     // that runs
-	chosen engine.ModeChange // which the next turn is begun with, and the chat keeps
+	turn   store.TurnID     // that runs
+	chosen store.ModeChange // which the next turn is begun with, and the chat keeps
 }
 
 // spending sums up what this run of the program has used.
@@ -77,7 +78,7 @@ func newTalk(rt *workbench.Runtime, cfg *config.Config, eng *engine.Engine, o ch
 func (t *talk) within(streams *term.Streams) *workbench.Runtime {
 	in := *t.rt
 	in.Streams, in.Lent = streams, t.eng
-	in.Approve = func(ctx context.Context, id engine.TurnID, ask event.ConfirmRequest) (bool, error) {
+	in.Approve = func(ctx context.Context, id store.TurnID, ask event.ConfirmRequest) (bool, error) {
 		if t.choose == nil {
 			return false, nil
 		}
@@ -88,12 +89,12 @@ func (t *talk) within(streams *term.Streams) *workbench.Runtime {
 
 // resume finds the chat that goes on.
 func (t *talk) resume(ctx context.Context) error {
-	if t.ask.chat == (engine.ChatRef{}) {
+	if t.ask.chat == (store.ChatRef{}) {
 		return nil
 	}
 	ref := t.ask.chat
 	if ref.Fork {
-		chat, err := t.eng.ForkChat(ctx, engine.ChatRef{Last: ref.Last, Number: ref.Number}, 0)
+		chat, err := t.eng.ForkChat(ctx, store.ChatRef{Last: ref.Last, Number: ref.Number}, 0)
 		if err != nil {
 			return err
 		}
@@ -111,11 +112,11 @@ func (t *talk) resume(ctx context.Context) error {
 // goOn makes the next turn one of this chat, with what it was given by flags.
 func (t *talk) goOn(chat chat.Chat) {
 	t.chat, t.at, t.asked, t.log = chat, 0, "", &follow.Log{}
-	t.ask.chat = engine.ChatRef{ID: chat.ID}
+	t.ask.chat = store.ChatRef{ID: chat.ID}
 	t.ask.hasSystem = t.ask.hasSystem && chat.ID == ""
 	if chat.ID == "" {
 		t.ask = t.o.ask
-		t.ask.chat = engine.ChatRef{}
+		t.ask.chat = store.ChatRef{}
 	}
 }
 
@@ -137,7 +138,7 @@ func (t *talk) greet(ctx context.Context) error {
 		}
 		return nil
 	}
-	conv, err := t.eng.Chat(ctx, engine.ChatRef{ID: t.chat.ID})
+	conv, err := t.eng.Chat(ctx, store.ChatRef{ID: t.chat.ID})
 	if err != nil {
 		return err
 	}
@@ -277,7 +278,7 @@ func (t *talk) runTurn(ctx context.Context, r running) error {
 	if view.Number() > 0 || t.chat.ID != "" || r.calls != nil {
 		chat.Model = view.Model()
 		t.chat = chat
-		t.ask.chat = engine.ChatRef{ID: chat.ID}
+		t.ask.chat = store.ChatRef{ID: chat.ID}
 		t.ask.system, t.ask.hasSystem, t.ask.workspace = "", false, ""
 	}
 	t.spent.add(view, t.rt.Prices(cfg))
@@ -321,7 +322,7 @@ func (s *spending) add(v *follow.Text, prices usage.Prices) {
 		s.last = v.Log.Asked
 	}
 	if v.Used != nil {
-		s.cost.Add(engine.Spent{Model: v.Model(), Turns: 1, Tokens: *v.Used}, prices)
+		s.cost.Add(store.Spent{Model: v.Model(), Turns: 1, Tokens: *v.Used}, prices)
 	}
 }
 

@@ -5,8 +5,8 @@ import (
 	"strconv"
 
 	"github.com/fettle-cli/fettle/commands/show"
-	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/payloads"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // pages are those of the toolsets that can be used.
@@ -56,7 +56,7 @@ func (c *completer) payloadTypes() suggestions {
 
 // payloads are those of the last chat.
 func (c *completer) payloads() suggestions {
-	return c.fromStore(func(ctx context.Context, eng *engine.Store) (suggestions, error) {
+	return c.fromStore(func(ctx context.Context, eng *store.Store) (suggestions, error) {
 		var out suggestions
 		all, err := eng.GlancePayloads(ctx)
 		for _, p := range all {

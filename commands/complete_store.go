@@ -6,12 +6,13 @@ import (
 
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // documents are those that are stored, or those that were removed.
 func (c *completer) documents(removed bool) suggestions {
-	return c.fromStore(func(ctx context.Context, eng *engine.Store) (out suggestions, err error) {
-		f := engine.DocumentFilter{Removed: removed, Limit: mostSuggestions + 1}
+	return c.fromStore(func(ctx context.Context, eng *store.Store) (out suggestions, err error) {
+		f := store.DocumentFilter{Removed: removed, Limit: mostSuggestions + 1}
 		docs, err := eng.ListDocuments(ctx, f)
 		if err == nil && len(docs) > mostSuggestions {
 			f.Prefix = c.typed
@@ -26,7 +27,7 @@ func (c *completer) documents(removed bool) suggestions {
 
 // ownAgents are the agents that the user made.
 func (c *completer) ownAgents() suggestions {
-	return c.fromStore(func(ctx context.Context, eng *engine.Store) (out suggestions, err error) {
+	return c.fromStore(func(ctx context.Context, eng *store.Store) (out suggestions, err error) {
 		own, err := eng.OwnAgents(ctx)
 		for _, a := range own {
 			out.addAgent(a.ID, a.Purpose)
@@ -66,7 +67,7 @@ func (s *suggestions) addAgent(id, purpose string) {
 // fromStore looks into the store for suggestions. The look may take its time, on
 // a slow disk say, and is not waited for then: what isn't there in time is left
 // out, and the program ends, which the store is made for.
-func (c *completer) fromStore(find func(context.Context, *engine.Store) (suggestions, error)) suggestions {
+func (c *completer) fromStore(find func(context.Context, *store.Store) (suggestions, error)) suggestions {
 	dirs, err := c.rt.Dirs()
 	if err != nil {
 		return suggestions{}
@@ -76,7 +77,7 @@ func (c *completer) fromStore(find func(context.Context, *engine.Store) (suggest
 	found := make(chan suggestions, 1)
 	taken := c.rt.StoreTaken(dirs)
 	go func() { // is left behind where it is late
-		eng := engine.NewStore(engine.StoreOptions{DataDir: dirs.Data, StoreTaken: taken})
+		eng := store.New(store.Options{DataDir: dirs.Data, StoreTaken: taken})
 		out, err := find(ctx, eng)
 		if eng.Close() != nil || err != nil {
 			out = suggestions{}
@@ -102,14 +103,14 @@ func (c *completer) workflows(name string) suggestions {
 		}
 	}
 	if name == "ACTION" {
-		out.add(engine.ActContinue, "go on behind a checkpoint")
-		out.add(engine.ActRetry, "do the step again")
+		out.add(store.ActContinue, "go on behind a checkpoint")
+		out.add(store.ActRetry, "do the step again")
 	}
 	if !strings.Contains(name, "INSTANCE") {
 		return out
 	}
-	out.add(engine.LastWorkflow, "the one that was begun last")
-	found := c.fromStore(func(ctx context.Context, eng *engine.Store) (out suggestions, err error) {
+	out.add(store.LastWorkflow, "the one that was begun last")
+	found := c.fromStore(func(ctx context.Context, eng *store.Store) (out suggestions, err error) {
 		all, err := eng.GlanceWorkflows(ctx, mostChats)
 		for _, i := range all {
 			out.add(i.ID, i.Workflow.ID+", "+string(i.State))

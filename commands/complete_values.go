@@ -17,9 +17,9 @@ import (
 	"github.com/fettle-cli/fettle/commands/mcp"
 	"github.com/fettle-cli/fettle/commands/models"
 	"github.com/fettle-cli/fettle/commands/workbench"
-	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/chat"
 	enginemodels "github.com/fettle-cli/fettle/engine/models"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/builtin"
 	"github.com/fettle-cli/fettle/toolset/registry"
@@ -170,7 +170,7 @@ func (c *completer) named(p place, name string) suggestions {
 	case name == "PROVIDER", name == "NAME" && within("keys"):
 		return c.providers()
 	case p.path == "fettle chats restore", p.path == "fettle chats purge":
-		return c.chats((*engine.Store).DeletedChats)
+		return c.chats((*store.Store).DeletedChats)
 	case name == "N" && within("chats"), name == "CHAT":
 		return c.chats(lastUsed)
 	case name == "NAME" && within("prompts") && p.path != "fettle prompts new":
@@ -483,13 +483,13 @@ func (c *completer) prompts() suggestions {
 }
 
 // lastUsed are the chats that are offered where one is to be used.
-func lastUsed(eng *engine.Store, ctx context.Context) ([]chat.Chat, error) {
+func lastUsed(eng *store.Store, ctx context.Context) ([]chat.Chat, error) {
 	return eng.Glance(ctx, mostChats)
 }
 
 // chats gives chats that an engine finds without writing.
-func (c *completer) chats(find func(*engine.Store, context.Context) ([]chat.Chat, error)) suggestions {
-	return c.fromStore(func(ctx context.Context, eng *engine.Store) (suggestions, error) {
+func (c *completer) chats(find func(*store.Store, context.Context) ([]chat.Chat, error)) suggestions {
+	return c.fromStore(func(ctx context.Context, eng *store.Store) (suggestions, error) {
 		var out suggestions
 		chats, err := find(eng, ctx)
 		for _, chat := range chats {

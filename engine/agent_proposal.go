@@ -12,6 +12,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
@@ -107,7 +108,7 @@ func proposes(p provider.Payload) bool {
 
 // agentChange checks what accepting a proposal does, and returns it. Its error says why the
 // proposal can't be accepted; nothing is changed then.
-func (e *Engine) agentChange(ctx context.Context, p provider.Payload) (*changeOwn, error) {
+func (e *Engine) agentChange(ctx context.Context, p provider.Payload) (*store.ChangeOwn, error) {
 	read, err := readProposal(p.Data)
 	if err != nil {
 		return nil, fault.Wrap(fault.Usage, p.Type+" can't be accepted", err)
@@ -122,7 +123,7 @@ func (e *Engine) agentChange(ctx context.Context, p provider.Payload) (*changeOw
 }
 
 // creating returns the change that makes an agent. Its id must be free.
-func (e *Engine) creating(ctx context.Context, p agentProposal) (*changeOwn, error) {
+func (e *Engine) creating(ctx context.Context, p agentProposal) (*store.ChangeOwn, error) {
 	if p.fields.Prompt == nil {
 		return nil, fault.New(fault.Usage, "the agent "+p.id+" has no prompt, which says what it does")
 	}
@@ -134,11 +135,11 @@ func (e *Engine) creating(ctx context.Context, p agentProposal) (*changeOwn, err
 	if all.get(p.id) != nil || all.Unusable()[p.id] != "" {
 		return nil, taken
 	}
-	return &changeOwn{p.id, func(old *OwnAgent) (*OwnAgent, error) {
+	return &store.ChangeOwn{ID: p.id, Edit: func(old *store.OwnAgent) (*store.OwnAgent, error) {
 		if old != nil {
 			return nil, taken
 		}
-		made := &OwnAgent{Agent: Agent{ID: p.id}}
+		made := &store.OwnAgent{Agent: store.Agent{ID: p.id}}
 		p.fields.apply(&made.Agent)
 		made.Purpose = cmp.Or(made.Purpose, made.Name, made.ID)
 		return made, nil
@@ -146,8 +147,8 @@ func (e *Engine) creating(ctx context.Context, p agentProposal) (*changeOwn, err
 }
 
 // updating returns the change of fields of an agent that the user made.
-func updating(id string, fields AgentFields) *changeOwn {
-	return &changeOwn{id, func(old *OwnAgent) (*OwnAgent, error) {
+func updating(id string, fields AgentFields) *store.ChangeOwn {
+	return &store.ChangeOwn{ID: id, Edit: func(old *store.OwnAgent) (*store.OwnAgent, error) {
 		if old == nil {
 			return nil, errNotOwn
 		}
@@ -157,7 +158,7 @@ func updating(id string, fields AgentFields) *changeOwn {
 	}}
 }
 
-func (f AgentFields) apply(a *Agent) {
+func (f AgentFields) apply(a *store.Agent) {
 	for to, from := range map[*string]*string{&a.Name: f.Name, &a.Purpose: f.Purpose, &a.Prompt: f.Prompt, &a.Model: f.Model, &a.History: f.History} {
 		if from != nil {
 			*to = *from
@@ -194,7 +195,7 @@ func (e *Engine) checkFields(ctx context.Context, f AgentFields) error {
 		return err
 	}
 	if f.Tools != nil {
-		a := Agent{Tools: *f.Tools}
+		a := store.Agent{Tools: *f.Tools}
 		if none := a.EmptyGlobs(box.tools); len(none) > 0 {
 			return fault.New(fault.Usage, "the agent's tools match nothing: "+strings.Join(cleanLines(none), ", "))
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
 
@@ -25,7 +26,7 @@ func (b *bench) agentIDs() []string {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	return idsOf(all.All(), func(a Agent) string { return a.ID })
+	return idsOf(all.All(), func(a store.Agent) string { return a.ID })
 }
 
 // Accepting agent_create creates the agent, once; it can be used, changed and removed.
@@ -108,7 +109,7 @@ func TestProposalsThatAreRefused(t *testing.T) {
 			t.Parallel()
 			b := proposed(t, c.kind, c.data)
 			var err error
-			if b.o.Agents, err = NewAgents(Agent{ID: "host", Purpose: "Greets", Prompt: "Greet."}); err != nil {
+			if b.o.Agents, err = NewAgents(store.Agent{ID: "host", Purpose: "Greets", Prompt: "Greet."}); err != nil {
 				t.Fatal(err)
 			}
 			_, err = b.Decide(t.Context(), accepting())
@@ -163,7 +164,7 @@ func mustPropose(t *testing.T, data string) agentProposal {
 func TestADecisionAndItsAgentAreOneTransaction(t *testing.T) {
 	t.Parallel()
 	b := proposed(t, "agent_create", `{"id":"a","prompt":"p"}`)
-	_, all, err := b.Payloads(t.Context(), ChatRef{Number: 1})
+	_, all, err := b.Payloads(t.Context(), store.ChatRef{Number: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,8 +173,8 @@ func TestADecisionAndItsAgentAreOneTransaction(t *testing.T) {
 		t.Fatal(err)
 	}
 	cut := errors.New("cut off")
-	err = b.store.UpdateSync(t.Context(), func(tx *kv.Tx) error {
-		if err := b.applyOwn(tx, change); err != nil {
+	err = b.KV.UpdateSync(t.Context(), func(tx *kv.Tx) error {
+		if err := b.ApplyOwn(tx, change); err != nil {
 			return err
 		}
 		return cut

@@ -7,45 +7,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/nearest"
 	"github.com/fettle-cli/fettle/toolset"
 )
-
-// Agent is one of several that share a conversation (document 003). They take
-// turns within one turn of the chat: an agent hands over to another by a tool
-// that is offered to its model, and the engine carries it out.
-type Agent struct {
-	// ID is `<toolset>:<id>`, or a bare id of the configuration.
-	ID string `json:"id"`
-	// ToolsetID is the part before the colon; empty for one of the
-	// configuration.
-	ToolsetID string `json:"toolset_id,omitempty"`
-	Name      string `json:"name,omitempty"`
-	// Purpose tells other agents what it is for.
-	Purpose string `json:"purpose"`
-	// Prompt is its system prompt; the chat's own follows it.
-	Prompt string `json:"prompt"`
-	// Model is a Ref; empty is the turn's model.
-	Model string `json:"model,omitempty"`
-	// Tools are globs over tool ids; a bare name means a tool of the agent's
-	// own toolset first, then a builtin. None are offered where it is empty.
-	Tools []string `json:"tools,omitempty"`
-	// Handoffs are the agents that it can hand over to, by id or by the bare id
-	// of one of the same toolset.
-	Handoffs []string `json:"handoffs,omitempty"`
-	// History is what it sees: HistoryFull, also where it is empty, or
-	// HistoryTurn.
-	History string `json:"history,omitempty"`
-	// Answers makes its text part of the answer, or not; nil leaves it to the
-	// rule that the entry agent and agents without handoffs answer.
-	Answers *bool `json:"answers,omitempty"`
-	// Source says where it is described: the toolset, or the place in the
-	// configuration.
-	Source string `json:"source,omitempty"`
-}
 
 // What an agent sees: the whole conversation, or the question alone. What
 // other agents did in the turn is seen by both.
@@ -57,12 +24,9 @@ const (
 // NoAgent is the [TurnRequest.Agent] that leaves a chat's agent out.
 const NoAgent = "none"
 
-// BareID is the part of the id after the colon, which events carry.
-func (a *Agent) BareID() string { return chat.BareID(a.ID) }
-
 // Agents is an immutable collection of agents.
 type Agents struct {
-	all []Agent
+	all []store.Agent
 	// unusable are those that hand over to agents which aren't there, with the
 	// reason, by id.
 	unusable map[string]string
@@ -70,7 +34,7 @@ type Agents struct {
 
 // NewAgents makes a collection. It refuses ids that are there twice, and
 // handoffs to agents that aren't there.
-func NewAgents(all ...Agent) (*Agents, error) {
+func NewAgents(all ...store.Agent) (*Agents, error) {
 	s, err := UncheckedAgents(all...)
 	if err != nil {
 		return nil, err
@@ -84,7 +48,7 @@ func NewAgents(all ...Agent) (*Agents, error) {
 
 // UncheckedAgents is NewAgents for those that hand over to agents of toolsets,
 // which aren't known yet. It refuses ids that are there twice.
-func UncheckedAgents(all ...Agent) (*Agents, error) {
+func UncheckedAgents(all ...store.Agent) (*Agents, error) {
 	s := &Agents{all: slices.Clone(all)}
 	seen := map[string]bool{}
 	for _, a := range s.all {
@@ -120,7 +84,7 @@ func (s *Agents) usable() *Agents {
 }
 
 // missing is an agent that another hands over to and that isn't there.
-func (s *Agents) missing(from *Agent) string {
+func (s *Agents) missing(from *store.Agent) string {
 	for _, to := range from.Handoffs {
 		if s.handoff(from, to) == nil {
 			return to
@@ -138,7 +102,7 @@ func (s *Agents) Unusable() map[string]string {
 }
 
 // All lists the agents in their order.
-func (s *Agents) All() []Agent {
+func (s *Agents) All() []store.Agent {
 	if s == nil {
 		return nil
 	}
@@ -146,14 +110,14 @@ func (s *Agents) All() []Agent {
 }
 
 // Find gives an agent by its id, or by its bare id if one alone has it.
-func (s *Agents) Find(name string) (*Agent, error) {
+func (s *Agents) Find(name string) (*store.Agent, error) {
 	if a := s.get(name); a != nil {
 		return a, nil
 	}
 	if why := s.Unusable()[name]; why != "" {
 		return nil, fault.New(fault.NotFound, "the agent "+name+" can't be used: "+why, "fettle agents list")
 	}
-	var found []*Agent
+	var found []*store.Agent
 	var names []string
 	if s != nil {
 		for i := range s.all {
@@ -180,7 +144,7 @@ func (s *Agents) Find(name string) (*Agent, error) {
 	return nil, f
 }
 
-func (s *Agents) get(id string) *Agent {
+func (s *Agents) get(id string) *store.Agent {
 	if s == nil {
 		return nil
 	}
@@ -193,7 +157,7 @@ func (s *Agents) get(id string) *Agent {
 }
 
 // handoff is the agent that another means by a name.
-func (s *Agents) handoff(from *Agent, name string) *Agent {
+func (s *Agents) handoff(from *store.Agent, name string) *store.Agent {
 	if from.ToolsetID != "" && !strings.Contains(name, ":") {
 		if a := s.get(from.ToolsetID + ":" + name); a != nil {
 			return a
@@ -202,52 +166,11 @@ func (s *Agents) handoff(from *Agent, name string) *Agent {
 	return s.get(name)
 }
 
-// tools are those of a set that the agent is offered. A glob that means none is
-// passed over: a tool may be switched off.
-func (a *Agent) tools(set *toolset.Set) *toolset.Set {
-	var patterns []string
-	for _, p := range a.Tools {
-		p = a.ownTool(p, set)
-		if _, err := set.Select(p); err == nil {
-			patterns = append(patterns, p)
-		}
-	}
-	chosen, err := set.Select(patterns...)
-	if err != nil { // can't be: each pattern means something
-		chosen, _ = toolset.NewSet()
-	}
-	return chosen
-}
-
-// EmptyGlobs are those of its tools that mean none of a set.
-func (a *Agent) EmptyGlobs(set *toolset.Set) []string {
-	var out []string
-	for _, p := range a.Tools {
-		if _, err := set.Select(a.ownTool(p, set)); err != nil {
-			out = append(out, p)
-		}
-	}
-	return out
-}
-
-// ownTool is a pattern with the agent's toolset before it, where a bare name
-// or glob means tools of that.
-func (a *Agent) ownTool(pattern string, set *toolset.Set) string {
-	if a.ToolsetID == "" || strings.ContainsAny(pattern, ":!") {
-		return pattern
-	}
-	own := a.ToolsetID + ":" + pattern
-	if _, err := set.Select(own); err == nil {
-		return own
-	}
-	return pattern
-}
-
 // handoffPrefix begins the names of the tools by which agents hand over.
 const handoffPrefix = "handoff_to_"
 
 // handoffs are the tools by which the turn's agent hands over, by their names.
-func (t *turn) handoffs() map[string]*Agent {
+func (t *turn) handoffs() map[string]*store.Agent {
 	if t.agent == nil {
 		return nil
 	}
@@ -255,8 +178,8 @@ func (t *turn) handoffs() map[string]*Agent {
 }
 
 // handoffsOf are those of an agent whose tools have names.
-func (t *turn) handoffsOf(a *Agent, names *toolset.Names) map[string]*Agent {
-	out := map[string]*Agent{}
+func (t *turn) handoffsOf(a *store.Agent, names *toolset.Names) map[string]*store.Agent {
+	out := map[string]*store.Agent{}
 	for _, name := range a.Handoffs {
 		to := t.box.agents.handoff(a, name)
 		if to == nil {
@@ -297,7 +220,7 @@ func (t *turn) handoffSpecs() []provider.ToolSpec {
 	return specs
 }
 
-func sortedNames(m map[string]*Agent) []string {
+func sortedNames(m map[string]*store.Agent) []string {
 	names := make([]string, 0, len(m))
 	for name := range m {
 		names = append(names, name)

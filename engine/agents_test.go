@@ -13,6 +13,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/toolset"
 )
 
@@ -54,9 +55,9 @@ func newCast(t *testing.T, play map[string]func(req *provider.Request) []provide
 	}
 	o.Models = &models.Catalog{Registry: reg, Configured: "rogue/m"}
 	agents, err := NewAgents(
-		Agent{ID: "chaos:interface", ToolsetID: "chaos", Purpose: "answers", Prompt: "interface:", Handoffs: []string{"scavenger"}},
-		Agent{ID: "chaos:scavenger", ToolsetID: "chaos", Purpose: "reads", Prompt: "scavenger:", Tools: []string{"read_*"}, Handoffs: []string{"synthesizer"}, History: HistoryTurn},
-		Agent{ID: "chaos:synthesizer", ToolsetID: "chaos", Purpose: "compares", Prompt: "synthesizer:", Handoffs: []string{"interface"}, History: HistoryTurn},
+		store.Agent{ID: "chaos:interface", ToolsetID: "chaos", Purpose: "answers", Prompt: "interface:", Handoffs: []string{"scavenger"}},
+		store.Agent{ID: "chaos:scavenger", ToolsetID: "chaos", Purpose: "reads", Prompt: "scavenger:", Tools: []string{"read_*"}, Handoffs: []string{"synthesizer"}, History: HistoryTurn},
+		store.Agent{ID: "chaos:synthesizer", ToolsetID: "chaos", Purpose: "compares", Prompt: "synthesizer:", Handoffs: []string{"interface"}, History: HistoryTurn},
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -243,7 +244,7 @@ func TestAgentsThatArentThere(t *testing.T) {
 	if _, err := b.Start(t.Context(), req); fault.CodeOf(err) != fault.NotFound || !strings.Contains(err.Error(), "did you mean") {
 		t.Errorf("%v", err)
 	}
-	for name, agents := range map[string][]Agent{
+	for name, agents := range map[string][]store.Agent{
 		"twice":      {{ID: "a"}, {ID: "a"}},
 		"to nobody":  {{ID: "a", Handoffs: []string{"b"}}},
 		"of no name": {{ID: ""}},

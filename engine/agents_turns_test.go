@@ -10,10 +10,11 @@ import (
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // castOf makes an engine with agents of the test's own, played by prompt.
-func castOf(t *testing.T, play map[string]func(req *provider.Request) []provider.Delta, agents ...Agent) (*bench, *cast) {
+func castOf(t *testing.T, play map[string]func(req *provider.Request) []provider.Delta, agents ...store.Agent) (*bench, *cast) {
 	t.Helper()
 	b, c := newCast(t, play)
 	all, err := NewAgents(agents...)
@@ -25,9 +26,9 @@ func castOf(t *testing.T, play map[string]func(req *provider.Request) []provider
 }
 
 // pair is an agent that hands every question over to another, which answers.
-func pair(answers Agent) []Agent {
+func pair(answers store.Agent) []store.Agent {
 	answers.ID, answers.Prompt = "b", "b:"
-	return []Agent{{ID: "a", Prompt: "a:", Handoffs: []string{"b"}}, answers}
+	return []store.Agent{{ID: "a", Prompt: "a:", Handoffs: []string{"b"}}, answers}
 }
 
 func playPair() map[string]func(req *provider.Request) []provider.Delta {
@@ -42,7 +43,7 @@ func playPair() map[string]func(req *provider.Request) []provider.Delta {
 func TestWhatAnAgentSees(t *testing.T) {
 	t.Parallel()
 	for history, remembers := range map[string]bool{"": true, HistoryFull: true, HistoryTurn: false} {
-		b, c := castOf(t, playPair(), pair(Agent{History: history})...)
+		b, c := castOf(t, playPair(), pair(store.Agent{History: history})...)
 		first := ask("the first question")
 		first.Agent = "a"
 		b.run(first)
@@ -66,7 +67,7 @@ func TestWhatAnAgentSees(t *testing.T) {
 // Each agent asks its own model and is offered its own tools and handoffs.
 func TestWhatAnAgentHas(t *testing.T) {
 	t.Parallel()
-	agents := pair(Agent{Model: "rogue/large", Tools: []string{"chaos:read_slack_*"}, Handoffs: []string{"a"}})
+	agents := pair(store.Agent{Model: "rogue/large", Tools: []string{"chaos:read_slack_*"}, Handoffs: []string{"a"}})
 	play := playPair()
 	play["a"] = func(req *provider.Request) []provider.Delta {
 		if strings.Contains(textOf(req), "b said:\nan answer") {
@@ -114,22 +115,22 @@ func TestAgentsForEver(t *testing.T) {
 	no := false
 	silent := func(*provider.Request) []provider.Delta { return []provider.Delta{stops("stop")} }
 	for name, c := range map[string]struct {
-		agents []Agent
+		agents []store.Agent
 		play   map[string]func(*provider.Request) []provider.Delta
 	}{
 		"two": {
-			[]Agent{{ID: "a", Prompt: "a:", Handoffs: []string{"b"}}, {ID: "b", Prompt: "b:", Handoffs: []string{"a"}}},
+			[]store.Agent{{ID: "a", Prompt: "a:", Handoffs: []string{"b"}}, {ID: "b", Prompt: "b:", Handoffs: []string{"a"}}},
 			map[string]func(*provider.Request) []provider.Delta{
 				"a": func(*provider.Request) []provider.Delta { return handsTo("b") },
 				"b": func(*provider.Request) []provider.Delta { return handsTo("a") },
 			},
 		},
 		"one to itself": {
-			[]Agent{{ID: "a", Prompt: "a:", Handoffs: []string{"a"}}},
+			[]store.Agent{{ID: "a", Prompt: "a:", Handoffs: []string{"a"}}},
 			map[string]func(*provider.Request) []provider.Delta{"a": func(*provider.Request) []provider.Delta { return handsTo("a") }},
 		},
 		"one that never answers": {
-			[]Agent{{ID: "a", Prompt: "a:", Answers: &no}}, map[string]func(*provider.Request) []provider.Delta{"a": silent},
+			[]store.Agent{{ID: "a", Prompt: "a:", Answers: &no}}, map[string]func(*provider.Request) []provider.Delta{"a": silent},
 		},
 	} {
 		b, cast := castOf(t, c.play, c.agents...)
@@ -150,7 +151,7 @@ func TestAgentsForEver(t *testing.T) {
 func TestAgentsThatCantBeUsed(t *testing.T) {
 	t.Parallel()
 	all, err := UncheckedAgents(
-		Agent{ID: "a", Handoffs: []string{"gone:x"}}, Agent{ID: "b", Handoffs: []string{"a"}}, Agent{ID: "c", Handoffs: []string{"c"}},
+		store.Agent{ID: "a", Handoffs: []string{"gone:x"}}, store.Agent{ID: "b", Handoffs: []string{"a"}}, store.Agent{ID: "c", Handoffs: []string{"c"}},
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -172,16 +173,16 @@ func TestAgentsThatCantBeUsed(t *testing.T) {
 // question in the place of another and one again do, too.
 func TestAgentsInBranches(t *testing.T) {
 	t.Parallel()
-	b, c := castOf(t, playPair(), pair(Agent{})...)
+	b, c := castOf(t, playPair(), pair(store.Agent{})...)
 	req := ask("first")
 	req.Agent = "a"
 	b.run(req)
-	forked, err := b.ForkChat(t.Context(), ChatRef{Number: 1}, 0)
+	forked, err := b.ForkChat(t.Context(), store.ChatRef{Number: 1}, 0)
 	if err != nil || forked.Agent != "a" {
 		t.Fatalf("the fork enters by %q, %v", forked.Agent, err)
 	}
 	want := []string{"agent_start a", "handoff a b", "agent_start b", "token b an answer", "done"}
-	for name, ref := range map[string]ChatRef{
+	for name, ref := range map[string]store.ChatRef{
 		"in a fork": {Number: forked.Number}, "a fork that asks": {Number: 1, Fork: true},
 		"in the place of another": {Number: 1, At: 1}, "again": {Number: 1, At: -1},
 	} {
@@ -246,7 +247,7 @@ func TestAgentsForAProviderThatKeepsThem(t *testing.T) {
 	if last := all[len(all)-1].Native; last != native || len(last.Results) != 2 || last.Agent != "chaos:interface" {
 		t.Errorf("at the end it is told %+v", last)
 	}
-	b, c = castOf(t, playPair(), pair(Agent{Model: "elsewhere/m"})...)
+	b, c = castOf(t, playPair(), pair(store.Agent{Model: "elsewhere/m"})...)
 	req.Agent = "a"
 	b.run(req)
 	if got := c.requests()[0].Native; got != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/permission"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/record"
 	"github.com/fettle-cli/fettle/internal/sanitize"
 	"github.com/fettle-cli/fettle/internal/schema"
@@ -106,7 +107,7 @@ func (e *Engine) judgeApp(a *appCall, tool toolset.Tool, ws *toolset.Workspace, 
 	// What was allowed for later was allowed for a tool that was seen. One that is for
 	// pages alone is never pinned, and may be another one each time.
 	if slices.ContainsFunc(a.server.Pinned, func(t toolset.Tool) bool { return t.ID == tool.ID && mcp.Fingerprint(t) == shown }) {
-		policy = policy.With(e.granted(a.chat.ID))
+		policy = policy.With(e.Granted(a.chat.ID))
 	}
 	policy.Approvals = cmp.Or(a.chat.Approvals, policy.Approvals)
 	call := permission.Resolve(tool, want.Args, ws)
@@ -132,7 +133,7 @@ func (e *Engine) runForApp(ctx context.Context, a *appCall, tool toolset.Tool, w
 		return nil, fault.Wrap(fault.Failed, "call "+tool.ID, err)
 	}
 	id, err := e.Start(ctx, TurnRequest{
-		Chat: ChatRef{ID: a.chat.ID}, Calls: []DirectCall{{Tool: tool.ID, Args: want.Args}}, Docs: []string{},
+		Chat: store.ChatRef{ID: a.chat.ID}, Calls: []DirectCall{{Tool: tool.ID, Args: want.Args}}, Docs: []string{},
 		app: &appRun{a.call, offer}, OnWait: want.OnWait,
 	})
 	if err != nil {
@@ -173,7 +174,7 @@ func (e *Engine) appRunner(a *appCall, name string, got *atomic.Pointer[mcp.AppR
 
 // endOfApp waits for the end of a page's turn, and gives that of its call. Where ctx
 // ends first, the turn is cancelled.
-func (e *Engine) endOfApp(ctx context.Context, id TurnID) (event.ToolComplete, error) {
+func (e *Engine) endOfApp(ctx context.Context, id store.TurnID) (event.ToolComplete, error) {
 	defer context.AfterFunc(ctx, func() { _ = e.Cancel(context.WithoutCancel(ctx), id) })() // one that has ended can't be
 	var end event.ToolComplete
 	for ev, err := range e.Follow(context.WithoutCancel(ctx), id, 0) { // every turn ends

@@ -9,6 +9,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // bound is a request whose tools work in a folder of the user's, where a
@@ -92,7 +93,7 @@ responses:
 	}
 }
 
-func (b *bench) firstOf(id TurnID, types ...event.Type) event.Event {
+func (b *bench) firstOf(id store.TurnID, types ...event.Type) event.Event {
 	b.t.Helper()
 	for e, err := range b.Follow(context.Background(), id, 0) {
 		if err != nil {

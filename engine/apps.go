@@ -8,6 +8,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/record"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/manifest"
@@ -58,7 +59,7 @@ func (e *Engine) appOf(ctx context.Context, callID string) (*appCall, error) {
 	if err != nil {
 		return nil, err
 	}
-	chat, err := e.FindChat(ctx, ChatRef{ID: call.ChatID})
+	chat, err := e.FindChat(ctx, store.ChatRef{ID: call.ChatID})
 	if err != nil {
 		return nil, err
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/permission"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/toolset/manifest"
 	"github.com/fettle-cli/fettle/toolset/registry"
@@ -135,7 +136,7 @@ func TestACallOfAnAppIsOfTheToolThatWasShown(t *testing.T) {
 	s.about.Store("does it")
 	b.o.MCP.Forget("docs")
 	for _, rule := range []string{"docs:find", "docs:refresh"} {
-		if err := b.grant(t.Context(), event.AllowChat, chatID, rule); err != nil {
+		if err := b.Grant(t.Context(), event.AllowChat, chatID, rule); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -209,7 +210,7 @@ func TestACallOfAnAppIsRecorded(t *testing.T) {
 	if len(after.AppCalls) != 1 || after.AppCalls[0].ID != c.ID {
 		t.Errorf("the conversation's calls of pages: %+v", after.AppCalls)
 	}
-	_, states, _, err := b.States(t.Context(), ChatRef{Number: 1}, 0)
+	_, states, _, err := b.States(t.Context(), store.ChatRef{Number: 1}, 0)
 	if err != nil || states[0].Source != cas.ToolRun || states[0].Tool != "docs:refresh" || states[0].By != "docs:find" {
 		t.Errorf("the states: %+v, %v", states[0], err)
 	}
@@ -242,12 +243,12 @@ func TestCallsOfAppsGoWithTheirChat(t *testing.T) {
 			t.Errorf("it leads to %+v, %v", of, err)
 		}
 	}
-	fork, err := b.ForkChat(t.Context(), ChatRef{Number: 1}, 0)
+	fork, err := b.ForkChat(t.Context(), store.ChatRef{Number: 1}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	leads(fork.ID)
-	doc, _, err := b.ExportChat(t.Context(), ChatRef{Number: 1})
+	doc, _, err := b.ExportChat(t.Context(), store.ChatRef{Number: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -261,13 +262,13 @@ func TestCallsOfAppsGoWithTheirChat(t *testing.T) {
 	if err := stray.CheckCalls(); err == nil || !strings.Contains(err.Error(), "whose page made it") {
 		t.Errorf("a call of no page: %v", err)
 	}
-	in, err := b.importChats(t.Context(), []*chat.Document{doc}, CopyExisting)
+	in, err := b.importChats(t.Context(), []*chat.Document{doc}, store.CopyExisting)
 	if err != nil || len(in) != 1 {
 		t.Fatal(in, err)
 	}
 	leads(in[0].Chat.ID)
 	b.del(1)
-	if _, err := b.PurgeChats(t.Context(), Purge{}); err != nil {
+	if _, err := b.PurgeChats(t.Context(), store.Purge{}); err != nil {
 		t.Fatal(err)
 	}
 	if left := b.traces(chatID); len(left) > 0 {
@@ -303,7 +304,7 @@ func TestACallOfAnAppThatIsCutOff(t *testing.T) {
 	}()
 	<-began
 	crashed := t.TempDir() // as a crash would leave it now
-	err = b.store.View(t.Context(), func(*kv.Tx) error { return os.CopyFS(crashed, os.DirFS(b.dir)) })
+	err = b.KV.View(t.Context(), func(*kv.Tx) error { return os.CopyFS(crashed, os.DirFS(b.dir)) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -325,12 +326,12 @@ func TestACallOfAnAppThatIsCutOff(t *testing.T) {
 		t.Errorf("the chat after it: %+v", conv.Chat)
 	}
 	req := direct("write_file", `{"path":"more","content":"2"}`)
-	req.Chat = ChatRef{Number: 1}
+	req.Chat = store.ChatRef{Number: 1}
 	again.run(req)
 	if again.chat(1).Chat.CutShort {
 		t.Error("a state was taken since")
 	}
-	_, states, _, err := again.States(t.Context(), ChatRef{Number: 1}, 0)
+	_, states, _, err := again.States(t.Context(), store.ChatRef{Number: 1}, 0)
 	if err != nil || len(states) < 2 || states[0].Source != cas.ToolRun || states[1].Source != cas.Interrupted {
 		t.Errorf("what it did is %+v, %v", states, err)
 	}
@@ -342,11 +343,11 @@ func TestACallOfAnAppIsNoTurnOfThePerson(t *testing.T) {
 	b, _, callID, _ := openedApp(t)
 	b.run(ask("another"))
 	refreshed(t, b, callID)
-	chat, err := b.FindChat(t.Context(), ChatRef{Last: true})
+	chat, err := b.FindChat(t.Context(), store.ChatRef{Last: true})
 	if err != nil || chat.Number != 2 {
 		t.Errorf("the last chat is %d, %v", chat.Number, err)
 	}
-	unlock, err := b.lockChat(t.Context(), b.chat(1).Chat.ID, nil)
+	unlock, err := b.LockChat(t.Context(), b.chat(1).Chat.ID, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/toolset"
 )
 
@@ -38,7 +39,7 @@ func published(t *testing.T) *bench {
 // shows reports whether a chat's call and its payload are both shown by their pages.
 func (b *bench) shows(number int64) bool {
 	b.t.Helper()
-	ref := ChatRef{Number: number}
+	ref := store.ChatRef{Number: number}
 	conv := b.chat(number)
 	views, err := b.ViewCalls(b.t.Context(), conv.Chat.ID, conv.Messages)
 	if err != nil || len(views) != 1 {
@@ -68,15 +69,15 @@ func TestResultsOutliveTheirToolset(t *testing.T) {
 	if !b.shows(1) {
 		t.Fatal("the result isn't shown")
 	}
-	fork, err := b.ForkChat(t.Context(), ChatRef{Number: 1}, 0)
+	fork, err := b.ForkChat(t.Context(), store.ChatRef{Number: 1}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	doc, _, err := b.ExportChat(t.Context(), ChatRef{Number: 1})
+	doc, _, err := b.ExportChat(t.Context(), store.ChatRef{Number: 1})
 	if err != nil || len(doc.Artifacts) != 1 {
 		t.Fatalf("exported with %d pages, %v", len(doc.Artifacts), err)
 	}
-	in, err := b.importChats(t.Context(), []*chat.Document{doc}, CopyExisting)
+	in, err := b.importChats(t.Context(), []*chat.Document{doc}, store.CopyExisting)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +91,7 @@ func TestResultsOutliveTheirToolset(t *testing.T) {
 	if _, err := b.RemoveToolset(t.Context(), "research-streams"); err != nil {
 		t.Fatal(err)
 	}
-	b.o.Now = later(2 * unknownGrace)
+	b.o.Now = later(2 * store.UnknownGrace)
 	collect := func() {
 		t.Helper()
 		if _, err := b.CollectStates(t.Context(), false); err != nil {
@@ -102,7 +103,7 @@ func TestResultsOutliveTheirToolset(t *testing.T) {
 		if err := b.DeleteChats(t.Context(), b.chat(number).Chat); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := b.PurgeChats(t.Context(), Purge{}); err != nil {
+		if _, err := b.PurgeChats(t.Context(), store.Purge{}); err != nil {
 			t.Fatal(err)
 		}
 		collect()
@@ -121,7 +122,7 @@ func TestResultsOutliveTheirToolset(t *testing.T) {
 	}
 	purge(fork.Number)
 	purge(imported)
-	if left, err := b.states.Manifests(t.Context(), ArtifactsID); err != nil || len(left) != 0 {
+	if left, err := b.Snapshots.Manifests(t.Context(), store.ArtifactsID); err != nil || len(left) != 0 {
 		t.Errorf("%d pages are left, %v", len(left), err)
 	}
 }
@@ -129,7 +130,7 @@ func TestResultsOutliveTheirToolset(t *testing.T) {
 // The pages of an imported chat are those that their digests name, or nothing is imported.
 func TestAnImportedPageHasItsDigest(t *testing.T) {
 	t.Parallel()
-	doc, _, err := published(t).ExportChat(t.Context(), ChatRef{Number: 1})
+	doc, _, err := published(t).ExportChat(t.Context(), store.ChatRef{Number: 1})
 	if err != nil || doc.CheckArtifacts() != nil {
 		t.Fatal(err, doc.CheckArtifacts())
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // assembly is what a request to a model is made of; assemble is a pure
@@ -41,7 +42,7 @@ type assembly struct {
 	// without are features that the model turned out to lack.
 	without map[provider.Feature]bool
 	// agent is who is asked, where there are several; nil without agents.
-	agent *Agent
+	agent *store.Agent
 	// begins is where the part of the answer begins that belongs to the
 	// question: before it stand other steps of a workflow.
 	begins int

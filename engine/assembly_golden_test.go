@@ -15,6 +15,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/toolset"
 )
 
@@ -24,13 +25,13 @@ var updateAssembly = flag.Bool("update", false, "rewrite the requests in testdat
 // golden file.
 type assemblyCase struct {
 	model  provider.Model
-	agents []Agent
+	agents []store.Agent
 	// play is what the model answers, a response a request; the last one is
 	// given from then on.
 	play [][]provider.Delta
 	// turns follow each other in one chat; Chat is filled in.
 	turns []TurnRequest
-	docs  []NewDocument
+	docs  []store.NewDocument
 }
 
 func filePart(name, text string) provider.Part {
@@ -72,7 +73,7 @@ func assemblyCases() map[string]assemblyCase {
 	structured.Schema = json.RawMessage(birdSchema)
 	page := offering(ask("what do I see?"))
 	page.Tab, page.Context = "summary", json.RawMessage(`{"selected_business":"Blue Door"}`)
-	agents := []Agent{
+	agents := []store.Agent{
 		{ID: "interface", Purpose: "answers", Prompt: "You answer.", Handoffs: []string{"finder"}},
 		{ID: "finder", Purpose: "finds", Prompt: "You find.", Tools: []string{"echo"}, Handoffs: []string{"interface"}, History: HistoryTurn},
 	}
@@ -100,7 +101,7 @@ func assemblyCases() map[string]assemblyCase {
 			offering(with(ask("compare"), filePart("c.md", "c"))),
 		}},
 		"doc-references": {
-			play: answer, docs: []NewDocument{{Name: "guide", MIME: textMIME, Data: []byte("the guide")}},
+			play: answer, docs: []store.NewDocument{{Name: "guide", MIME: store.TextMIME, Data: []byte("the guide")}},
 			turns: []TurnRequest{
 				offering(with(ask("sum up"), filePart("notes/a.md", "a"))),
 				offering(with(ask("is doc:a.md as doc:guide says?"), filePart("c.md", "c"), imagePart("i.png"))),
@@ -261,7 +262,7 @@ func TestAssemblyIsPure(t *testing.T) {
 	a := assembly{
 		model: "m", system: "s", history: []chat.Message{question, answer, question}, answer: &answer, name: chat.BareID,
 		tools: []provider.ToolSpec{{Name: "x"}}, schema: json.RawMessage(birdSchema), without: map[provider.Feature]bool{provider.FeatureSchema: true},
-		agent: &Agent{ID: "a", Prompt: "p"},
+		agent: &store.Agent{ID: "a", Prompt: "p"},
 	}
 	before, err := json.Marshal([]any{a.history, a.answer, a.tools, a.without, a.agent})
 	if err != nil {

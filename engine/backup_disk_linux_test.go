@@ -14,6 +14,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine/backup"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // A backup that has no room is refused before anything is unpacked where it says
@@ -21,7 +22,7 @@ import (
 func TestABackupForWhichThereIsNoRoom(t *testing.T) {
 	t.Parallel()
 	b := changer(t, t.TempDir())
-	b.did(ChatRef{}, `{"put":{"a.txt":"1"}}`)
+	b.did(store.ChatRef{}, `{"put":{"a.txt":"1"}}`)
 	var huge bytes.Buffer
 	w, err := backup.NewWriter(&huge, backup.Head{Bytes: 1 << 60})
 	if err != nil {
@@ -70,10 +71,10 @@ func childFullRestore(ctx context.Context, dir string) error {
 	if _, err := Restore(ctx, e.Store, bytes.NewReader(raw.Bytes()), BackupOptions{Replace: true}); !errors.Is(err, syscall.ENOSPC) || fault.CodeOf(err) != fault.Store {
 		return fmt.Errorf("on a full disk: %w", err)
 	}
-	if left, _ := filepath.Glob(filepath.Join(dir, "data", stagePrefix+"*")); len(left) > 0 {
+	if left, _ := filepath.Glob(filepath.Join(dir, "data", store.StagePrefix+"*")); len(left) > 0 {
 		return fmt.Errorf("left behind: %v", left)
 	}
-	conv, err := e.Chat(ctx, ChatRef{Number: 1})
+	conv, err := e.Chat(ctx, store.ChatRef{Number: 1})
 	if err != nil || len(conv.Messages) != 2 {
 		return fmt.Errorf("the chat has %d messages: %w", len(conv.Messages), err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/atomicfile"
 )
 
@@ -44,11 +45,11 @@ func namesIn(dir string) []string {
 
 // exchangeable is a data directory with a stage next to it, as a restore leaves them
 // when it has written its mark.
-func exchangeable(t *testing.T) (dir string, mark restoreMark) {
+func exchangeable(t *testing.T) (dir string, mark store.RestoreMark) {
 	t.Helper()
 	dir = t.TempDir()
-	mark = restoreMark{
-		Version: restoreMarkVersion, Stage: stagePrefix + "x", Old: oldPrefix + "x", State: filepath.Join(t.TempDir(), "state"),
+	mark = store.RestoreMark{
+		Version: store.RestoreMarkVersion, Stage: store.StagePrefix + "x", Old: store.OldPrefix + "x", State: filepath.Join(t.TempDir(), "state"),
 		Was: []string{"counter.json", "journal/a.jsonl", "journal/b.jsonl", "store", "only-old"},
 		New: []string{"chats", "counter.json", "journal/c.jsonl", "store"},
 	}
@@ -58,8 +59,8 @@ func exchangeable(t *testing.T) (dir string, mark restoreMark) {
 	for _, name := range mark.New {
 		put(t, filepath.Join(dir, mark.Stage, fileOf(name)), []byte("new "+name))
 	}
-	put(t, filepath.Join(dir, mark.Stage, "state", trustName), []byte("trust"))
-	put(t, filepath.Join(dir, markName), []byte("{}"))
+	put(t, filepath.Join(dir, mark.Stage, "state", store.TrustName), []byte("trust"))
+	put(t, filepath.Join(dir, store.RestoreMarkName), []byte("{}"))
 	return dir, mark
 }
 
@@ -82,8 +83,8 @@ func TestAnExchangeIsSyncedBeforeItsMarkGoes(t *testing.T) {
 			t.Parallel()
 			dir, mark := exchangeable(t)
 			durable := names(t, dir)
-			m := &mover{dataDir: dir, mark: mark}
-			m.sync = func(dir string) error {
+			m := &store.Exchange{DataDir: dir, Mark: mark}
+			m.Sync = func(dir string) error {
 				if _, err := os.Lstat(dir); err != nil {
 					return err
 				}
@@ -91,7 +92,7 @@ func TestAnExchangeIsSyncedBeforeItsMarkGoes(t *testing.T) {
 				return nil
 			}
 			step, looked := 0, false
-			m.pause = func(at string) {
+			m.Pause = func(at string) {
 				if at == "restore:synced" {
 					looked = true
 					now := names(t, dir)
@@ -120,12 +121,12 @@ func TestAnExchangeIsSyncedBeforeItsMarkGoes(t *testing.T) {
 						panic(r)
 					}
 				}()
-				if err := m.forward(); err != nil {
+				if err := m.Forward(); err != nil {
 					t.Fatal(err)
 				}
 			}()
-			if _, err := os.Lstat(filepath.Join(dir, markName)); err == nil { // what the next command does
-				if err := m.forward(); err != nil {
+			if _, err := os.Lstat(filepath.Join(dir, store.RestoreMarkName)); err == nil { // what the next command does
+				if err := m.Forward(); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -138,7 +139,7 @@ func TestAnExchangeIsSyncedBeforeItsMarkGoes(t *testing.T) {
 }
 
 // exchanged checks that the names of the stage are in their places, and no others.
-func exchanged(t *testing.T, dir string, mark restoreMark) {
+func exchanged(t *testing.T, dir string, mark store.RestoreMark) {
 	t.Helper()
 	got, err := truth(dir)
 	if err != nil {
@@ -152,7 +153,7 @@ func exchanged(t *testing.T, dir string, mark restoreMark) {
 			t.Errorf("%s has %q, %v", name, text, err)
 		}
 	}
-	if text, err := os.ReadFile(filepath.Join(mark.State, trustName)); string(text) != "trust" {
+	if text, err := os.ReadFile(filepath.Join(mark.State, store.TrustName)); string(text) != "trust" {
 		t.Errorf("trust is %q, %v", text, err)
 	}
 }
@@ -163,27 +164,27 @@ func TestAnExchangeThatCannotBeSyncedKeepsItsMark(t *testing.T) {
 	broken := errors.New("input/output error")
 	dir, mark := exchangeable(t)
 	count := 0
-	m := &mover{dataDir: dir, mark: mark, pause: func(string) {}, sync: func(string) error { count++; return nil }}
-	if err := m.forward(); err != nil {
+	m := &store.Exchange{DataDir: dir, Mark: mark, Pause: func(string) {}, Sync: func(string) error { count++; return nil }}
+	if err := m.Forward(); err != nil {
 		t.Fatal(err)
 	}
 	for fail := 1; fail < count; fail++ { // the last one comes after the mark
 		dir, mark := exchangeable(t)
 		n := 0
-		m := &mover{dataDir: dir, mark: mark, pause: func(string) {}, sync: func(string) error {
+		m := &store.Exchange{DataDir: dir, Mark: mark, Pause: func(string) {}, Sync: func(string) error {
 			if n++; n == fail {
 				return broken
 			}
 			return nil
 		}}
-		if err := m.forward(); !errors.Is(err, broken) {
+		if err := m.Forward(); !errors.Is(err, broken) {
 			t.Errorf("sync %d of %d: %v", fail, count, err)
 		}
-		if _, err := os.Lstat(filepath.Join(dir, markName)); err != nil {
+		if _, err := os.Lstat(filepath.Join(dir, store.RestoreMarkName)); err != nil {
 			t.Errorf("sync %d of %d: the mark: %v", fail, count, err)
 		}
-		m.sync = atomicfile.SyncDir
-		if err := m.forward(); err != nil {
+		m.Sync = atomicfile.SyncDir
+		if err := m.Forward(); err != nil {
 			t.Fatal(err)
 		}
 		exchanged(t, dir, mark)

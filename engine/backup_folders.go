@@ -14,12 +14,13 @@ import (
 
 	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/engine/backup"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
 
 // takeFolders stores the chats' own folders.
 func (b *backingUp) takeFolders(ctx context.Context) error {
-	entries, err := os.ReadDir(filepath.Join(b.e.o.DataDir, "chats"))
+	entries, err := os.ReadDir(filepath.Join(b.e.Options.DataDir, "chats"))
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
@@ -36,7 +37,7 @@ func (b *backingUp) takeFolders(ctx context.Context) error {
 			return err
 		}
 		b.report.Folders++
-		state, err := b.e.takeFolder(ctx, id)
+		state, err := b.e.TakeFolder(ctx, id)
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
@@ -53,17 +54,17 @@ func (b *backingUp) takeFolders(ctx context.Context) error {
 // chat in the store that has a state and a folder, unless the backup holds the folder
 // itself. The store decides, not the list of the backup, since a turn may have run, or
 // a chat may have been removed, between the two.
-func (s *staged) layOutAll(ctx context.Context, side *Store) error {
+func (s *staged) layOutAll(ctx context.Context, side *store.Store) error {
 	states := map[string]string{}
-	err := side.view(ctx, func(tx *kv.Tx) error {
-		for c, err := range side.tables.chats.Scan(tx, kv.Range{}) {
+	err := side.View(ctx, func(tx *kv.Tx) error {
+		for c, err := range side.Tables.Chats.Scan(tx, kv.Range{}) {
 			if isCorrupt(err) {
 				continue // without Damaged it would have been refused
 			}
 			if err != nil {
 				return err
 			}
-			if c.Workspace == "" && c.ActiveManifest != "" && !there(side.managedDir(c.ID)) {
+			if c.Workspace == "" && c.ActiveManifest != "" && !store.Exists(side.ManagedDir(c.ID)) {
 				states[c.ID] = c.ActiveManifest
 			}
 		}
@@ -73,7 +74,7 @@ func (s *staged) layOutAll(ctx context.Context, side *Store) error {
 		return err
 	}
 	for chat, state := range states {
-		m, err := side.manifest(ctx, state)
+		m, err := side.Manifest(ctx, state)
 		if err != nil {
 			return err
 		}
@@ -96,8 +97,8 @@ func (s *staged) layOutAll(ctx context.Context, side *Store) error {
 }
 
 // layOut writes the files of a state into a chat's folder.
-func (s *staged) layOut(ctx context.Context, side *Store, chat string, m *cas.Manifest) error {
-	dir := side.managedDir(chat)
+func (s *staged) layOut(ctx context.Context, side *store.Store, chat string, m *cas.Manifest) error {
+	dir := side.ManagedDir(chat)
 	if !filepath.IsLocal(chat) || filepath.Dir(dir) == s.dir {
 		return fmt.Errorf("%w: a folder %s", backup.ErrDamaged, cas.EscapePath(chat))
 	}
@@ -142,7 +143,7 @@ func permLaidOut(f cas.Located, chmod func(os.FileMode) error) error {
 	return chmod(f.Perm.FileMode())
 }
 
-func layOutOne(ctx context.Context, side *Store, root *os.Root, f cas.Located) error {
+func layOutOne(ctx context.Context, side *store.Store, root *os.Root, f cas.Located) error {
 	name := filepath.FromSlash(f.Path)
 	mode := os.FileMode(0o644)
 	switch f.Kind {
@@ -163,5 +164,5 @@ func layOutOne(ctx context.Context, side *Store, root *os.Root, f cas.Located) e
 	if err != nil {
 		return err
 	}
-	return errors.Join(side.states.Read(ctx, out, f.Entry), permLaidOut(f, out.Chmod), out.Close())
+	return errors.Join(side.Snapshots.Read(ctx, out, f.Entry), permLaidOut(f, out.Chmod), out.Close())
 }

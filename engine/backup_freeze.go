@@ -11,6 +11,7 @@ import (
 
 	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/engine/backup"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/toolset/registry"
 )
 
@@ -26,21 +27,21 @@ type item struct {
 // freeze copies what the backup holds of one moment into a separate folder.
 func (b *backingUp) freeze(ctx context.Context) error {
 	e := b.e
-	b.frozen = filepath.Join(e.o.DataDir, frozenPrefix+e.newID())
+	b.frozen = filepath.Join(e.Options.DataDir, store.FrozenPrefix+e.NewID())
 	if err := os.Mkdir(b.frozen, 0o700); err != nil {
 		return err
 	}
 	b.o.Stage("copying the store", 0)
-	if err := e.store.CopyAhead(ctx, filepath.Join(b.frozen, "store")); err != nil {
+	if err := e.KV.CopyAhead(ctx, filepath.Join(b.frozen, "store")); err != nil {
 		return err
 	}
 	if err := b.moment(ctx); err != nil {
 		return err
 	}
-	e.pause("backup:frozen")
+	e.Pause("backup:frozen")
 	for _, id := range b.raw {
 		dir := filepath.Join("chats", id)
-		if err := b.copyTree(ctx, filepath.Join(e.o.DataDir, dir), filepath.Join(b.frozen, dir)); err != nil {
+		if err := b.copyTree(ctx, filepath.Join(e.Options.DataDir, dir), filepath.Join(b.frozen, dir)); err != nil {
 			return err
 		}
 	}
@@ -56,16 +57,16 @@ func (b *backingUp) freeze(ctx context.Context) error {
 // which stay until the backup is done.
 func (b *backingUp) moment(ctx context.Context) error {
 	e := b.e
-	toolsets := e.installed()
+	toolsets := e.Installed()
 	release, err := toolsets.Hold(ctx)
 	if err != nil {
 		return err
 	}
 	defer release()
-	if err := os.MkdirAll(filepath.Join(e.o.DataDir, "journal"), 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Join(e.Options.DataDir, "journal"), 0o700); err != nil {
 		return err
 	}
-	unfold, _, err := e.beginFold(ctx, FoldAll)
+	unfold, _, err := e.BeginFold(ctx, store.FoldAll)
 	if err != nil {
 		return err
 	}
@@ -73,14 +74,14 @@ func (b *backingUp) moment(ctx context.Context) error {
 	if err := b.copyJournals(ctx); err != nil { // first: what they name is in the store
 		return err
 	}
-	if err := e.store.Freeze(ctx, filepath.Join(b.frozen, "store")); err != nil {
+	if err := e.KV.Freeze(ctx, filepath.Join(b.frozen, "store")); err != nil {
 		return err
 	}
 	if b.pinned, err = toolsets.Revisions(ctx); err != nil {
 		return err
 	}
 	for id, revision := range b.pinned {
-		_, unpin, err := registry.Use(e.o.DataDir, id, revision)
+		_, unpin, err := registry.Use(e.Options.DataDir, id, revision)
 		if errors.Is(err, registry.ErrGone) {
 			continue // the toolset has lost its files, and its listing reports that
 		}
@@ -95,7 +96,7 @@ func (b *backingUp) moment(ctx context.Context) error {
 // copyJournals copies the journals that wait or live, and those that were set
 // aside. Of one that grows it copies whole lines.
 func (b *backingUp) copyJournals(ctx context.Context) error {
-	dir := filepath.Join(b.e.o.DataDir, "journal")
+	dir := filepath.Join(b.e.Options.DataDir, "journal")
 	to := filepath.Join(b.frozen, "journal")
 	if err := os.Mkdir(to, 0o700); err != nil {
 		return err
@@ -115,10 +116,10 @@ func (b *backingUp) copyJournals(ctx context.Context) error {
 // copySmall copies the files of the data directory itself, and what the user
 // trusts.
 func (b *backingUp) copySmall(ctx context.Context) error {
-	entries, err := os.ReadDir(b.e.o.DataDir)
+	entries, err := os.ReadDir(b.e.Options.DataDir)
 	for _, entry := range entries {
 		if name := entry.Name(); entry.Type().IsRegular() && !transient(name) {
-			err = errors.Join(err, copyOut(ctx, os.Open, filepath.Join(b.e.o.DataDir, name), filepath.Join(b.frozen, name)))
+			err = errors.Join(err, copyOut(ctx, os.Open, filepath.Join(b.e.Options.DataDir, name), filepath.Join(b.frozen, name)))
 		}
 	}
 	if err != nil || b.o.State == "" {
@@ -127,7 +128,7 @@ func (b *backingUp) copySmall(ctx context.Context) error {
 	if err := os.Mkdir(filepath.Join(b.frozen, "state"), 0o700); err != nil {
 		return err
 	}
-	return copyOut(ctx, os.Open, filepath.Join(b.o.State, trustName), filepath.Join(b.frozen, "state", trustName))
+	return copyOut(ctx, os.Open, filepath.Join(b.o.State, store.TrustName), filepath.Join(b.frozen, "state", store.TrustName))
 }
 
 // copyTree copies a chat's folder. A file that vanishes meanwhile is left out, and one
@@ -157,7 +158,7 @@ func (b *backingUp) copyTree(ctx context.Context, from, to string) error {
 		case errors.Is(err, fs.ErrNotExist):
 			return nil
 		case errors.Is(err, fs.ErrPermission):
-			b.e.o.Notice("left out of the backup, since it can't be read: " + cas.EscapePath(filepath.ToSlash(at)))
+			b.e.Options.Notice("left out of the backup, since it can't be read: " + cas.EscapePath(filepath.ToSlash(at)))
 			return nil
 		}
 		return err
@@ -233,12 +234,12 @@ const copyPiece = 16 << 20
 // names contents. Damage goes into the report, for it is the store's own.
 func (b *backingUp) checkFrozen(ctx context.Context) (err error) {
 	b.o.Stage("checking the copy", 0)
-	side := NewStore(StoreOptions{DataDir: b.frozen, Now: b.e.o.Now, Notice: b.e.o.Notice})
+	side := store.New(store.Options{DataDir: b.frozen, Now: b.e.Options.Now, Notice: b.e.Options.Notice})
 	defer func() { err = errors.Join(err, side.Close()) }()
 	if b.report.Chats, err = countChats(ctx, side); err != nil {
 		return err
 	}
-	contents := cas.Open(cas.Options{Dir: b.e.o.DataDir, KV: side.store, Now: b.e.o.Now})
+	contents := cas.Open(cas.Options{Dir: b.e.Options.DataDir, KV: side.KV, Now: b.e.Options.Now})
 	report, err := contents.Check(ctx)
 	if isCorrupt(err) {
 		b.report.Problems = []cas.Problem{{What: "store", Reason: err.Error()}}

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // backupsEnv is how many backups TestBackupsUnderFullLoad makes.
@@ -55,7 +57,7 @@ func TestBackupsUnderFullLoad(t *testing.T) {
 // messageCounts returns the messages of each chat that had ended.
 func messageCounts(t *testing.T, b *bench) map[string]int {
 	t.Helper()
-	page, err := b.Chats(t.Context(), ListChats{})
+	page, err := b.Chats(t.Context(), store.ListChats{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +96,7 @@ func restoresWhole(t *testing.T, raw []byte, before map[string]int) bool {
 		}
 	}
 	for number := int64(1); number <= 4; number++ {
-		if _, err := c.Chat(t.Context(), ChatRef{Number: number}); err != nil {
+		if _, err := c.Chat(t.Context(), store.ChatRef{Number: number}); err != nil {
 			t.Errorf("chat %d: %v", number, err)
 		}
 		// An undo works, regardless of what was cut off, or reports why it can't.
@@ -200,16 +202,16 @@ func childBeside(ctx context.Context, dir string) error {
 		var err error
 		switch i % 4 {
 		case 0, 1:
-			var id TurnID
+			var id store.TurnID
 			if id, err = e.Start(ctx, ask("go")); err == nil {
 				for _, ferr := range e.Follow(ctx, id, 0) {
 					err = ferr
 				}
 			}
 		case 2:
-			_, err = e.Chats(ctx, ListChats{})
+			_, err = e.Chats(ctx, store.ListChats{})
 		case 3:
-			err = e.store.Compact(ctx)
+			err = e.KV.Compact(ctx)
 		}
 		if cerr := e.Close(); err == nil {
 			err = cerr

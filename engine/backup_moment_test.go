@@ -17,6 +17,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
 
@@ -76,10 +77,10 @@ func TestABackupBesideShortCommands(t *testing.T) {
 				b := changer(t, t.TempDir())
 				lived(t, b)
 				want := kept(t, b)
-				if err := b.store.LetGo(); err != nil {
+				if err := b.KV.LetGo(); err != nil {
 					t.Fatal(err)
 				}
-				raw := b.backup(BackupOptions{Verify: verify, Stage: once(stage, func() { commands(t, b.storeDir(), 15) })})
+				raw := b.backup(BackupOptions{Verify: verify, Stage: once(stage, func() { commands(t, b.StoreDir(), 15) })})
 				if diff := cmp.Diff(want, kept(t, restored(t, raw))); diff != "" {
 					t.Error(diff)
 				}
@@ -92,10 +93,12 @@ func TestABackupBesideShortCommands(t *testing.T) {
 // moment: a chat's folder has the files that its messages describe.
 func TestABackupIsOfOneMoment(t *testing.T) {
 	t.Parallel()
-	change := func(b *bench) { b.did(ChatRef{Number: 1}, `{"put":{"a.txt":"3","late.txt":"l"},"rm":["d/b.txt"]}`) }
-	begin := func(b *bench) { b.did(ChatRef{}, `{"put":{"fresh.txt":"f"}}`) }
+	change := func(b *bench) {
+		b.did(store.ChatRef{Number: 1}, `{"put":{"a.txt":"3","late.txt":"l"},"rm":["d/b.txt"]}`)
+	}
+	begin := func(b *bench) { b.did(store.ChatRef{}, `{"put":{"fresh.txt":"f"}}`) }
 	undo := func(b *bench) {
-		if _, err := b.Undo(b.t.Context(), RestoreRequest{Chat: ChatRef{Number: 1}}); err != nil {
+		if _, err := b.Undo(b.t.Context(), RestoreRequest{Chat: store.ChatRef{Number: 1}}); err != nil {
 			b.t.Error(err)
 		}
 	}
@@ -105,7 +108,7 @@ func TestABackupIsOfOneMoment(t *testing.T) {
 		}
 	}
 	fold := func(b *bench) {
-		if _, err := b.Fold(b.t.Context(), FoldAll); err != nil {
+		if _, err := b.Fold(b.t.Context(), store.FoldAll); err != nil {
 			b.t.Error(err)
 		}
 	}
@@ -117,9 +120,9 @@ func TestABackupIsOfOneMoment(t *testing.T) {
 			t.Run(fmt.Sprint(name, " ", late), func(t *testing.T) {
 				t.Parallel()
 				b := changer(t, t.TempDir())
-				b.did(ChatRef{}, `{"put":{"a.txt":"1","d/b.txt":"b"}}`)
-				b.did(ChatRef{Number: 1}, `{"put":{"a.txt":"2"}}`)
-				b.did(ChatRef{}, `{"put":{"other.txt":"o"}}`)
+				b.did(store.ChatRef{}, `{"put":{"a.txt":"1","d/b.txt":"b"}}`)
+				b.did(store.ChatRef{Number: 1}, `{"put":{"a.txt":"2"}}`)
+				b.did(store.ChatRef{}, `{"put":{"other.txt":"o"}}`)
 				want := kept(t, b)
 				stage := "copying the store" // before the moment
 				if late {
@@ -149,19 +152,19 @@ func (b *bench) purgeNow(number int64) error {
 	if err := b.DeleteChats(b.t.Context(), b.chat(number).Chat); err != nil {
 		return err
 	}
-	_, err := b.PurgeChats(b.t.Context(), Purge{})
+	_, err := b.PurgeChats(b.t.Context(), store.Purge{})
 	return err
 }
 
 // agrees checks that the own folder of each chat has the files of its active state.
 func agrees(t *testing.T, b *bench) {
 	t.Helper()
-	page, err := b.Chats(t.Context(), ListChats{})
+	page, err := b.Chats(t.Context(), store.ListChats{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range page.Chats {
-		m, err := b.manifest(t.Context(), c.ActiveManifest)
+		m, err := b.Manifest(t.Context(), c.ActiveManifest)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -224,7 +227,7 @@ func TestABackupBesideChangesOfToolsets(t *testing.T) {
 			}
 			var raw bytes.Buffer
 			_, err = Backup(t.Context(), e.Store, &raw, BackupOptions{Verify: true, Stage: once(stage, func() {
-				other := New(Options{StoreOptions: StoreOptions{DataDir: e.o.DataDir}})
+				other := New(Options{Options: store.Options{DataDir: e.o.DataDir}})
 				_, err := other.RemoveToolset(t.Context(), want[0].Toolset.ID)
 				if err := errors.Join(err, other.Close()); err != nil {
 					t.Error(err)
@@ -251,7 +254,7 @@ func TestABackupBesideChangesOfToolsets(t *testing.T) {
 			if len(got) != 1 {
 				t.Fatalf("installed are %+v", got)
 			}
-			if damage, err := c.installed().Verify(t.Context(), got[0].Toolset.ID); len(damage) > 0 || err != nil {
+			if damage, err := c.Installed().Verify(t.Context(), got[0].Toolset.ID); len(damage) > 0 || err != nil {
 				t.Errorf("%v, %v", damage, err)
 			}
 		})
@@ -297,11 +300,11 @@ func TestABackupOfACopyThatChangesFails(t *testing.T) {
 		pattern string
 		do      func(path string) error
 	}{
-		"a table that is emptied":   {frozenPrefix + "*/store/*.sst", func(p string) error { return os.Truncate(p, 0) }},
-		"a table that is removed":   {frozenPrefix + "*/store/*.sst", os.Remove},
-		"a log that grows":          {frozenPrefix + "*/store/*.vlog", func(p string) error { return os.Truncate(p, 1<<20) }},
-		"a manifest that is cut":    {frozenPrefix + "*/store/MANIFEST", func(p string) error { return os.Truncate(p, 10) }},
-		"a counter that is removed": {frozenPrefix + "*/counter.json", os.Remove},
+		"a table that is emptied":   {store.FrozenPrefix + "*/store/*.sst", func(p string) error { return os.Truncate(p, 0) }},
+		"a table that is removed":   {store.FrozenPrefix + "*/store/*.sst", os.Remove},
+		"a log that grows":          {store.FrozenPrefix + "*/store/*.vlog", func(p string) error { return os.Truncate(p, 1<<20) }},
+		"a manifest that is cut":    {store.FrozenPrefix + "*/store/MANIFEST", func(p string) error { return os.Truncate(p, 10) }},
+		"a counter that is removed": {store.FrozenPrefix + "*/counter.json", os.Remove},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -316,7 +319,7 @@ func TestABackupOfACopyThatChangesFails(t *testing.T) {
 			if fault.CodeOf(err) != fault.Store {
 				t.Errorf("the backup: %v", err)
 			}
-			if left := glob(t, b.o.DataDir, frozenPrefix+"*"); len(left) > 0 {
+			if left := glob(t, b.o.DataDir, store.FrozenPrefix+"*"); len(left) > 0 {
 				t.Errorf("left: %v", left)
 			}
 		})
@@ -326,7 +329,7 @@ func TestABackupOfACopyThatChangesFails(t *testing.T) {
 // --verify finds every part of the restored copy that differs from what was backed up.
 func TestVerifyingABackupFindsEveryDifference(t *testing.T) {
 	t.Parallel()
-	const check = frozenPrefix + "*/" + stagePrefix + "check/"
+	const check = store.FrozenPrefix + "*/" + store.StagePrefix + "check/"
 	flip := func(path string) error { return flipByte(path, int(fileSize(t, path))/2) }
 	for _, one := range []struct {
 		name, pattern string
@@ -367,7 +370,7 @@ func TestVerifyingABackupFindsEveryDifference(t *testing.T) {
 			if fault.CodeOf(err) != fault.Store || !strings.Contains(err.Error(), "there is no backup") {
 				t.Errorf("the backup: %v", err)
 			}
-			if left := glob(t, b.o.DataDir, frozenPrefix+"*"); len(left) > 0 {
+			if left := glob(t, b.o.DataDir, store.FrozenPrefix+"*"); len(left) > 0 {
 				t.Errorf("left: %v", left)
 			}
 			if err := b.Cancel(t.Context(), id); err != nil {
@@ -398,7 +401,7 @@ func TestABackupThatIsCancelledLeavesNothing(t *testing.T) {
 			t.Errorf("without a reader: %v", err)
 		}
 	}
-	left := slices.Concat(glob(t, b.o.DataDir, frozenPrefix+"*"), glob(t, b.o.DataDir, stagePrefix+"*"))
+	left := slices.Concat(glob(t, b.o.DataDir, store.FrozenPrefix+"*"), glob(t, b.o.DataDir, store.StagePrefix+"*"))
 	if len(left) > 0 {
 		t.Errorf("left: %v", left)
 	}
@@ -416,7 +419,7 @@ func TestABackupReportsDamage(t *testing.T) {
 		"a content that is cut":     func(b *bench) error { return os.Truncate(b.large(), 100) },
 		"a content that is another": func(b *bench) error { return flipByte(b.large(), 1000) },
 		"a record in a value log": func(b *bench) error {
-			logs := glob(b.t, b.storeDir(), "*.vlog")
+			logs := glob(b.t, b.StoreDir(), "*.vlog")
 			slices.SortFunc(logs, func(x, y string) int { return int(fileSize(b.t, y) - fileSize(b.t, x)) })
 			return flipByte(logs[0], 500)
 		},
@@ -427,7 +430,7 @@ func TestABackupReportsDamage(t *testing.T) {
 				b := changer(t, t.TempDir())
 				b.put1(strings.Repeat("0123456789abcdef", 80_000), strings.Repeat("m", 5000))
 				for range 3 { // the value log that is spoilt isn't the last
-					commands(t, b.storeDir(), 1)
+					commands(t, b.StoreDir(), 1)
 				}
 				if err := spoil(b); err != nil {
 					t.Fatal(err)
@@ -453,12 +456,12 @@ func TestABackupReportsDamage(t *testing.T) {
 // question, whose record is in a value log.
 func (b *bench) put1(large, question string) {
 	b.t.Helper()
-	b.did(ChatRef{}, `{"put":{"a.txt":"1"}}`)
+	b.did(store.ChatRef{}, `{"put":{"a.txt":"1"}}`)
 	b.put(1, "big.bin", large)
-	b.did(ChatRef{Number: 1}, `{"put":{"a.txt":"`+question+`"}}`)
-	b.did(ChatRef{Number: 1}, `{"rm":["big.bin"]}`)
+	b.did(store.ChatRef{Number: 1}, `{"put":{"a.txt":"`+question+`"}}`)
+	b.did(store.ChatRef{Number: 1}, `{"rm":["big.bin"]}`)
 	b.chat(1)
-	if err := b.store.LetGo(); err != nil {
+	if err := b.KV.LetGo(); err != nil {
 		b.t.Fatal(err)
 	}
 }

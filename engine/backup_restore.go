@@ -9,13 +9,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
-	"time"
 
 	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/engine/backup"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/atomicfile"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
@@ -25,15 +24,15 @@ import (
 // store open, the two are exchanged. A crash before the exchange leaves everything as it
 // was; one during the exchange is completed by the next use of the data directory. The
 // existing data is removed after the exchange.
-func Restore(ctx context.Context, s *Store, r io.Reader, o BackupOptions) (*BackupReport, error) {
+func Restore(ctx context.Context, s *store.Store, r io.Reader, o BackupOptions) (*BackupReport, error) {
 	o.complete()
-	if err := FinishRestore(ctx, s.o.DataDir, s.o.Notice); err != nil {
+	if err := store.FinishRestore(ctx, s.Options.DataDir, s.Options.Notice); err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(s.o.DataDir, 0o700); err != nil {
-		return nil, storeFault("make the data directory", err)
+	if err := os.MkdirAll(s.Options.DataDir, 0o700); err != nil {
+		return nil, store.StoreFault("make the data directory", err)
 	}
-	release, err := s.lock(ctx, "restore", func(owner string) { o.OnWait("another backup is being put back, " + owner) })
+	release, err := s.Lock(ctx, "restore", func(owner string) { o.OnWait("another backup is being put back, " + owner) })
 	if err != nil {
 		return nil, err
 	}
@@ -41,20 +40,20 @@ func Restore(ctx context.Context, s *Store, r io.Reader, o BackupOptions) (*Back
 	if err := mayReplace(s, o); err != nil {
 		return nil, err
 	}
-	if err := removeReplaced(s.o.DataDir); err != nil {
-		return nil, storeFault("remove what a restore has left", err)
+	if err := store.RemoveReplaced(s.Options.DataDir); err != nil {
+		return nil, store.StoreFault("remove what a restore has left", err)
 	}
-	stage := &staged{e: s, o: o, name: stagePrefix + s.newID()}
-	stage.dir = filepath.Join(s.o.DataDir, stage.name)
+	stage := &staged{e: s, o: o, name: store.StagePrefix + s.NewID()}
+	stage.dir = filepath.Join(s.Options.DataDir, stage.name)
 	err = stage.fill(ctx, r)
 	if err == nil && !o.Check {
 		err = stage.exchange(ctx)
 	}
-	if _, merr := os.Lstat(filepath.Join(s.o.DataDir, markName)); merr == nil {
+	if _, merr := os.Lstat(filepath.Join(s.Options.DataDir, store.RestoreMarkName)); merr == nil {
 		return nil, err // it has begun, and goes on with the next command
 	}
-	if rerr := removeReplaced(s.o.DataDir); rerr != nil {
-		s.o.Notice("what was replaced can be removed by hand: " + rerr.Error())
+	if rerr := store.RemoveReplaced(s.Options.DataDir); rerr != nil {
+		s.Options.Notice("what was replaced can be removed by hand: " + rerr.Error())
 	}
 	if err != nil {
 		return nil, stage.explain(ctx, err)
@@ -63,22 +62,22 @@ func Restore(ctx context.Context, s *Store, r io.Reader, o BackupOptions) (*Back
 }
 
 // mayReplace refuses to put a backup over something.
-func mayReplace(s *Store, o BackupOptions) error {
-	names, err := truth(s.o.DataDir)
+func mayReplace(s *store.Store, o BackupOptions) error {
+	names, err := truth(s.Options.DataDir)
 	if err != nil {
-		return storeFault("look what is there", err)
+		return store.StoreFault("look what is there", err)
 	}
 	if len(names) == 0 || o.Replace || o.Check {
 		return nil
 	}
-	return fault.New(fault.Usage, s.o.DataDir+" is not empty: there are chats, or what belongs to them; nothing was changed",
+	return fault.New(fault.Usage, s.Options.DataDir+" is not empty: there are chats, or what belongs to them; nothing was changed",
 		"fettle store backup FILE   keeps what is there",
 		"fettle store restore --replace FILE   puts the backup in its place")
 }
 
 // staged is a backup that is being unpacked.
 type staged struct {
-	e         *Store
+	e         *store.Store
 	o         BackupOptions
 	name, dir string
 	root      *os.Root
@@ -93,11 +92,11 @@ func (s *staged) fill(ctx context.Context, r io.Reader) error {
 	if err := s.unpack(ctx, r); err != nil {
 		return err
 	}
-	s.e.pause("restore:read")
+	s.e.Pause("restore:read")
 	if err := s.verify(ctx); err != nil {
 		return err
 	}
-	s.e.pause("restore:verified")
+	s.e.Pause("restore:verified")
 	return nil
 }
 
@@ -191,12 +190,12 @@ func (s *staged) write(name string, b backup.Entry, content io.Reader) error {
 // verify opens what was unpacked as a separate data directory, reads all of it, folds
 // the journals, and lays out the chats' folders.
 func (s *staged) verify(ctx context.Context) (err error) {
-	side := NewStore(StoreOptions{DataDir: s.dir, Now: s.e.o.Now, Notice: s.e.o.Notice, States: s.e.o.States})
+	side := store.New(store.Options{DataDir: s.dir, Now: s.e.Options.Now, Notice: s.e.Options.Notice, States: s.e.Options.States})
 	defer func() { err = errors.Join(err, side.Close()) }()
-	if !side.hasStore() {
+	if !side.HasStore() {
 		return fmt.Errorf("%w: it has no store", backup.ErrDamaged)
 	}
-	release, err := side.shareData(ctx, nil)
+	release, err := side.ShareData(ctx, nil)
 	if err != nil {
 		return err
 	}
@@ -225,25 +224,25 @@ func (s *staged) verify(ctx context.Context) (err error) {
 	if err := s.layOutAll(ctx, side); err != nil {
 		return err
 	}
-	return side.states.NewEpoch()
+	return side.Snapshots.NewEpoch()
 }
 
 // settle makes the changes to the unpacked data directory that its next command would
 // have to make: the journals are in the store, restores that were under way are not
 // continued here, and the files that repeat records agree with them.
-func (s *staged) settle(ctx context.Context, side *Store) error {
-	if _, err := side.Fold(ctx, FoldAll); err != nil {
+func (s *staged) settle(ctx context.Context, side *store.Store) error {
+	if _, err := side.Fold(ctx, store.FoldAll); err != nil {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		s.e.o.Notice("the next command folds what is left of the journals: " + err.Error())
+		s.e.Options.Notice("the next command folds what is left of the journals: " + err.Error())
 	}
-	if err := side.states.ForgetRestores(ctx); err != nil {
+	if err := side.Snapshots.ForgetRestores(ctx); err != nil {
 		return err
 	}
-	err := errors.Join(side.mirror(ctx), side.installed().Refresh(ctx))
+	err := errors.Join(side.Mirror(ctx), side.Installed().Refresh(ctx))
 	if err != nil && s.o.Damaged && ctx.Err() == nil {
-		s.e.o.Notice("approvals or toolsets are damaged: " + err.Error())
+		s.e.Options.Notice("approvals or toolsets are damaged: " + err.Error())
 		return nil
 	}
 	return err
@@ -268,7 +267,7 @@ func (s *staged) explain(ctx context.Context, err error) error {
 	case errors.As(err, &was):
 		out := fault.Wrap(fault.Store, "nothing was changed", err,
 			"fettle store restore --damaged FILE   puts back what is whole")
-		for _, p := range was.problems[:min(len(was.problems), shownLeft)] {
+		for _, p := range was.problems[:min(len(was.problems), store.ShownLeft)] {
 			out.Detail = append(out.Detail, p.What+": "+p.Reason)
 		}
 		return out
@@ -277,32 +276,17 @@ func (s *staged) explain(ctx context.Context, err error) error {
 	case errors.Is(err, backup.ErrDamaged):
 		return fault.Wrap(fault.Store, "nothing was changed", err, "another backup may be whole: fettle store restore --dry-run FILE")
 	case errors.As(err, &full):
-		return fault.Wrap(fault.Failed, "nothing was changed", err, roomHint)
+		return fault.Wrap(fault.Failed, "nothing was changed", err, store.RoomHint)
 	}
-	return storeFault("nothing was changed: unpack the backup", err)
+	return store.StoreFault("nothing was changed: unpack the backup", err)
 }
-
-// restoreMark is the journal of an exchange. While it is there, names are moved
-// forward: what is in the stage goes to its place, and what was there to the old
-// ones.
-type restoreMark struct {
-	Version int       `json:"version"`
-	Stage   string    `json:"stage"`
-	Old     string    `json:"old"`
-	Was     []string  `json:"was"` // names that are there, and those of the stage
-	New     []string  `json:"new"`
-	State   string    `json:"state,omitempty"`
-	Begun   time.Time `json:"begun"`
-}
-
-const restoreMarkVersion = 1
 
 // exchange waits until nobody uses the data directory, and lets the stage take
 // the place of what is there.
 func (s *staged) exchange(ctx context.Context) error {
 	e := s.e
 	s.o.Stage("waiting for who uses the data directory", 0)
-	alone, err := e.dataAlone(ctx, s.o.OnWait)
+	alone, err := e.DataAlone(ctx, s.o.OnWait)
 	if err != nil {
 		return err
 	}
@@ -310,7 +294,7 @@ func (s *staged) exchange(ctx context.Context) error {
 	if err := mayReplace(e, s.o); err != nil {
 		return err // a file was added to the empty directory since that was checked
 	}
-	old, err := truth(e.o.DataDir)
+	old, err := truth(e.Options.DataDir)
 	if err != nil {
 		return err
 	}
@@ -318,37 +302,27 @@ func (s *staged) exchange(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	mark := restoreMark{
-		Version: restoreMarkVersion, Stage: s.name, Old: oldPrefix + e.newID(), State: s.o.State, Begun: e.o.Now().UTC(),
+	mark := store.RestoreMark{
+		Version: store.RestoreMarkVersion, Stage: s.name, Old: store.OldPrefix + e.NewID(), State: s.o.State, Begun: e.Options.Now().UTC(),
 		Was: old, New: names,
 	}
 	if err := syncFolders(s.dir); err != nil {
 		return err
 	}
 	s.o.Stage("changing places", 0)
-	return e.store.Closed(ctx, func(string) error {
+	return e.KV.Closed(ctx, func(string) error {
 		text, err := json.Marshal(mark)
 		if err != nil {
 			return err
 		}
-		if err := replaceFile(filepath.Join(e.o.DataDir, markName), text); err != nil {
+		if err := store.ReplaceFile(filepath.Join(e.Options.DataDir, store.RestoreMarkName), text); err != nil {
 			return err
 		}
-		if err := atomicfile.SyncDir(e.o.DataDir); err != nil {
+		if err := atomicfile.SyncDir(e.Options.DataDir); err != nil {
 			return err
 		}
-		e.pause("restore:marked")
-		m := &mover{dataDir: e.o.DataDir, mark: mark, pause: e.pause, sync: atomicfile.SyncDir}
-		return m.forward()
+		e.Pause("restore:marked")
+		m := &store.Exchange{DataDir: e.Options.DataDir, Mark: mark, Pause: e.Pause, Sync: atomicfile.SyncDir}
+		return m.Forward()
 	})
-}
-
-func union(a, b []string) []string {
-	out := append([]string(nil), a...)
-	for _, name := range b {
-		if !slices.Contains(out, name) {
-			out = append(out, name)
-		}
-	}
-	return out
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
 
@@ -27,9 +28,9 @@ import (
 func lived(t testing.TB, b *bench) (project string) {
 	t.Helper()
 	big := strings.Repeat("0123456789abcdef", 80_000) // more than is a record
-	b.did(ChatRef{}, `{"put":{"a.txt":"1","d/b.txt":"b"}}`)
+	b.did(store.ChatRef{}, `{"put":{"a.txt":"1","d/b.txt":"b"}}`)
 	b.put(1, "d/big.bin", big)
-	b.did(ChatRef{Number: 1}, `{"put":{"a.txt":"2"}}`)
+	b.did(store.ChatRef{Number: 1}, `{"put":{"a.txt":"2"}}`)
 	project = filepath.Join(b.dir, "project")
 	if err := os.MkdirAll(project, 0o755); err != nil {
 		t.Fatal(err)
@@ -38,10 +39,10 @@ func lived(t testing.TB, b *bench) (project string) {
 	req.Workspace, req.Policy.AllowAll = project, true
 	b.run(req)
 	b.put(1, "mine.txt", "by hand, and in no state")
-	if err := b.grant(context.Background(), event.AllowAlways, "", "read_file"); err != nil {
+	if err := b.Grant(context.Background(), event.AllowAlways, "", "read_file"); err != nil {
 		t.Fatal(err)
 	}
-	b.did(ChatRef{}, `{"put":{"late.txt":"its journal waits"}}`)
+	b.did(store.ChatRef{}, `{"put":{"late.txt":"its journal waits"}}`)
 	if err := os.Symlink("a.txt", filepath.Join(b.WorkspacePath(b.chat(1).Chat), "link")); err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +68,7 @@ func (b *bench) putBack(raw []byte, o BackupOptions) error {
 func kept(t testing.TB, b *bench) map[string]string {
 	t.Helper()
 	out := map[string]string{}
-	page, err := b.Chats(context.Background(), ListChats{})
+	page, err := b.Chats(context.Background(), store.ListChats{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,11 +89,11 @@ func TestABackupIsPutBack(t *testing.T) {
 	t.Parallel()
 	b := changer(t, t.TempDir())
 	state := filepath.Join(b.dir, "state")
-	put(t, filepath.Join(state, trustName), []byte(`{"trusted":1}`))
+	put(t, filepath.Join(state, store.TrustName), []byte(`{"trusted":1}`))
 	lived(t, b)
 	raw := b.backup(BackupOptions{State: state})
 	want := kept(t, b)
-	if left := glob(t, b.o.DataDir, frozenPrefix+"*"); len(left) > 0 {
+	if left := glob(t, b.o.DataDir, store.FrozenPrefix+"*"); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}
 
@@ -105,23 +106,23 @@ func TestABackupIsPutBack(t *testing.T) {
 		t.Error(diff)
 	}
 	wholeStore(t, c)
-	if text, err := os.ReadFile(filepath.Join(other, trustName)); string(text) != `{"trusted":1}` {
+	if text, err := os.ReadFile(filepath.Join(other, store.TrustName)); string(text) != `{"trusted":1}` {
 		t.Errorf("trust is %q, %v", text, err)
 	}
-	if p := c.granted(""); !slices.Contains(p.Allow, "read_file") {
+	if p := c.Granted(""); !slices.Contains(p.Allow, "read_file") {
 		t.Errorf("allowed are %v", p.Allow)
 	}
 	if link, err := os.Readlink(filepath.Join(c.WorkspacePath(c.chat(1).Chat), "link")); link != "a.txt" {
 		t.Errorf("the link is %q, %v", link, err)
 	}
-	if _, err := c.Undo(t.Context(), RestoreRequest{Chat: ChatRef{Number: 1}}); err != nil {
+	if _, err := c.Undo(t.Context(), RestoreRequest{Chat: store.ChatRef{Number: 1}}); err != nil {
 		t.Fatal(err)
 	}
 	now := tree(t, c.WorkspacePath(c.chat(1).Chat))
 	if now["a.txt"] != "1" || now["mine.txt"] == "" {
 		t.Errorf("after undo: %v", slices.Sorted(maps.Keys(now)))
 	}
-	c.did(ChatRef{}, `{"put":{"new.txt":"n"}}`)
+	c.did(store.ChatRef{}, `{"put":{"new.txt":"n"}}`)
 	if got := c.chat(4).Chat.Number; got != 4 {
 		t.Errorf("the next chat is %d", got)
 	}
@@ -134,7 +135,7 @@ func TestABackupForgetsWhatWasUnderWay(t *testing.T) {
 	b := changer(t, t.TempDir())
 	project := lived(t, b)
 	restores := kv.NewTable("workspace_restores", func(j *underWay) kv.Key { return kv.Str(j.Workspace) })
-	err := b.store.Update(t.Context(), func(tx *kv.Tx) error {
+	err := b.KV.Update(t.Context(), func(tx *kv.Tx) error {
 		return restores.Put(tx, &underWay{Workspace: "w", Path: project, Record: "01ARZ3NDEKTSV4RRFFQ69G5FAV"})
 	})
 	if err != nil {
@@ -145,7 +146,7 @@ func TestABackupForgetsWhatWasUnderWay(t *testing.T) {
 		if err := e.putBack(raw, BackupOptions{Replace: true}); err != nil {
 			t.Fatal(err)
 		}
-		err := e.store.View(t.Context(), func(tx *kv.Tx) error {
+		err := e.KV.View(t.Context(), func(tx *kv.Tx) error {
 			if n, err := restores.Count(tx, kv.Range{}); n != 0 || err != nil {
 				t.Errorf("%d are under way, %v", n, err)
 			}
@@ -209,14 +210,14 @@ func TestABackupReplacesNothingUnasked(t *testing.T) {
 	lived(t, from)
 	raw := from.backup(BackupOptions{})
 	b := changer(t, t.TempDir())
-	b.did(ChatRef{}, `{"put":{"own.txt":"own"}}`)
+	b.did(store.ChatRef{}, `{"put":{"own.txt":"own"}}`)
 	want := kept(t, b)
 	same := func(what string) {
 		t.Helper()
 		if diff := cmp.Diff(want, kept(t, b)); diff != "" {
 			t.Errorf("%s:\n%s", what, diff)
 		}
-		if left := slices.Concat(glob(t, b.o.DataDir, stagePrefix+"*"), glob(t, b.o.DataDir, oldPrefix+"*")); len(left) > 0 {
+		if left := slices.Concat(glob(t, b.o.DataDir, store.StagePrefix+"*"), glob(t, b.o.DataDir, store.OldPrefix+"*")); len(left) > 0 {
 			t.Errorf("%s: left behind: %v", what, left)
 		}
 	}
@@ -283,7 +284,7 @@ func TestABackupOfADamagedStore(t *testing.T) {
 func TestPuttingBackWaitsForATurn(t *testing.T) {
 	t.Parallel()
 	from := changer(t, t.TempDir())
-	from.did(ChatRef{}, `{"put":{"a.txt":"1"}}`)
+	from.did(store.ChatRef{}, `{"put":{"a.txt":"1"}}`)
 	raw := from.backup(BackupOptions{})
 	b := newBench(t, `{responses: [{calls: [{name: slow, args: {}}]}]}`, slow(nil))
 	id := b.start(ask("go"))
@@ -317,7 +318,7 @@ func TestKilledWhileABackupIsPutBack(t *testing.T) {
 	fresh := kept(t, from)
 	template := t.TempDir()
 	b := changer(t, template)
-	b.did(ChatRef{}, `{"put":{"own.txt":"own"}}`)
+	b.did(store.ChatRef{}, `{"put":{"own.txt":"own"}}`)
 	old := kept(t, b)
 	if err := b.Close(); err != nil {
 		t.Fatal(err)
@@ -342,7 +343,7 @@ func TestKilledWhileABackupIsPutBack(t *testing.T) {
 			if err := p.cmd.Wait(); err == nil || p.err.Len() > 0 {
 				t.Fatalf("it was not killed: %v: %s", err, &p.err)
 			}
-			if err := FinishRestore(t.Context(), filepath.Join(dir, "data"), b.notice); err != nil {
+			if err := store.FinishRestore(t.Context(), filepath.Join(dir, "data"), b.notice); err != nil {
 				t.Fatal(err)
 			}
 			c := changer(t, dir)
@@ -360,7 +361,7 @@ func TestKilledWhileABackupIsPutBack(t *testing.T) {
 			if diff := cmp.Diff(fresh, kept(t, c)); diff != "" {
 				t.Error(diff)
 			}
-			if left := slices.Concat(glob(t, c.o.DataDir, stagePrefix+"*"), glob(t, c.o.DataDir, oldPrefix+"*"), glob(t, c.o.DataDir, markName)); len(left) > 0 {
+			if left := slices.Concat(glob(t, c.o.DataDir, store.StagePrefix+"*"), glob(t, c.o.DataDir, store.OldPrefix+"*"), glob(t, c.o.DataDir, store.RestoreMarkName)); len(left) > 0 {
 				t.Errorf("left behind: %v", left)
 			}
 		})
@@ -371,17 +372,17 @@ func TestKilledWhileABackupIsPutBack(t *testing.T) {
 func TestATurnFinishesWhatACrashCutOff(t *testing.T) {
 	t.Parallel()
 	from := changer(t, t.TempDir())
-	from.did(ChatRef{}, `{"put":{"a.txt":"1"}}`)
+	from.did(store.ChatRef{}, `{"put":{"a.txt":"1"}}`)
 	dir := t.TempDir()
 	put(t, filepath.Join(dir, "backup"), from.backup(BackupOptions{}))
 	b := changer(t, dir)
-	b.did(ChatRef{}, `{"put":{"own.txt":"own"}}`)
+	b.did(store.ChatRef{}, `{"put":{"own.txt":"own"}}`)
 	b.chat(1)
 	p := spawn(t, "putback", dir, "restore:placed", "1")
 	if err := p.cmd.Wait(); err == nil || p.err.Len() > 0 {
 		t.Fatalf("it was not killed: %v: %s", err, &p.err)
 	}
-	b.did(ChatRef{}, `{"put":{"b.txt":"2"}}`)
+	b.did(store.ChatRef{}, `{"put":{"b.txt":"2"}}`)
 	b.sees(1, map[string]string{"a.txt": "1"})
 	b.sees(2, map[string]string{"b.txt": "2"})
 }
@@ -404,11 +405,11 @@ func TestBackupsBesideOtherProcesses(t *testing.T) {
 	dir := t.TempDir()
 	b := changer(t, dir)
 	put(t, filepath.Join(dir, "m.yaml"), []byte(`{responses: [{when: "", text: Yes.}]}`))
-	b.did(ChatRef{}, `{"put":{"a.txt":"1"}}`)
+	b.did(store.ChatRef{}, `{"put":{"a.txt":"1"}}`)
 	folds := spawn(t, "fold", dir)
 	asks := []*process{spawn(t, "ask", dir, "15"), spawn(t, "ask", dir, "15")}
 	for range backups {
-		page, err := b.Chats(t.Context(), ListChats{})
+		page, err := b.Chats(t.Context(), store.ListChats{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -467,8 +468,8 @@ func hostileBackups(t *testing.T) map[string][]byte {
 	for name, entries := range map[string][]backup.Entry{
 		"no store":                 {named("counter.json")},
 		"a lock":                   {named("locks/data")},
-		"its own mark":             {named(markName)},
-		"a stage":                  {named(stagePrefix + "x/store/MANIFEST")},
+		"its own mark":             {named(store.RestoreMarkName)},
+		"a stage":                  {named(store.StagePrefix + "x/store/MANIFEST")},
 		"a link beside chats":      {link("store", "../../evil")},
 		"through a link":           {link("chats/a", "../../../evil"), named("chats/a/evil")},
 		"twice":                    {named("store/A"), named("store/A")},

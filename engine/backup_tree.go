@@ -109,7 +109,7 @@ func (b *backingUp) put(it *item, content io.Reader) error {
 		return &changedError{it.Name, it.Size, -1}
 	}
 	if !full {
-		b.e.o.Notice(fmt.Sprintf("%s became shorter while it was backed up", cas.EscapePath(it.Name)))
+		b.e.Options.Notice(fmt.Sprintf("%s became shorter while it was backed up", cas.EscapePath(it.Name)))
 		return nil
 	}
 	if isLarge && cas.Digest(sum.Sum(nil)) != large {

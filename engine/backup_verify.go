@@ -14,6 +14,7 @@ import (
 	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/engine/backup"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // backupCheck is the verification of a backup: it is restored into a separate folder
@@ -43,7 +44,7 @@ func (b *backingUp) readBack(ctx context.Context) *backupCheck {
 	var quiet BackupOptions
 	quiet.complete()
 	quiet.Damaged = true // damage of the store is reported, and is not an error of the backup
-	v.stage = &staged{e: b.e, o: quiet, scratch: true, dir: filepath.Join(b.frozen, stagePrefix+"check")}
+	v.stage = &staged{e: b.e, o: quiet, scratch: true, dir: filepath.Join(b.frozen, store.StagePrefix+"check")}
 	go func() {
 		err := v.stage.unpack(ctx, in)
 		v.done <- err
@@ -87,7 +88,7 @@ func (v *backupCheck) explain(err error) error {
 	case v.ctx.Err() != nil:
 		return context.Cause(v.ctx)
 	case errors.As(err, &full):
-		return fault.Wrap(fault.Failed, "there is no backup: restoring it once takes as much room as the data", full, roomHint)
+		return fault.Wrap(fault.Failed, "there is no backup: restoring it once takes as much room as the data", full, store.RoomHint)
 	}
 	return fault.Wrap(fault.Store, "there is no backup: what was written could not be restored", err)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/engine/backup"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/atomicfile"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/internal/record"
@@ -72,11 +73,8 @@ type BackupReport struct {
 
 // Names in the data directory that a backup and its return are made of.
 const (
-	foldersName  = "folders.json" // in a backup: the states of the chats' own folders
-	frozenPrefix = "backup-"      // a copy of the store while it is backed up
-	stagePrefix  = "restore-"     // what is put back, before it is in its place
-	oldPrefix    = "replaced-"    // what was there before
-	markName     = "restoring.json"
+	foldersName = "folders.json" // in a backup: the states of the chats' own folders
+
 )
 
 // serverPrefix begins the names of the files of a server on this machine: its token,
@@ -96,7 +94,7 @@ func transient(name string) bool {
 		return true
 	}
 	switch name {
-	case "locks", "cache", "run", guardsName, markName, atomicfile.LedgerName:
+	case "locks", "cache", "run", guardsName, store.RestoreMarkName, atomicfile.LedgerName:
 		return true
 	}
 	if atomicfile.IsTempName(name) {
@@ -107,7 +105,7 @@ func transient(name string) bool {
 			return true
 		}
 	}
-	for _, prefix := range []string{frozenPrefix, stagePrefix, oldPrefix} {
+	for _, prefix := range []string{store.FrozenPrefix, store.StagePrefix, store.OldPrefix} {
 		if strings.HasPrefix(name, prefix) {
 			return true
 		}
@@ -131,30 +129,30 @@ func transient(name string) bool {
 // digests as they are written. Damage that the store itself has is in the report, and
 // Restore refuses a backup if and only if it finds such damage. An error means
 // that there is no backup.
-func Backup(ctx context.Context, s *Store, w io.Writer, o BackupOptions) (_ *BackupReport, err error) {
+func Backup(ctx context.Context, s *store.Store, w io.Writer, o BackupOptions) (_ *BackupReport, err error) {
 	o.complete()
-	if !s.hasStore() {
-		if turns, err := s.journals.Turns(); err != nil || len(turns) == 0 {
+	if !s.HasStore() {
+		if turns, err := s.Journals.Turns(); err != nil || len(turns) == 0 {
 			return nil, errors.Join(err, fault.New(fault.NotFound, "there is nothing to back up yet", `fettle ask "why is the sky blue?"   begins a chat`))
 		}
 	}
-	let, err := s.shareData(ctx, o.OnWait)
+	let, err := s.ShareData(ctx, o.OnWait)
 	if err != nil {
 		return nil, err
 	}
 	defer let()
-	release, err := s.lock(ctx, "backup", func(owner string) { o.OnWait("another backup is being made, " + owner) })
+	release, err := s.Lock(ctx, "backup", func(owner string) { o.OnWait("another backup is being made, " + owner) })
 	if err != nil {
 		return nil, err
 	}
 	defer release()
 	o.Stage("taking in what waits", 0)
-	if _, err := s.Fold(ctx, FoldAll); err != nil {
+	if _, err := s.Fold(ctx, store.FoldAll); err != nil {
 		return nil, err
 	}
-	unguard, err := s.states.Guard(ctx)
+	unguard, err := s.Snapshots.Guard(ctx)
 	if err != nil {
-		return nil, waitFault(ctx, "keep the collector away", err)
+		return nil, store.WaitFault(ctx, "keep the collector away", err)
 	}
 	defer unguard()
 	b := &backingUp{e: s, o: o, folders: map[string]string{}}
@@ -167,7 +165,7 @@ func Backup(ctx context.Context, s *Store, w io.Writer, o BackupOptions) (_ *Bac
 
 // backingUp is a backup that is being written.
 type backingUp struct {
-	e       *Store
+	e       *store.Store
 	o       BackupOptions
 	out     *backup.Writer
 	report  BackupReport
@@ -181,7 +179,7 @@ type backingUp struct {
 }
 
 func (b *backingUp) all(ctx context.Context, w io.Writer) error {
-	if err := removePrefixed(b.e.o.DataDir, frozenPrefix); err != nil {
+	if err := store.RemovePrefixed(b.e.Options.DataDir, store.FrozenPrefix); err != nil {
 		return err // left by a backup that was killed; no other is being made now
 	}
 	if err := b.takeFolders(ctx); err != nil {
@@ -195,7 +193,7 @@ func (b *backingUp) all(ctx context.Context, w io.Writer) error {
 		return err
 	}
 	b.o.Stage("writing", total)
-	b.report.MadeAt = b.e.o.Now().UTC()
+	b.report.MadeAt = b.e.Options.Now().UTC()
 	out := w
 	if b.o.Verify {
 		b.check = b.readBack(ctx)
@@ -218,7 +216,7 @@ func (b *backingUp) explain(ctx context.Context, err error) error {
 	case errors.As(err, &changed):
 		return fault.Wrap(fault.Store, "there is no backup", err)
 	}
-	return storeFault("write the backup", err)
+	return store.StoreFault("write the backup", err)
 }
 
 // write writes the backup from its first byte to its last.
@@ -246,7 +244,7 @@ func (b *backingUp) entries(ctx context.Context) error {
 		return err
 	}
 	for _, name := range names {
-		if err := b.tree(ctx, filepath.Join(b.e.o.DataDir, name), name); err != nil {
+		if err := b.tree(ctx, filepath.Join(b.e.Options.DataDir, name), name); err != nil {
 			return err
 		}
 	}
@@ -260,7 +258,7 @@ func (b *backingUp) entries(ctx context.Context) error {
 
 // inPlace lists the folders in the data directory that are read where they are.
 func (b *backingUp) inPlace() ([]string, error) {
-	entries, err := os.ReadDir(b.e.o.DataDir)
+	entries, err := os.ReadDir(b.e.Options.DataDir)
 	var out []string
 	for _, e := range entries {
 		switch name := e.Name(); {
@@ -271,9 +269,6 @@ func (b *backingUp) inPlace() ([]string, error) {
 	}
 	return out, err
 }
-
-// trustName is the file of what the user trusts.
-const trustName = "trust.json"
 
 // thaw removes the copies, and lets toolsets be removed again.
 func (b *backingUp) thaw() error {
@@ -286,20 +281,6 @@ func (b *backingUp) thaw() error {
 	return os.RemoveAll(b.frozen)
 }
 
-// removePrefixed removes the folders of a name's beginning.
-func removePrefixed(dir, prefix string) error {
-	entries, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), prefix) {
-			err = errors.Join(err, atomicfile.RemoveAll(filepath.Join(dir, e.Name())))
-		}
-	}
-	return err
-}
-
 // size returns about what the backup's files take.
 func (b *backingUp) size(ctx context.Context) (int64, error) {
 	total := int64(0)
@@ -308,7 +289,7 @@ func (b *backingUp) size(ctx context.Context) (int64, error) {
 	}
 	names, err := b.inPlace()
 	for _, name := range names {
-		err = errors.Join(err, filepath.WalkDir(filepath.Join(b.e.o.DataDir, name), func(_ string, d fs.DirEntry, err error) error {
+		err = errors.Join(err, filepath.WalkDir(filepath.Join(b.e.Options.DataDir, name), func(_ string, d fs.DirEntry, err error) error {
 			if err == nil && d.Type().IsRegular() {
 				if info, err := d.Info(); err == nil {
 					total += info.Size()
@@ -322,10 +303,10 @@ func (b *backingUp) size(ctx context.Context) (int64, error) {
 
 // countChats returns how many chats can be used: without those that are deleted or
 // whose record is damaged.
-func countChats(ctx context.Context, s *Store) (n int, err error) {
-	err = s.view(ctx, func(tx *kv.Tx) error {
+func countChats(ctx context.Context, s *store.Store) (n int, err error) {
+	err = s.View(ctx, func(tx *kv.Tx) error {
 		n = 0
-		for c, err := range legible(s, s.tables.chats.Scan(tx, kv.Range{})) {
+		for c, err := range store.Legible(s, s.Tables.Chats.Scan(tx, kv.Range{})) {
 			if err != nil {
 				return err
 			}

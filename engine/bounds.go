@@ -4,18 +4,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
-	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/internal/record"
 )
 
 const (
-	// largestRecord bounds a record as it is encoded. A plan of 4 MB and the other
-	// fields of a call fit, and kv takes twice as much.
-	largestRecord = 8 << 20
+
 	// maxCitations and maxCited bound the citations of one turn, in number and in
 	// bytes. Search results cite tens of sources.
 	maxCitations = 1000
@@ -33,29 +29,6 @@ const (
 	maxErrorText  = 64 << 10
 	maxErrorLines = 100
 )
-
-// putBounded stores a record. One that is too long is cut, with a mark, and a notice
-// reports what was cut; what is the record's name in it. A record whose key would
-// change is refused.
-func putBounded[T any](s *Store, w kv.Writer, table *kv.Table[T], rec *T, what string) error {
-	kept := *rec
-	cut, err := record.Bound(&kept, s.recordLimit)
-	if err != nil {
-		return fmt.Errorf("keep %s: %w", what, err)
-	}
-	if len(cut) > 0 {
-		if string(table.KeyOf(&kept)) != string(table.KeyOf(rec)) {
-			return fmt.Errorf("keep %s: %w", what, &kv.TooBigError{What: "key", Limit: int64(s.recordLimit)})
-		}
-		s.o.Notice(cutNotice(what, cut))
-	}
-	return table.Put(w, &kept)
-}
-
-// cutNotice returns the notice of which fields of a record were too long to be kept.
-func cutNotice(what string, cut []string) string {
-	return what + " is too long to be kept whole; what was cut: " + strings.Join(cut, ", ")
-}
 
 // cited counts the remarks of a turn's provider.
 type cited struct {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/engine/chat"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/toolset"
 )
 
@@ -26,12 +27,12 @@ func (w *Workspaces) moveTo(ctx context.Context, ws *toolset.Workspace, to *cas.
 		}
 		o.Paths, o.Exact = paths, true
 	}
-	done, err := w.states.Materialize(ctx, casWorkspace(ws), to, o)
+	done, err := w.Snapshots.Materialize(ctx, casWorkspace(ws), to, o)
 	if err != nil || done.After.ID != done.Before.ID || done.After.Root == to.Root {
 		return done, err
 	}
 	// Nothing had to change, and yet the branch goes on from its own state.
-	snap, err := w.states.Snapshot(ctx, casWorkspace(ws), cas.SnapshotOptions{About: o.About, Limits: o.Limits})
+	snap, err := w.Snapshots.Snapshot(ctx, casWorkspace(ws), cas.SnapshotOptions{About: o.About, Limits: o.Limits})
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +44,7 @@ func (w *Workspaces) moveTo(ctx context.Context, ws *toolset.Workspace, to *cas.
 // states' histories part, and of them those where somebody else did on the way to the
 // active one: what stands there would be lost, unless the other state has it so.
 func (w *Workspaces) branchPaths(ctx context.Context, chat string, active, to *cas.Manifest) ([]string, []cas.Blocked, error) {
-	here, there, err := w.apart(ctx, &history{e: w.Store, chat: chat}, active, to)
+	here, there, err := w.apart(ctx, &store.History{Store: w.Store, Chat: chat}, active, to)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -53,7 +54,7 @@ func (w *Workspaces) branchPaths(ctx context.Context, chat string, active, to *c
 			if !part.stepped() {
 				continue
 			}
-			if err := w.eachChange(ctx, part.from, part.to, func(path string) { touched[path] = true }); err != nil {
+			if err := w.EachChange(ctx, part.from, part.to, func(path string) { touched[path] = true }); err != nil {
 				return nil, nil, err
 			}
 		}
@@ -77,9 +78,9 @@ func (w *Workspaces) branchPaths(ctx context.Context, chat string, active, to *c
 // whether they left something there, and nothing is lost where they removed it.
 func (w *Workspaces) lostBetween(ctx context.Context, way []stride, active, to *cas.Manifest) (map[string]bool, error) {
 	want := map[string]*cas.Entry{} // of the paths that differ
-	for c, err := range w.states.Diff(ctx, active.Root, to.Root) {
+	for c, err := range w.Snapshots.Diff(ctx, active.Root, to.Root) {
 		if err != nil {
-			return nil, stateFault("compare the branches", err)
+			return nil, store.StateFault("compare the branches", err)
 		}
 		want[c.Path] = c.New
 	}
@@ -88,9 +89,9 @@ func (w *Workspaces) lostBetween(ctx context.Context, way []stride, active, to *
 		if !part.foreign() || part.from.Root == part.to.Root {
 			continue
 		}
-		for c, err := range w.edits(ctx, part.from.Root, part.to.Root) {
+		for c, err := range w.Edits(ctx, part.from.Root, part.to.Root) {
 			if err != nil {
-				return nil, stateFault("compare the branches", err)
+				return nil, store.StateFault("compare the branches", err)
 			}
 			then, differs := want[c.Path]
 			if differs && !met[c.Path] && !sameEntry(c.New, then) {
@@ -108,7 +109,7 @@ func (w *Workspaces) wouldLose(ctx context.Context, chat string, active, to *cas
 	if active == nil {
 		return nil, nil
 	}
-	way, _, err := w.apart(ctx, &history{e: w.Store, chat: chat}, active, to)
+	way, _, err := w.apart(ctx, &store.History{Store: w.Store, Chat: chat}, active, to)
 	if err != nil {
 		return nil, err
 	}
@@ -151,7 +152,7 @@ func (s stride) foreign() bool { return !s.stepped() || s.to.Source == cas.Inter
 
 // apart gives the ways to two states from the one where their histories part, or from
 // where these begin. It goes back on both in turn, so that it costs what lies between.
-func (w *Workspaces) apart(ctx context.Context, h *history, a, b *cas.Manifest) (toA, toB []stride, err error) {
+func (w *Workspaces) apart(ctx context.Context, h *store.History, a, b *cas.Manifest) (toA, toB []stride, err error) {
 	ways := [2]*trail{newTrail(a), newTrail(b)}
 	for !ways[0].ended() || !ways[1].ended() {
 		for i, way := range ways {
@@ -161,7 +162,7 @@ func (w *Workspaces) apart(ctx context.Context, h *history, a, b *cas.Manifest) 
 			if met := ways[1-i]; met.at[way.last().ID] {
 				return ways[0].upTo(way.last().ID), ways[1].upTo(way.last().ID), nil
 			}
-			parent, err := h.before(ctx, way.last())
+			parent, err := h.Before(ctx, way.last())
 			if err != nil {
 				return nil, nil, err
 			}
@@ -198,7 +199,7 @@ func (t *trail) upTo(id string) (out []stride) {
 }
 
 // movedCounts counts the files that a move to another branch would change.
-func (w *Workspaces) movedCounts(ctx context.Context, chat chat.Chat, active, to *cas.Manifest, b *Branch) error {
+func (w *Workspaces) movedCounts(ctx context.Context, chat chat.Chat, active, to *cas.Manifest, b *store.Branch) error {
 	only := map[string]bool(nil)
 	if chat.Workspace != "" {
 		paths, _, err := w.branchPaths(ctx, chat.ID, active, to)
@@ -210,10 +211,10 @@ func (w *Workspaces) movedCounts(ctx context.Context, chat chat.Chat, active, to
 			only[p] = true
 		}
 	}
-	for c, err := range w.states.Diff(ctx, active.Root, to.Root) {
+	for c, err := range w.Snapshots.Diff(ctx, active.Root, to.Root) {
 		switch {
 		case err != nil:
-			return stateFault("compare the branches", err)
+			return store.StateFault("compare the branches", err)
 		case c.FoldersOnly(), only != nil && !only[c.Path]:
 		case c.Old == nil:
 			b.Added++

@@ -8,6 +8,7 @@ import (
 
 	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // In the user's folder a branch takes back and brings what calls did there. What a
@@ -23,7 +24,7 @@ func TestABranchLeavesAPersonsWorkInTheirFolder(t *testing.T) {
 	if got := b.branches(1); len(got) != 1 {
 		t.Fatalf("branches %+v", got)
 	}
-	b.did(ChatRef{Number: 1, Instead: old[2].ID}, `{"put":{"c":"3"}}`)
+	b.did(store.ChatRef{Number: 1, Instead: old[2].ID}, `{"put":{"c":"3"}}`)
 	hers := map[string]string{"a": "1", "notes": "by hand", "dir/mine": "by hand", "unseen": "by hand"}
 	with := func(more ...string) map[string]string {
 		out := map[string]string{}
@@ -71,7 +72,7 @@ func TestABranchStopsAtAPersonsWork(t *testing.T) {
 			want["c"] = "3"
 		}
 		req := ask(`{"put":{"d":"4"}}`)
-		req.Chat, req.Policy.AllowAll = ChatRef{Number: 1, Instead: question}, true
+		req.Chat, req.Policy.AllowAll = store.ChatRef{Number: 1, Instead: question}, true
 		_, err := b.Start(t.Context(), req)
 		var f *fault.Fault
 		var conflict *cas.ConflictError
@@ -85,7 +86,7 @@ func TestABranchStopsAtAPersonsWork(t *testing.T) {
 		if _, err := b.Undo(t.Context(), RestoreRequest{Chat: lastChat, Steps: 2, Overwrite: true}); err != nil {
 			t.Fatal(err)
 		}
-		b.did(ChatRef{Number: 1, Instead: question}, `{"put":{"d":"4"}}`)
+		b.did(store.ChatRef{Number: 1, Instead: question}, `{"put":{"d":"4"}}`)
 		b.sees(1, map[string]string{"a": "1", "d": "4"})
 	}
 }
@@ -102,7 +103,7 @@ func TestABranchThatChangesNothingHasItsOwnSteps(t *testing.T) {
 	if err := os.Remove(b.WorkspacePath(b.chat(1).Chat) + "/b"); err != nil {
 		t.Fatal(err)
 	}
-	b.did(ChatRef{Number: 1, Instead: question}, `{"put":{"c":"3"}}`)
+	b.did(store.ChatRef{Number: 1, Instead: question}, `{"put":{"c":"3"}}`)
 	b.sees(1, map[string]string{"a": "1", "mine": "by hand", "c": "3"})
 	if out := b.undo(5); len(out.Steps) != 2 {
 		t.Errorf("it has undone %+v", out.Steps)

@@ -11,6 +11,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
 
@@ -46,7 +47,7 @@ func (t *plainTree) depth(m *chat.Message) (n int) {
 	return n
 }
 
-func (t *plainTree) branches() (out []Branch) {
+func (t *plainTree) branches() (out []store.Branch) {
 	for _, leaf := range t.byID {
 		if len(t.children[leaf.ID]) > 0 {
 			continue
@@ -61,7 +62,7 @@ func (t *plainTree) branches() (out []Branch) {
 				break
 			}
 		}
-		b := Branch{
+		b := store.Branch{
 			Leaf: leaf.ID, Active: leaf.ID == t.chat.ActiveLeaf, Place: t.depth(first), Model: leaf.Model,
 			Messages: t.depth(leaf), UpdatedAt: leaf.CreatedAt, ManifestID: manifest,
 		}
@@ -75,7 +76,7 @@ func (t *plainTree) branches() (out []Branch) {
 		}
 		out = append(out, b)
 	}
-	slices.SortFunc(out, func(a, b Branch) int { return cmp.Compare(a.Leaf, b.Leaf) })
+	slices.SortFunc(out, func(a, b store.Branch) int { return cmp.Compare(a.Leaf, b.Leaf) })
 	for i := range out {
 		out[i].Number = i + 1
 	}
@@ -103,7 +104,7 @@ func (t *plainTree) newestBelow(id string) string {
 
 // sameBranches compares what the engine reports of the branches of a chat with what its
 // messages say. wantStored is whether the store has to have records of them.
-func (b *bench) sameBranches(ref ChatRef, wantStored bool) *plainTree {
+func (b *bench) sameBranches(ref store.ChatRef, wantStored bool) *plainTree {
 	b.t.Helper()
 	doc, _, err := b.ExportChat(b.t.Context(), ref)
 	if err != nil {
@@ -111,7 +112,7 @@ func (b *bench) sameBranches(ref ChatRef, wantStored bool) *plainTree {
 	}
 	t := newPlainTree(doc)
 	b.inStore(func(tx *kv.Tx) error {
-		s, err := b.storedBranches(tx, doc.Chat)
+		s, err := b.StoredBranches(tx, doc.Chat)
 		if (s != nil) != wantStored {
 			b.t.Errorf("records of %d messages: %v, not %v", doc.Chat.Messages, s != nil, wantStored)
 		}
@@ -138,7 +139,7 @@ func (b *bench) sameBranches(ref ChatRef, wantStored bool) *plainTree {
 	}
 	b.samePages(ref, t)
 	for _, m := range doc.Messages {
-		to, err := b.branchBelow(b.t.Context(), doc.Chat, m.ID)
+		to, err := b.BranchBelow(b.t.Context(), doc.Chat, m.ID)
 		if err != nil || to.Leaf != t.newestBelow(m.ID) {
 			b.t.Errorf("the newest way from %s ends at %s, not %s (%v)", m.ID, to.Leaf, t.newestBelow(m.ID), err)
 		}
@@ -147,7 +148,7 @@ func (b *bench) sameBranches(ref ChatRef, wantStored bool) *plainTree {
 }
 
 // samePages compares the pages of a chat's messages with the way to its active message.
-func (b *bench) samePages(ref ChatRef, t *plainTree) {
+func (b *bench) samePages(ref store.ChatRef, t *plainTree) {
 	b.t.Helper()
 	var want, got []string
 	for m := t.byID[t.chat.ActiveLeaf]; m != nil; m = t.byID[m.ParentID] {
@@ -177,7 +178,7 @@ func (b *bench) samePages(ref ChatRef, t *plainTree) {
 
 func (b *bench) inStore(do func(*kv.Tx) error) {
 	b.t.Helper()
-	if err := b.store.View(b.t.Context(), do); err != nil {
+	if err := b.KV.View(b.t.Context(), do); err != nil {
 		b.t.Fatal(err)
 	}
 }
@@ -212,7 +213,7 @@ func (b *bench) branchOff(r *rand.Rand, t *plainTree) {
 	slices.Sort(ids)
 	m := t.byID[ids[r.IntN(len(ids))]]
 	req := ask("and so?")
-	req.Chat = ChatRef{ID: t.chat.ID}
+	req.Chat = store.ChatRef{ID: t.chat.ID}
 	switch {
 	case r.IntN(3) == 0: // it goes on from the active message
 	case m.Role == provider.User:
@@ -224,7 +225,7 @@ func (b *bench) branchOff(r *rand.Rand, t *plainTree) {
 		req.Chat.Parent = m.ID
 	}
 	b.run(req)
-	if _, err := b.Fold(b.t.Context(), FoldAll); err != nil {
+	if _, err := b.Fold(b.t.Context(), store.FoldAll); err != nil {
 		b.t.Fatal(err)
 	}
 }
@@ -237,14 +238,14 @@ func TestBranchRecordsAgreeWithTheMessages(t *testing.T) {
 	for seed := range uint64(6) {
 		r := rand.New(rand.NewPCG(7, seed))
 		doc := branchyDocument(r, int(seed), []int{40, 61, 64, 65, 130, 200}[seed])
-		if _, err := b.importChats(t.Context(), []*chat.Document{doc}, RefuseExisting); err != nil {
+		if _, err := b.importChats(t.Context(), []*chat.Document{doc}, store.RefuseExisting); err != nil {
 			t.Fatal(err)
 		}
 		for range 4 {
-			tree := b.sameBranches(lastChat, b.lastUsed().Messages > trackedMessages)
+			tree := b.sameBranches(lastChat, b.lastUsed().Messages > store.TrackedMessages)
 			b.branchOff(r, tree)
 		}
-		b.sameBranches(lastChat, b.lastUsed().Messages > trackedMessages)
+		b.sameBranches(lastChat, b.lastUsed().Messages > store.TrackedMessages)
 	}
 }
 
@@ -254,15 +255,15 @@ func TestBranchRecordsOfAnOlderStore(t *testing.T) {
 	t.Parallel()
 	b := heldBench(t)
 	doc := branchyDocument(rand.New(rand.NewPCG(8, 1)), 1, 300)
-	if _, err := b.importChats(t.Context(), []*chat.Document{doc}, RefuseExisting); err != nil {
+	if _, err := b.importChats(t.Context(), []*chat.Document{doc}, store.RefuseExisting); err != nil {
 		t.Fatal(err)
 	}
 	chat := b.lastUsed()
 	forget := func(all bool) {
 		t.Helper()
-		err := b.store.Update(t.Context(), func(tx *kv.Tx) error {
+		err := b.KV.Update(t.Context(), func(tx *kv.Tx) error {
 			for n := 1; n < 300; n++ {
-				if err := b.tables.branches.Delete(tx, kv.Str(chat.ID).Int(int64(n))); err != nil || !all {
+				if err := b.Tables.Branches.Delete(tx, kv.Str(chat.ID).Int(int64(n))); err != nil || !all {
 					return err
 				}
 			}
@@ -285,10 +286,10 @@ func TestBranchRecordsOfAnOlderStore(t *testing.T) {
 func TestBranchesOfALongChat(t *testing.T) {
 	t.Parallel()
 	small, large := heldBench(t), heldBench(t)
-	for b, n := range map[*bench]int{small: 300, large: 300 + 60*markEvery} {
+	for b, n := range map[*bench]int{small: 300, large: 300 + 60*store.MarkEvery} {
 		doc := longDocument(0, n)
 		doc.Messages[n-5].Summary = &chat.Summary{Text: "so far", Messages: n - 4, Model: "script/m.yaml"}
-		if _, err := b.importChats(t.Context(), []*chat.Document{doc}, RefuseExisting); err != nil {
+		if _, err := b.importChats(t.Context(), []*chat.Document{doc}, store.RefuseExisting); err != nil {
 			t.Fatal(err)
 		}
 		for i := range 4 {
@@ -321,8 +322,8 @@ func TestBranchesOfALongChat(t *testing.T) {
 		},
 		"siblings": func(b *bench) error { _, err := b.Siblings(t.Context(), b.lastUsed()); return err },
 		"retry": func(b *bench) error {
-			b.run(TurnRequest{Chat: ChatRef{Last: true, Instead: b.lastUsed().ActiveLeaf}})
-			_, err := b.Fold(t.Context(), FoldAll)
+			b.run(TurnRequest{Chat: store.ChatRef{Last: true, Instead: b.lastUsed().ActiveLeaf}})
+			_, err := b.Fold(t.Context(), store.FoldAll)
 			return err
 		},
 		"go on": goOn,

@@ -11,69 +11,70 @@ import (
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/toolset"
 )
 
 // loadFor reads the chat and the way to where the request's turn begins.
-func (w *Workspaces) loadFor(ctx context.Context, chatID string, req TurnRequest) (*conversation, error) {
+func (w *Workspaces) loadFor(ctx context.Context, chatID string, req TurnRequest) (*store.OpenChat, error) {
 	if req.app != nil {
-		return w.loadBy(ctx, chatID, "", leafOnly) // a page's call sends nothing of the chat to a model
+		return w.LoadBy(ctx, chatID, "", leafOnly) // a page's call sends nothing of the chat to a model
 	}
-	if !req.Chat.beside() {
-		return w.loadBy(ctx, chatID, req.Chat.Parent, reach{})
+	if !req.Chat.Beside() {
+		return w.LoadBy(ctx, chatID, req.Chat.Parent, store.Reach{})
 	}
-	needed := reach{least: 2} // the question and its answer
+	needed := store.Reach{Least: 2} // the question and its answer
 	if req.Chat.At > 0 {
-		needed = wholeWay // places count from the root
+		needed = store.WholeWay // places count from the root
 	}
-	conv, err := w.loadBy(ctx, chatID, req.Chat.Instead, needed)
+	conv, err := w.LoadBy(ctx, chatID, req.Chat.Instead, needed)
 	if err != nil {
 		return nil, err
 	}
-	switch n := len(conv.path); {
+	switch n := len(conv.Path); {
 	case req.Chat.At > n || n == 0:
-		return nil, fault.New(fault.Usage, fmt.Sprintf("chat %d has no message %d: it has %s", conv.chat.Number, max(req.Chat.At, 1), fault.Plural(n, "message")),
-			fmt.Sprintf("fettle chats show %d", conv.chat.Number))
+		return nil, fault.New(fault.Usage, fmt.Sprintf("chat %d has no message %d: it has %s", conv.Chat.Number, max(req.Chat.At, 1), fault.Plural(n, "message")),
+			fmt.Sprintf("fettle chats show %d", conv.Chat.Number))
 	case req.Chat.At > 0:
-		conv.path = conv.path[:req.Chat.At]
+		conv.Path = conv.Path[:req.Chat.At]
 	}
-	if conv.path[len(conv.path)-1].Role == provider.Assistant {
-		conv.path = conv.path[:len(conv.path)-1]
+	if conv.Path[len(conv.Path)-1].Role == provider.Assistant {
+		conv.Path = conv.Path[:len(conv.Path)-1]
 	}
-	if len(conv.path) == 0 || conv.path[len(conv.path)-1].Role != provider.User {
-		return nil, fault.New(fault.NotFound, fmt.Sprintf("that message of chat %d answers no question", conv.chat.Number),
-			fmt.Sprintf("fettle chats show %d", conv.chat.Number))
+	if len(conv.Path) == 0 || conv.Path[len(conv.Path)-1].Role != provider.User {
+		return nil, fault.New(fault.NotFound, fmt.Sprintf("that message of chat %d answers no question", conv.Chat.Number),
+			fmt.Sprintf("fettle chats show %d", conv.Chat.Number))
 	}
-	question := conv.path[len(conv.path)-1]
-	conv.path = slices.Clip(conv.path[:len(conv.path)-1])
-	conv.parent, conv.instead = question.ParentID, &question
+	question := conv.Path[len(conv.Path)-1]
+	conv.Path = slices.Clip(conv.Path[:len(conv.Path)-1])
+	conv.Parent, conv.Instead = question.ParentID, &question
 	if len(req.Parts) == 0 {
-		conv.again = &question
+		conv.Again = &question
 	}
-	conv.state, err = w.stateOfQuestion(ctx, conv)
-	conv.cutSummed()
+	conv.State, err = w.stateOfQuestion(ctx, conv)
+	conv.CutSummed()
 	return conv, err
 }
 
 // stateOfQuestion is the manifest that the turn of a question began at, with
 // what the question brought along only if it is asked again.
-func (w *Workspaces) stateOfQuestion(ctx context.Context, conv *conversation) (string, error) {
-	question := conv.instead
-	m, err := w.manifest(ctx, question.ManifestID)
+func (w *Workspaces) stateOfQuestion(ctx context.Context, conv *store.OpenChat) (string, error) {
+	question := conv.Instead
+	m, err := w.Manifest(ctx, question.ManifestID)
 	if err != nil {
 		return "", err
 	}
-	if m != nil && conv.again == nil && m.Source == cas.UserUpload && m.SourceRef == question.ID && m.ParentID != "" {
+	if m != nil && conv.Again == nil && m.Source == cas.UserUpload && m.SourceRef == question.ID && m.ParentID != "" {
 		return m.ParentID, nil
 	}
 	if m != nil {
 		return m.ID, nil
 	}
-	if state := conv.stateAt(); state != "" {
+	if state := conv.StateAt(); state != "" {
 		return state, nil
 	}
-	return w.firstState(ctx, conv.chat)
+	return w.firstState(ctx, conv.Chat)
 }
 
 // firstState is the state in which the chat's first tool found the workspace. A
@@ -81,12 +82,12 @@ func (w *Workspaces) stateOfQuestion(ctx context.Context, conv *conversation) (s
 func (w *Workspaces) firstState(ctx context.Context, chat chat.Chat) (string, error) {
 	first := ""
 	for id := chat.ActiveManifest; id != ""; {
-		m, err := w.manifest(ctx, id)
+		m, err := w.Manifest(ctx, id)
 		if m == nil || err != nil {
 			return first, err
 		}
 		if m.GroundID != "" {
-			if g, err := w.manifest(ctx, m.GroundID); g != nil || err != nil {
+			if g, err := w.Manifest(ctx, m.GroundID); g != nil || err != nil {
 				return m.GroundID, err
 			}
 		}
@@ -95,17 +96,9 @@ func (w *Workspaces) firstState(ctx context.Context, chat chat.Chat) (string, er
 	return first, nil
 }
 
-// origin is the message that a branch begins at, for its first state.
-func (c *conversation) origin() string {
-	if c.parent == "" && c.instead != nil {
-		return c.instead.ID
-	}
-	return c.parent
-}
-
 // SwitchRequest says which branch a chat is to go on in.
 type SwitchRequest struct {
-	Chat ChatRef
+	Chat store.ChatRef
 	// Message is one of the branch: the newest way from there is taken.
 	Message string
 	// Overwrite gives the user's own folder the branch's files also where
@@ -123,7 +116,7 @@ type SwitchRequest struct {
 func (w *Workspaces) Switch(ctx context.Context, req SwitchRequest) (*Restored, error) {
 	back := RestoreRequest{Chat: req.Chat, Overwrite: req.Overwrite, OnWait: req.OnWait, Written: req.Written}
 	return w.withFolder(ctx, back, func(chat chat.Chat, ws *toolset.Workspace) (*Restored, error) {
-		to, err := w.branchBelow(ctx, chat, req.Message)
+		to, err := w.BranchBelow(ctx, chat, req.Message)
 		if err != nil {
 			return nil, err
 		}
@@ -142,13 +135,13 @@ func (w *Workspaces) Switch(ctx context.Context, req SwitchRequest) (*Restored, 
 type switching struct {
 	chat chat.Chat
 	ws   *toolset.Workspace
-	to   Branch
+	to   store.Branch
 }
 
 // switchFolder gives the folder the files of the branch, where these are known.
 func (w *Workspaces) switchFolder(ctx context.Context, sw switching, req RestoreRequest) (*Restored, error) {
 	out := &Restored{Chat: sw.chat}
-	active, err := w.manifest(ctx, sw.chat.ActiveManifest)
+	active, err := w.Manifest(ctx, sw.chat.ActiveManifest)
 	if err != nil || active == nil {
 		return out, err
 	}
@@ -158,7 +151,7 @@ func (w *Workspaces) switchFolder(ctx context.Context, sw switching, req Restore
 			return nil, err
 		}
 	}
-	to, err := w.manifest(ctx, id)
+	to, err := w.Manifest(ctx, id)
 	if err != nil || to == nil {
 		return out, err
 	}
@@ -169,19 +162,19 @@ func (w *Workspaces) switchFolder(ctx context.Context, sw switching, req Restore
 	w.endServicesIn(sw.ws, "the chat went on in another branch")
 	done, err := w.moveTo(ctx, sw.ws, to, cas.RestoreOptions{
 		About:  cas.About{ID: move.Moved, ChatID: sw.chat.ID, ParentID: to.ID, Source: cas.Branch, SourceRef: sw.to.Leaf},
-		Active: active, FoundID: move.Found, Overwrite: req.Overwrite, Limits: w.o.States, Written: req.Written, Doing: doingBranch,
+		Active: active, FoundID: move.Found, Overwrite: req.Overwrite, Limits: w.Options.States, Written: req.Written, Doing: doingBranch,
 	})
 	if err != nil {
 		err = errors.Join(err, w.endMove(context.WithoutCancel(ctx), sw.chat.ID))
 	} else {
-		w.pause("move:done")
+		w.Pause("move:done")
 	}
 	var conflict *cas.ConflictError
 	if errors.As(err, &conflict) {
 		return nil, conflictFault(sw.ws, conflict.Paths)
 	}
 	if err != nil {
-		return nil, stateFault("bring back the files of that branch", err)
+		return nil, store.StateFault("bring back the files of that branch", err)
 	}
 	out.Before, out.After = done.Before, done.After
 	out.Changes, out.Left = done.Changes, done.Left
@@ -191,12 +184,12 @@ func (w *Workspaces) switchFolder(ctx context.Context, sw switching, req Restore
 // setLeaf makes a message the chat's leaf, with the state that was brought back
 // for it. Who calls it holds the chat's lock.
 func (w *Workspaces) setLeaf(ctx context.Context, done *Restored, leaf string) error {
-	err := w.store.UpdateSync(ctx, func(tx *kv.Tx) error {
-		chat, err := w.tables.chats.Get(tx, kv.Str(done.Chat.ID))
+	err := w.KV.UpdateSync(ctx, func(tx *kv.Tx) error {
+		chat, err := w.Tables.Chats.Get(tx, kv.Str(done.Chat.ID))
 		if err != nil {
 			return err
 		}
-		if err := w.noteLeft(tx, chat, cmp.Or(manifestID(done.Before), chat.ActiveManifest)); err != nil {
+		if err := w.NoteLeft(tx, chat, cmp.Or(manifestID(done.Before), chat.ActiveManifest)); err != nil {
 			return err
 		}
 		chat.ActiveLeaf = leaf
@@ -204,10 +197,10 @@ func (w *Workspaces) setLeaf(ctx context.Context, done *Restored, leaf string) e
 			chat.ActiveManifest = done.After.ID
 		}
 		done.Chat = *chat
-		return errors.Join(putBounded(w.Store, tx, w.tables.chats, chat, chat.Called()), w.tables.moves.Delete(tx, kv.Str(chat.ID)))
+		return errors.Join(store.PutBounded(w.Store, tx, w.Tables.Chats, chat, chat.Called()), w.Tables.Moves.Delete(tx, kv.Str(chat.ID)))
 	})
 	if err != nil {
-		return storeFault(fmt.Sprintf("note the branch of chat %d", done.Chat.Number), err)
+		return store.StoreFault(fmt.Sprintf("note the branch of chat %d", done.Chat.Number), err)
 	}
 	return nil
 }

@@ -11,27 +11,28 @@ import (
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // again asks the question that a message is, or answers, once more.
 func (b *bench) again(chat int64, message string) event.ToolComplete {
 	b.t.Helper()
 	return find[event.ToolComplete](b.run(TurnRequest{
-		Chat: ChatRef{Number: chat, Instead: message}, Policy: permission.Policy{AllowAll: true},
+		Chat: store.ChatRef{Number: chat, Instead: message}, Policy: permission.Policy{AllowAll: true},
 	}))
 }
 
 // askAt asks the question at a place once more.
 func (b *bench) askAt(chat int64, place int) {
 	b.t.Helper()
-	b.run(TurnRequest{Chat: ChatRef{Number: chat, At: place}, Policy: permission.Policy{AllowAll: true}})
+	b.run(TurnRequest{Chat: store.ChatRef{Number: chat, At: place}, Policy: permission.Policy{AllowAll: true}})
 }
 
 func TestAQuestionIsNamedByItsPlace(t *testing.T) {
 	t.Parallel()
 	b := changer(t, t.TempDir())
-	b.did(ChatRef{}, `{"put":{"a.txt":"1"}}`)
-	b.did(ChatRef{Number: 1}, `{"put":{"b.txt":"b"}}`)
+	b.did(store.ChatRef{}, `{"put":{"a.txt":"1"}}`)
+	b.did(store.ChatRef{Number: 1}, `{"put":{"b.txt":"b"}}`)
 	old := b.chat(1).Messages
 	for place, kept := range map[int]int{-1: 3, 4: 3, 3: 3, 2: 1, 1: 1} {
 		b.switchTo(1, old[3].ID)
@@ -40,23 +41,23 @@ func TestAQuestionIsNamedByItsPlace(t *testing.T) {
 			t.Errorf("at %d: the chat has %d messages", place, len(got))
 		}
 	}
-	if _, err := b.Start(t.Context(), TurnRequest{Chat: ChatRef{Number: 1, At: 9}}); fault.CodeOf(err) != fault.Usage {
+	if _, err := b.Start(t.Context(), TurnRequest{Chat: store.ChatRef{Number: 1, At: 9}}); fault.CodeOf(err) != fault.Usage {
 		t.Errorf("at a place that isn't there: %v", err)
 	}
 }
 
 func (b *bench) switchTo(chat int64, message string) *Restored {
 	b.t.Helper()
-	out, err := b.Switch(b.t.Context(), SwitchRequest{Chat: ChatRef{Number: chat}, Message: message})
+	out, err := b.Switch(b.t.Context(), SwitchRequest{Chat: store.ChatRef{Number: chat}, Message: message})
 	if err != nil {
 		b.t.Fatalf("switch to %s: %v", message, err)
 	}
 	return out
 }
 
-func (b *bench) branches(chat int64) []Branch {
+func (b *bench) branches(chat int64) []store.Branch {
 	b.t.Helper()
-	_, out, err := b.Branches(b.t.Context(), ChatRef{Number: chat})
+	_, out, err := b.Branches(b.t.Context(), store.ChatRef{Number: chat})
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -66,8 +67,8 @@ func (b *bench) branches(chat int64) []Branch {
 func TestAQuestionIsAskedAgain(t *testing.T) {
 	t.Parallel()
 	b := changer(t, t.TempDir())
-	b.did(ChatRef{}, `{"put":{"a.txt":"1"}}`)
-	b.did(ChatRef{Number: 1}, `{"put":{"b.txt":"b"}}`)
+	b.did(store.ChatRef{}, `{"put":{"a.txt":"1"}}`)
+	b.did(store.ChatRef{Number: 1}, `{"put":{"b.txt":"b"}}`)
 	old := b.chat(1).Messages
 	b.put(1, "mine.txt", "mine")
 
@@ -88,7 +89,7 @@ func TestAQuestionIsAskedAgain(t *testing.T) {
 	b.sees(1, map[string]string{"a.txt": "1", "b.txt": "b", "mine.txt": "mine"})
 	b.switchTo(1, conv.Messages[3].ID)
 	b.sees(1, map[string]string{"a.txt": "1", "b.txt": "b"})
-	b.did(ChatRef{Number: 1}, `{"put":{"c.txt":"c"}}`)
+	b.did(store.ChatRef{Number: 1}, `{"put":{"c.txt":"c"}}`)
 	if got := b.chat(1).Messages; len(got) != 6 || got[3].ID != conv.Messages[3].ID {
 		t.Errorf("the chat goes on from another answer than the one switched to")
 	}
@@ -97,12 +98,12 @@ func TestAQuestionIsAskedAgain(t *testing.T) {
 func TestAQuestionIsChanged(t *testing.T) {
 	t.Parallel()
 	b := changer(t, t.TempDir())
-	b.did(ChatRef{}, `{"put":{"a.txt":"1"}}`)
-	b.did(ChatRef{Number: 1}, `{"put":{"b.txt":"b"}}`)
+	b.did(store.ChatRef{}, `{"put":{"a.txt":"1"}}`)
+	b.did(store.ChatRef{Number: 1}, `{"put":{"b.txt":"b"}}`)
 	old := b.chat(1).Messages
 	b.undo(1)
 
-	b.did(ChatRef{Number: 1, Instead: old[0].ID}, `{"put":{"c.txt":"c"}}`)
+	b.did(store.ChatRef{Number: 1, Instead: old[0].ID}, `{"put":{"c.txt":"c"}}`)
 	b.sees(1, map[string]string{"c.txt": "c"})
 	conv := b.chat(1)
 	if len(conv.Messages) != 2 || conv.Messages[0].ParentID != "" || conv.Messages[0].ID == old[0].ID {
@@ -121,11 +122,11 @@ func TestAQuestionIsChanged(t *testing.T) {
 func TestABranchBeginsWhereItWasAsked(t *testing.T) {
 	t.Parallel()
 	b := changer(t, t.TempDir())
-	b.did(ChatRef{}, `{"put":{"a.txt":"1"}}`)
-	b.did(ChatRef{Number: 1}, `{"put":{"a.txt":"2"}}`)
-	b.did(ChatRef{Number: 1}, `{"put":{"a.txt":"3"}}`)
+	b.did(store.ChatRef{}, `{"put":{"a.txt":"1"}}`)
+	b.did(store.ChatRef{Number: 1}, `{"put":{"a.txt":"2"}}`)
+	b.did(store.ChatRef{Number: 1}, `{"put":{"a.txt":"3"}}`)
 	old := b.chat(1).Messages
-	b.did(ChatRef{Number: 1, Instead: old[2].ID}, `{"put":{"b.txt":"b"}}`)
+	b.did(store.ChatRef{Number: 1, Instead: old[2].ID}, `{"put":{"b.txt":"b"}}`)
 	b.sees(1, map[string]string{"a.txt": "1", "b.txt": "b"})
 	if list := b.branches(1); len(list) != 2 || list[0].Place != 3 || list[1].Place != 3 || list[0].Messages != 6 || list[1].Messages != 4 {
 		t.Errorf("branches: %+v", list)
@@ -144,9 +145,9 @@ func TestABranchBeginsWhereItWasAsked(t *testing.T) {
 func TestTheStatesOfAllBranches(t *testing.T) {
 	t.Parallel()
 	b := changer(t, t.TempDir())
-	b.did(ChatRef{}, `{"put":{"a.txt":"1"}}`)
-	left := b.did(ChatRef{Number: 1}, `{"put":{"a.txt":"2"}}`).PostManifestID
-	b.did(ChatRef{Number: 1, Instead: b.chat(1).Messages[2].ID}, `{"put":{"b.txt":"b"}}`)
+	b.did(store.ChatRef{}, `{"put":{"a.txt":"1"}}`)
+	left := b.did(store.ChatRef{Number: 1}, `{"put":{"a.txt":"2"}}`).PostManifestID
+	b.did(store.ChatRef{Number: 1, Instead: b.chat(1).Messages[2].ID}, `{"put":{"b.txt":"b"}}`)
 	b.undo(1)
 	chat, all, more, err := b.StateTree(t.Context(), lastChat, 0)
 	if err != nil || more {
@@ -198,12 +199,12 @@ func TestASwitchSparesOthersWork(t *testing.T) {
 	req.Workspace, req.Policy.AllowAll = dir, true
 	b.run(req)
 	first := b.chat(1).Messages
-	b.did(ChatRef{Number: 1, Instead: first[0].ID}, `{"put":{"a.txt":"2"}}`)
+	b.did(store.ChatRef{Number: 1, Instead: first[0].ID}, `{"put":{"a.txt":"2"}}`)
 	if err := os.WriteFile(filepath.Join(dir, "a.txt"), []byte("mine"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	before := b.chat(1).Chat
-	_, err := b.Switch(t.Context(), SwitchRequest{Chat: ChatRef{Number: 1}, Message: first[1].ID})
+	_, err := b.Switch(t.Context(), SwitchRequest{Chat: store.ChatRef{Number: 1}, Message: first[1].ID})
 	if err == nil || !strings.Contains(err.Error(), "nothing was changed") {
 		t.Fatalf("switch over a changed file: %v", err)
 	}
@@ -213,7 +214,7 @@ func TestASwitchSparesOthersWork(t *testing.T) {
 	if got, _ := os.ReadFile(filepath.Join(dir, "a.txt")); string(got) != "mine" {
 		t.Errorf("a.txt is %q", got)
 	}
-	if _, err := b.Switch(t.Context(), SwitchRequest{Chat: ChatRef{Number: 1}, Message: first[1].ID, Overwrite: true}); err != nil {
+	if _, err := b.Switch(t.Context(), SwitchRequest{Chat: store.ChatRef{Number: 1}, Message: first[1].ID, Overwrite: true}); err != nil {
 		t.Fatal(err)
 	}
 	if got, _ := os.ReadFile(filepath.Join(dir, "a.txt")); string(got) != "1" {
@@ -225,11 +226,11 @@ func TestASwitchSparesOthersWork(t *testing.T) {
 func TestABranchThatNobodyAnswers(t *testing.T) {
 	t.Parallel()
 	b := changer(t, t.TempDir())
-	b.did(ChatRef{}, `{"put":{"a.txt":"1"}}`)
-	b.did(ChatRef{Number: 1}, `{"put":{"b.txt":"b"}}`)
+	b.did(store.ChatRef{}, `{"put":{"a.txt":"1"}}`)
+	b.did(store.ChatRef{Number: 1}, `{"put":{"b.txt":"b"}}`)
 	conv := b.chat(1)
 	req := ask("refuse")
-	req.Chat, req.DiscardUnanswered = ChatRef{Number: 1, Instead: conv.Messages[0].ID}, true
+	req.Chat, req.DiscardUnanswered = store.ChatRef{Number: 1, Instead: conv.Messages[0].ID}, true
 	if got := b.run(req); find[event.Error](got).Code == "" {
 		t.Fatalf("the model took it:\n%s", outline(got))
 	}
@@ -242,17 +243,17 @@ func TestABranchThatNobodyAnswers(t *testing.T) {
 func TestWhatCantBeAskedInstead(t *testing.T) {
 	t.Parallel()
 	b := changer(t, t.TempDir())
-	b.did(ChatRef{}, `{"put":{"a.txt":"1"}}`)
+	b.did(store.ChatRef{}, `{"put":{"a.txt":"1"}}`)
 	question := b.chat(1).Messages[0].ID
 	parts := []provider.Part{{Kind: provider.TextPart, Text: "x"}}
 	for what, c := range map[string]struct {
 		req  TurnRequest
 		code fault.Code
 	}{
-		"a message that isn't there": {TurnRequest{Chat: ChatRef{Number: 1, Instead: "nope"}, Parts: parts}, fault.NotFound},
-		"a fork":                     {TurnRequest{Chat: ChatRef{Number: 1, Instead: question, Fork: true}, Parts: parts}, fault.Usage},
-		"another parent":             {TurnRequest{Chat: ChatRef{Number: 1, Instead: question, Parent: question}, Parts: parts}, fault.Usage},
-		"no chat":                    {TurnRequest{Chat: ChatRef{Instead: question}, Parts: parts}, fault.Usage},
+		"a message that isn't there": {TurnRequest{Chat: store.ChatRef{Number: 1, Instead: "nope"}, Parts: parts}, fault.NotFound},
+		"a fork":                     {TurnRequest{Chat: store.ChatRef{Number: 1, Instead: question, Fork: true}, Parts: parts}, fault.Usage},
+		"another parent":             {TurnRequest{Chat: store.ChatRef{Number: 1, Instead: question, Parent: question}, Parts: parts}, fault.Usage},
+		"no chat":                    {TurnRequest{Chat: store.ChatRef{Instead: question}, Parts: parts}, fault.Usage},
 	} {
 		if _, err := b.Start(t.Context(), c.req); fault.CodeOf(err) != c.code {
 			t.Errorf("%s: %v", what, err)
@@ -264,16 +265,16 @@ func TestWhatCantBeAskedInstead(t *testing.T) {
 func TestTheFirstStateIsFoundAtOnce(t *testing.T) {
 	t.Parallel()
 	b := changer(t, t.TempDir())
-	b.did(ChatRef{}, `{"put":{"a.txt":"0"}}`)
+	b.did(store.ChatRef{}, `{"put":{"a.txt":"0"}}`)
 	for i := range 4 {
-		b.did(ChatRef{Number: 1}, `{"put":{"a.txt":"`+strconv.Itoa(i+1)+`"}}`)
+		b.did(store.ChatRef{Number: 1}, `{"put":{"a.txt":"`+strconv.Itoa(i+1)+`"}}`)
 	}
 	b.undo(2)
-	b.did(ChatRef{Number: 1}, `{"put":{"b.txt":"b"}}`)
+	b.did(store.ChatRef{Number: 1}, `{"put":{"b.txt":"b"}}`)
 	chat := b.chat(1).Chat
 	walked := ""
 	for id := chat.ActiveManifest; id != ""; {
-		m, err := b.manifest(t.Context(), id)
+		m, err := b.Manifest(t.Context(), id)
 		if err != nil || m == nil {
 			t.Fatal(m, err)
 		}

@@ -2,11 +2,9 @@ package engine
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,57 +13,38 @@ import (
 
 	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/engine/chat"
-	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/toolset"
 )
 
-// StateInfo is a state with what made it.
-type StateInfo struct {
-	*cas.Manifest
-	// Tool is the tool of the call that gave it, if one did, and Args what it
-	// was called with. Of an imported state there is the tool alone, and of a turn
-	// that still runs neither.
-	Tool string
-	Args json.RawMessage
-	// By is the tool whose page made the call; empty for the calls of models and
-	// persons.
-	By string
-	// Active is set for the state that the chat is at, Undone for a step that
-	// redo restores.
-	Active, Undone bool
-	// Reverted is set for a step that is undone and that redo does not restore: it was
-	// undone alone, or something new was done since.
-	Reverted bool
-}
-
 // States lists the states on the way to the chat's active one, the latest
 // first, with those that redo can bring back before them: at most limit of
 // them, all where that is 0. more tells that there are others.
-func (w *Workspaces) States(ctx context.Context, ref ChatRef, limit int) (c chat.Chat, out []StateInfo, more bool, err error) {
+func (w *Workspaces) States(ctx context.Context, ref store.ChatRef, limit int) (c chat.Chat, out []store.StateInfo, more bool, err error) {
 	if c, err = w.findSettled(ctx, ref); err != nil {
 		return chat.Chat{}, nil, false, err
 	}
-	h, err := w.history(ctx, c)
+	h, err := w.History(ctx, c)
 	if err != nil {
 		return chat.Chat{}, nil, false, err
 	}
 	if limit <= 0 {
-		limit = maxHistory
+		limit = store.MaxHistory
 	}
 	way := stateWay{e: w, atOnce: limit > fewStates}
-	undone, err := h.undone(ctx)
+	undone, err := h.Undone(ctx)
 	if err != nil {
 		return chat.Chat{}, nil, false, err
 	}
 	skip := map[string]bool{}
 	for _, s := range slices.Backward(undone) {
-		out = append(out, StateInfo{Manifest: s.after, Undone: true})
-		skip[s.after.ID] = true
+		out = append(out, store.StateInfo{Manifest: s.After, Undone: true})
+		skip[s.After.ID] = true
 	}
-	for m := h.active; m != nil && len(out) <= limit; {
+	for m := h.Active; m != nil && len(out) <= limit; {
 		if !skip[m.ID] {
-			out = append(out, StateInfo{Manifest: m, Active: m.ID == h.active.ID})
+			out = append(out, store.StateInfo{Manifest: m, Active: m.ID == h.Active.ID})
 		}
 		if m, err = way.manifest(ctx, m.ParentID); err != nil {
 			return chat.Chat{}, nil, false, err
@@ -74,7 +53,7 @@ func (w *Workspaces) States(ctx context.Context, ref ChatRef, limit int) (c chat
 	if more = len(out) > limit; more {
 		out = out[:limit]
 	}
-	if err := h.markReverted(ctx, out); err != nil {
+	if err := h.MarkReverted(ctx, out); err != nil {
 		return chat.Chat{}, nil, false, err
 	}
 	return c, out, more, w.nameTools(ctx, out)
@@ -97,7 +76,7 @@ func (w *stateWay) manifest(ctx context.Context, id string) (*cas.Manifest, erro
 	if m := w.known[id]; m != nil {
 		return m, nil
 	}
-	m, err := w.e.manifest(ctx, id)
+	m, err := w.e.Manifest(ctx, id)
 	if err != nil || m == nil || !w.atOnce || w.chats[m.ChatID] {
 		return m, err
 	}
@@ -105,9 +84,9 @@ func (w *stateWay) manifest(ctx context.Context, id string) (*cas.Manifest, erro
 		w.known, w.chats = map[string]*cas.Manifest{}, map[string]bool{}
 	}
 	w.chats[m.ChatID] = true // the states of a fork begin in another chat
-	list, err := w.e.states.Manifests(ctx, m.ChatID)
+	list, err := w.e.Snapshots.Manifests(ctx, m.ChatID)
 	if err != nil {
-		return nil, stateFault("list the states", err)
+		return nil, store.StateFault("list the states", err)
 	}
 	for _, m := range list {
 		w.known[m.ID] = m
@@ -116,8 +95,8 @@ func (w *stateWay) manifest(ctx context.Context, id string) (*cas.Manifest, erro
 }
 
 // findSettled finds a chat, at the state that its folder has.
-func (w *Workspaces) findSettled(ctx context.Context, ref ChatRef) (chat.Chat, error) {
-	chat, err := w.find(ctx, ref, nil)
+func (w *Workspaces) findSettled(ctx context.Context, ref store.ChatRef) (chat.Chat, error) {
+	chat, err := w.Find(ctx, ref, nil)
 	if err != nil {
 		return chat, err
 	}
@@ -127,63 +106,47 @@ func (w *Workspaces) findSettled(ctx context.Context, ref ChatRef) (chat.Chat, e
 // StateTree lists the states of all branches of a chat, the latest first: at most
 // limit of them, all where that is 0. more tells that there are others. Each comes
 // before the one that it names as its parent.
-func (w *Workspaces) StateTree(ctx context.Context, ref ChatRef, limit int) (c chat.Chat, out []StateInfo, more bool, err error) {
+func (w *Workspaces) StateTree(ctx context.Context, ref store.ChatRef, limit int) (c chat.Chat, out []store.StateInfo, more bool, err error) {
 	if c, err = w.findSettled(ctx, ref); err != nil {
 		return chat.Chat{}, nil, false, err
 	}
-	h, err := w.history(ctx, c)
+	h, err := w.History(ctx, c)
 	if err != nil {
 		return chat.Chat{}, nil, false, err
 	}
-	undone, err := h.undone(ctx)
+	undone, err := h.Undone(ctx)
 	if err != nil {
 		return chat.Chat{}, nil, false, err
 	}
 	skip := map[string]bool{}
 	for _, done := range undone {
-		skip[done.after.ID] = true
+		skip[done.After.ID] = true
 	}
-	list, err := w.states.Manifests(ctx, c.ID)
+	list, err := w.Snapshots.Manifests(ctx, c.ID)
 	if err != nil {
-		return chat.Chat{}, nil, false, stateFault("list the states", err)
+		return chat.Chat{}, nil, false, store.StateFault("list the states", err)
 	}
 	if more = limit > 0 && len(list) > limit; more {
 		list = list[len(list)-limit:]
 	}
 	for _, m := range slices.Backward(list) {
-		out = append(out, StateInfo{Manifest: m, Active: m.ID == c.ActiveManifest, Undone: skip[m.ID]})
+		out = append(out, store.StateInfo{Manifest: m, Active: m.ID == c.ActiveManifest, Undone: skip[m.ID]})
 	}
-	if err := h.markReverted(ctx, out); err != nil {
+	if err := h.MarkReverted(ctx, out); err != nil {
 		return chat.Chat{}, nil, false, err
 	}
 	return c, out, more, w.nameTools(ctx, out)
 }
 
-// postManifest is the state after a call; empty where no record of the call is
-// there.
-func (s *Store) postManifest(ctx context.Context, call string) (id string, err error) {
-	err = s.view(ctx, func(tx *kv.Tx) error {
-		c, err := s.tables.calls.Get(tx, kv.Str(call))
-		if err == nil {
-			id = c.PostManifestID
-		}
-		return err
-	})
-	if errors.Is(err, kv.ErrNotFound) {
-		return "", nil
-	}
-	return id, err
-}
-
 // nameTools fills in the tools of calls.
-func (w *Workspaces) nameTools(ctx context.Context, states []StateInfo) error {
-	err := w.view(ctx, func(tx *kv.Tx) error {
+func (w *Workspaces) nameTools(ctx context.Context, states []store.StateInfo) error {
+	err := w.View(ctx, func(tx *kv.Tx) error {
 		for i := range states {
 			if states[i].Source != cas.ToolRun {
 				continue
 			}
-			c, err := w.tables.calls.Get(tx, kv.Str(states[i].SourceRef))
-			if errors.Is(err, kv.ErrNotFound) || err != nil && w.leavesOut(err) { // of another chat, or of a removed one
+			c, err := w.Tables.Calls.Get(tx, kv.Str(states[i].SourceRef))
+			if errors.Is(err, kv.ErrNotFound) || err != nil && w.LeavesOut(err) { // of another chat, or of a removed one
 				states[i].Tool = states[i].Maker
 				continue
 			}
@@ -194,8 +157,8 @@ func (w *Workspaces) nameTools(ctx context.Context, states []StateInfo) error {
 			if c.AppOf == "" {
 				continue
 			}
-			of, err := w.tables.calls.Get(tx, kv.Str(c.AppOf))
-			if err != nil && w.leavesOut(err) {
+			of, err := w.Tables.Calls.Get(tx, kv.Str(c.AppOf))
+			if err != nil && w.LeavesOut(err) {
 				continue
 			}
 			if err != nil {
@@ -246,16 +209,16 @@ type taking struct {
 
 // takeIn takes a snapshot and makes it the chat's active state.
 func (w *Workspaces) takeIn(ctx context.Context, chat *chat.Chat, ws *toolset.Workspace, t taking) (*cas.Manifest, error) {
-	active, err := w.manifest(ctx, chat.ActiveManifest)
+	active, err := w.Manifest(ctx, chat.ActiveManifest)
 	if err != nil {
 		return nil, err
 	}
 	t.ChatID = chat.ID
 	snap, err := w.takeState(ctx, ws, cas.SnapshotOptions{
-		About: t.About, Parent: active, Limits: w.o.States, Begin: t.begin, Progress: t.progress,
+		About: t.About, Parent: active, Limits: w.Options.States, Begin: t.begin, Progress: t.progress,
 	})
 	if err != nil {
-		return nil, stateFault("look at "+ws.Path, err)
+		return nil, store.StateFault("look at "+ws.Path, err)
 	}
 	if snap.Manifest.ID == chat.ActiveManifest {
 		return snap.Manifest, nil
@@ -325,7 +288,7 @@ func sweepPuts(root *os.Root, dir string) {
 	for _, name := range names {
 		digits, ok := strings.CutPrefix(name, putPrefix)
 		pid, err := strconv.Atoi(digits)
-		if !ok || err != nil || pid <= 0 || strconv.Itoa(pid) != digits || pid != os.Getpid() && alive(pid) {
+		if !ok || err != nil || pid <= 0 || strconv.Itoa(pid) != digits || pid != os.Getpid() && store.ProcessAlive(pid) {
 			continue
 		}
 		path := filepath.Join(dir, name)
@@ -335,89 +298,26 @@ func sweepPuts(root *os.Root, dir string) {
 	}
 }
 
-// Files yields what a state has, in the order of paths, folders before what is
-// in them. An error ends it.
-func (s *Store) Files(ctx context.Context, m *cas.Manifest) iter.Seq2[cas.Located, error] {
-	return s.states.Walk(ctx, m.Root)
-}
-
-// FileEntry gives what a state has under a path.
-func (s *Store) FileEntry(ctx context.Context, m *cas.Manifest, name string) (cas.Entry, error) {
-	entry, err := s.states.Lookup(ctx, m.Root, name)
-	if errors.Is(err, cas.ErrNotFound) {
-		return entry, fault.New(fault.NotFound, "there is no file "+cas.EscapePath(name)+" in that state", "fettle workspace files   lists what there is")
-	}
-	if err != nil {
-		return entry, stateFault("look for "+cas.EscapePath(name), err)
-	}
-	return entry, nil
-}
-
 // ReadFile writes the content of a file of a state. Where the store turns out to
 // be damaged it fails after having written some of it.
 func (w *Workspaces) ReadFile(ctx context.Context, out io.Writer, entry cas.Entry) error {
-	if err := w.states.Read(ctx, out, entry); err != nil {
-		return stateFault("read "+cas.EscapePath(entry.Name), err)
+	if err := w.Snapshots.Read(ctx, out, entry); err != nil {
+		return store.StateFault("read "+cas.EscapePath(entry.Name), err)
 	}
 	return nil
-}
-
-// DiffStates yields what differs between two states, in the order of paths. An
-// error ends it.
-func (s *Store) DiffStates(ctx context.Context, from, to *cas.Manifest) iter.Seq2[cas.Change, error] {
-	var a, b cas.Digest
-	if from != nil {
-		a = from.Root
-	}
-	if to != nil {
-		b = to.Root
-	}
-	return s.states.Diff(ctx, a, b)
 }
 
 // WriteManifest writes a state as document 004's {path: sha256}.
 func (w *Workspaces) WriteManifest(ctx context.Context, out io.Writer, m *cas.Manifest) error {
-	if err := w.states.WriteFiles(ctx, out, m.Root); err != nil {
-		return stateFault("list the files", err)
+	if err := w.Snapshots.WriteFiles(ctx, out, m.Root); err != nil {
+		return store.StateFault("list the files", err)
 	}
 	return nil
 }
 
-// StateBefore gives the state that one came after; nil where it was the first,
-// or where the one before is not there any more.
-func (s *Store) StateBefore(ctx context.Context, m *cas.Manifest) (*cas.Manifest, error) {
-	return s.manifest(ctx, m.ParentID)
-}
-
 // DescribeState says what made a state of a chat.
-func (w *Workspaces) DescribeState(ctx context.Context, chat chat.Chat, m *cas.Manifest) (StateInfo, error) {
-	out := []StateInfo{{Manifest: m, Active: m.ID == chat.ActiveManifest}}
+func (w *Workspaces) DescribeState(ctx context.Context, chat chat.Chat, m *cas.Manifest) (store.StateInfo, error) {
+	out := []store.StateInfo{{Manifest: m, Active: m.ID == chat.ActiveManifest}}
 	err := w.nameTools(ctx, out)
 	return out[0], err
-}
-
-// ChatsByID gives those chats of some ids that there are, deleted ones
-// included.
-func (s *Store) ChatsByID(ctx context.Context, ids []string) (map[string]chat.Chat, error) {
-	if _, err := s.Fold(ctx, FoldAll); err != nil {
-		return nil, err // a chat whose turns wait in journals is there, too
-	}
-	out := make(map[string]chat.Chat, len(ids))
-	err := s.view(ctx, func(tx *kv.Tx) error {
-		for _, id := range ids {
-			c, err := s.tables.chats.Get(tx, kv.Str(id))
-			if errors.Is(err, kv.ErrNotFound) || err != nil && s.leavesOut(err) {
-				continue
-			}
-			if err != nil {
-				return err
-			}
-			out[id] = *c
-		}
-		return nil
-	})
-	if errors.Is(err, kv.ErrNotFound) {
-		return out, nil // no store yet
-	}
-	return out, err
 }

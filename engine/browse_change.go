@@ -14,6 +14,7 @@ import (
 	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/toolset"
 )
 
@@ -38,7 +39,7 @@ func (w *Workspaces) PutFile(ctx context.Context, req RestoreRequest, put Put) (
 	if _, err := changeable(put.Name); err != nil {
 		return nil, err // before all of the content is taken
 	}
-	if _, err := w.find(ctx, req.Chat, req.OnWait); err != nil {
+	if _, err := w.Find(ctx, req.Chat, req.OnWait); err != nil {
 		return nil, err
 	}
 	content, done, err := w.stage(ctx, put)
@@ -63,7 +64,7 @@ func (w *Workspaces) PutFile(ctx context.Context, req RestoreRequest, put Put) (
 		if err := putWhole(ws.Root, names[0], stopped{ctx, content}); err != nil {
 			return fault.Wrap(fault.Failed, "write "+put.Name, err)
 		}
-		w.pause("put:written")
+		w.Pause("put:written")
 		return nil
 	})
 }
@@ -71,7 +72,7 @@ func (w *Workspaces) PutFile(ctx context.Context, req RestoreRequest, put Put) (
 // stage takes in the content of a put, to its end: who sends it may take their time,
 // in which nobody else should have to wait for the chat and the folder.
 func (w *Workspaces) stage(ctx context.Context, put Put) (content io.Reader, done func(), err error) {
-	f, done, err := w.states.Scratch()
+	f, done, err := w.Snapshots.Scratch()
 	if err != nil {
 		return nil, nil, fault.Wrap(fault.Failed, "keep "+put.Name+" until it is all there", err)
 	}
@@ -192,11 +193,11 @@ func (w *Workspaces) changeFolder(
 		if err != nil {
 			return nil, err
 		}
-		w.pause("edit:kept")
+		w.Pause("edit:kept")
 		out := &Restored{Chat: chat, Before: before, After: after}
 		for c, err := range w.DiffStates(ctx, before, after) {
 			if err != nil { // the edit is made and kept: no error may say otherwise
-				out.Changes, out.Untold = nil, stateFault("tell what was changed", err)
+				out.Changes, out.Untold = nil, store.StateFault("tell what was changed", err)
 				break
 			}
 			out.Changes = append(out.Changes, c)
@@ -243,7 +244,7 @@ func (w *Workspaces) kept(ctx context.Context, m *cas.Manifest, name string) err
 	name = path.Clean(name)
 	for f, err := range w.Files(ctx, m) {
 		if err != nil {
-			return stateFault("look at the files", err)
+			return store.StateFault("look at the files", err)
 		}
 		if above := strings.HasPrefix(name, f.Path+"/"); f.Path != name && !strings.HasPrefix(f.Path, name+"/") && !above {
 			continue

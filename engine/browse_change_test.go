@@ -165,7 +165,7 @@ func TestAnEditIsDoneWhereItsChangesCannotBeTold(t *testing.T) {
 			before := tree(t, dir)
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			b.pause = func(step string) {
+			b.Pause = func(step string) {
 				if step == "edit:kept" { // the folder and the chat have it now
 					cancel()
 				}

@@ -11,6 +11,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/toolset/render"
 )
@@ -36,7 +37,7 @@ func (e *Engine) ViewCall(ctx context.Context, id string) (*chat.CallView, error
 		return nil, err
 	}
 	calls := []chat.ToolCall{*call}
-	if err := e.markUndoneCalls(ctx, call.ChatID, call.ID, calls); err != nil {
+	if err := e.MarkUndoneCalls(ctx, call.ChatID, call.ID, calls); err != nil {
 		return nil, err
 	}
 	return e.view1(ctx, calls[0])
@@ -66,11 +67,11 @@ func (w *Workspaces) ViewCalls(ctx context.Context, chatID string, messages []ch
 	slices.SortStableFunc(calls, func(a, b chat.ToolCall) int {
 		return cmp.Or(cmp.Compare(of[a.MessageID], of[b.MessageID]), cmp.Compare(a.Index, b.Index))
 	})
-	calls, made, err := w.withApps(ctx, chatID, calls)
+	calls, made, err := w.WithApps(ctx, chatID, calls)
 	if err != nil {
 		return nil, err
 	}
-	if err := w.markUndoneCalls(ctx, chatID, messages[0].ID, calls); err != nil {
+	if err := w.MarkUndoneCalls(ctx, chatID, messages[0].ID, calls); err != nil {
 		return nil, err
 	}
 	out, room := make([]chat.CallView, 0, len(calls)), viewedPlans
@@ -110,10 +111,10 @@ func withoutConfig(raw json.RawMessage) json.RawMessage {
 // callsOf reads the records of some uses, each as often as left says, from a time on.
 // It ends with the last of them: the calls of what came later may be many.
 func (w *Workspaces) callsOf(ctx context.Context, chatID, from string, left map[chat.Use]int) (calls []chat.ToolCall, err error) {
-	err = w.view(ctx, func(tx *kv.Tx) error {
+	err = w.View(ctx, func(tx *kv.Tx) error {
 		calls = nil
 		left := maps.Clone(left)
-		for c, err := range legible(w.Store, w.tables.calls.ByIndex(tx, "chat", kv.Str(chatID), kv.Range{From: kv.FromPrimary(kv.Str(from))})) {
+		for c, err := range store.Legible(w.Store, w.Tables.Calls.ByIndex(tx, "chat", kv.Str(chatID), kv.Range{From: kv.FromPrimary(kv.Str(from))})) {
 			if err != nil {
 				return err
 			}
@@ -159,11 +160,11 @@ func (w *Workspaces) view1(ctx context.Context, c chat.ToolCall) (*chat.CallView
 	if c.PreManifestID == c.PostManifestID {
 		return v, nil
 	}
-	pre, err := w.manifest(ctx, c.PreManifestID)
+	pre, err := w.Manifest(ctx, c.PreManifestID)
 	if err != nil {
 		return nil, err
 	}
-	post, err := w.manifest(ctx, c.PostManifestID)
+	post, err := w.Manifest(ctx, c.PostManifestID)
 	if err != nil || pre == nil || post == nil || pre.Root == post.Root {
 		return v, err // of states that are collected, nothing is known
 	}
@@ -178,7 +179,7 @@ func (w *Workspaces) changesBetween(ctx context.Context, from, to *Manifest, mos
 	out, n := []event.Change{}, 0
 	for c, err := range w.DiffStates(ctx, from, to) {
 		if err != nil {
-			return nil, 0, stateFault("compare two states", err)
+			return nil, 0, store.StateFault("compare two states", err)
 		}
 		if c.FoldersOnly() {
 			continue

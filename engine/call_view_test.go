@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/fettle-cli/fettle/engine/chat"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
 
@@ -15,13 +16,13 @@ import (
 func TestAPageReadsItsOwnCalls(t *testing.T) {
 	t.Parallel()
 	b := changer(t, t.TempDir())
-	b.did(ChatRef{}, `{"put":{"a.txt":"1"}}`)
+	b.did(store.ChatRef{}, `{"put":{"a.txt":"1"}}`)
 	b.did(lastChat, `{"put":{"b.txt":"2"}}`)
 	conv := b.chat(1)
 	later := "7ZZZZZZZZZ0000000000000000"
 	odd := kv.NewTable("tool_calls", func(c *oddCall) kv.Key { return kv.Str(c.ID) },
 		kv.On("chat", func(c *oddCall) kv.Key { return kv.Str(c.ChatID) }))
-	err := b.store.Update(t.Context(), func(tx *kv.Tx) error {
+	err := b.KV.Update(t.Context(), func(tx *kv.Tx) error {
 		return odd.Put(tx, &oddCall{ID: later, ChatID: conv.Chat.ID, Index: "no number"})
 	})
 	if err != nil {
@@ -39,10 +40,10 @@ func TestAPageReadsItsOwnCalls(t *testing.T) {
 func TestAForkHasItsCalls(t *testing.T) {
 	t.Parallel()
 	b := changer(t, t.TempDir())
-	b.did(ChatRef{}, `{"put":{"a.txt":"1"}}`)
+	b.did(store.ChatRef{}, `{"put":{"a.txt":"1"}}`)
 	b.did(lastChat, `{"put":{"b.txt":"2"}}`)
 	from := b.chat(1)
-	fork, err := b.ForkChat(t.Context(), ChatRef{Number: 1}, 2)
+	fork, err := b.ForkChat(t.Context(), store.ChatRef{Number: 1}, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,21 +60,21 @@ func TestAForkHasItsCalls(t *testing.T) {
 func TestAForkThatAsksHasItsCalls(t *testing.T) {
 	t.Parallel()
 	b := changer(t, t.TempDir())
-	b.did(ChatRef{}, `{"put":{"a.txt":"1"}}`)
+	b.did(store.ChatRef{}, `{"put":{"a.txt":"1"}}`)
 	from := b.chat(1)
 	req := ask(`{"put":{"b.txt":"2"}}`)
-	req.Chat, req.Policy.AllowAll = ChatRef{Number: 1, Fork: true}, true
+	req.Chat, req.Policy.AllowAll = store.ChatRef{Number: 1, Fork: true}, true
 	b.run(req)
 	ctx, cut := context.WithCancel(t.Context())
-	b.pause = func(step string) { // as a crash would be before the turn's record
+	b.Pause = func(step string) { // as a crash would be before the turn's record
 		if step == "fold:parts" {
 			cut()
 		}
 	}
-	if n, err := b.Fold(ctx, FoldAll); err == nil {
+	if n, err := b.Fold(ctx, store.FoldAll); err == nil {
 		t.Errorf("%d were folded", n)
 	}
-	b.pause = func(string) {}
+	b.Pause = func(string) {}
 	conv := b.chat(2)
 	got, err := b.ViewCalls(t.Context(), conv.Chat.ID, conv.Messages)
 	if err != nil || len(got) != 2 {
@@ -102,7 +103,7 @@ type oddCall struct {
 func TestPlansOfAPageAreBounded(t *testing.T) {
 	t.Parallel()
 	b := changer(t, t.TempDir())
-	b.did(ChatRef{}, `{"put":{"a.txt":"1"}}`)
+	b.did(store.ChatRef{}, `{"put":{"a.txt":"1"}}`)
 	conv := b.chat(1)
 	plan := []byte(fmt.Sprintf(`{"renderer":"code","data":%q}`, strings.Repeat("x", viewedPlan-1000)))
 	last := conv.Messages[len(conv.Messages)-1]
@@ -113,15 +114,15 @@ func TestPlansOfAPageAreBounded(t *testing.T) {
 		}
 	}
 	const many = 2 * viewedPlans / viewedPlan
-	err := b.store.Update(t.Context(), func(tx *kv.Tx) error {
+	err := b.KV.Update(t.Context(), func(tx *kv.Tx) error {
 		for i := range many {
 			use := *call.Call
 			use.ID = fmt.Sprintf("more-%d", i)
 			part := call
 			part.Call = &use
 			last.Parts = append(last.Parts, part)
-			c := chat.ToolCall{ID: b.newID(), ChatID: conv.Chat.ID, MessageID: last.ID, ToolUseID: use.ID, RenderPlan: plan, Index: i + 1}
-			if err := b.tables.calls.Put(tx, &c); err != nil {
+			c := chat.ToolCall{ID: b.NewID(), ChatID: conv.Chat.ID, MessageID: last.ID, ToolUseID: use.ID, RenderPlan: plan, Index: i + 1}
+			if err := b.Tables.Calls.Put(tx, &c); err != nil {
 				return err
 			}
 		}

@@ -116,7 +116,7 @@ func (t *turn) refuseCalls(uses []provider.ToolCall, why string) {
 
 // prepare looks the tool up and checks the arguments.
 func (t *turn) prepare(use provider.ToolCall) *call {
-	c := &call{use: use, id: t.eng.newID(), index: t.nextIndex}
+	c := &call{use: use, id: t.eng.NewID(), index: t.nextIndex}
 	t.nextIndex++
 	c.entry, c.known = t.names.Lookup(use.Name)
 	if !record.IsObject(use.Args) {

@@ -13,6 +13,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/toolset"
 )
@@ -260,7 +261,7 @@ func TestCancelWhileAnApprovalIsRemembered(t *testing.T) {
 	b := newBench(t, `{responses: [{calls: [{name: careful, args: {}}]}, {text: Done.}]}`, careful)
 	b.run(TurnRequest{Parts: ask("one").Parts, Model: "script/m.yaml"})
 	b.chat(1)
-	holder := kv.Open(b.storeDir(), kv.Options{Hold: true})
+	holder := kv.Open(b.StoreDir(), kv.Options{Hold: true})
 	defer holder.Close()
 	if err := holder.View(t.Context(), func(*kv.Tx) error { return nil }); err != nil {
 		t.Fatal(err)
@@ -337,10 +338,10 @@ func TestAClosedEngine(t *testing.T) {
 	if err := b.Close(); err != nil {
 		t.Fatal(err)
 	}
-	_, chats := b.Chats(t.Context(), ListChats{})
-	_, show := b.Chat(t.Context(), ChatRef{Number: 1})
+	_, chats := b.Chats(t.Context(), store.ListChats{})
+	_, show := b.Chat(t.Context(), store.ChatRef{Number: 1})
 	_, start := b.Start(t.Context(), ask("more"))
-	_, fold := b.Fold(t.Context(), FoldAll)
+	_, fold := b.Fold(t.Context(), store.FoldAll)
 	for what, err := range map[string]error{"chats": chats, "show": show, "start": start, "fold": fold} {
 		if fault.CodeOf(err) != fault.Interrupted || !strings.Contains(err.Error(), "closed") {
 			t.Errorf("%s: %v", what, err)

@@ -17,6 +17,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
 
@@ -28,7 +29,7 @@ func in(number int64, prompt string) TurnRequest {
 }
 
 // named are the numbers of the chats that are listed, and for -c the last.
-func (b *bench) listed(q ListChats) string {
+func (b *bench) listed(q store.ListChats) string {
 	b.t.Helper()
 	page, err := b.Chats(context.Background(), q)
 	if err != nil {
@@ -49,7 +50,7 @@ func (b *bench) del(chats ...int64) {
 	b.t.Helper()
 	var found []chat.Chat
 	for _, n := range chats {
-		c, err := b.FindChat(context.Background(), ChatRef{Number: n})
+		c, err := b.FindChat(context.Background(), store.ChatRef{Number: n})
 		if err != nil {
 			b.t.Fatal(err)
 		}
@@ -68,16 +69,16 @@ func TestADeletedChatIsGoneAndComesBack(t *testing.T) {
 	b.run(in(1, "three"))
 	before := b.chat(1)
 	b.del(1)
-	if got := b.listed(ListChats{}); got != "2" {
+	if got := b.listed(store.ListChats{}); got != "2" {
 		t.Errorf("listed: %s", got)
 	}
-	if last, err := b.FindChat(t.Context(), ChatRef{Last: true}); err != nil || last.Number != 2 {
+	if last, err := b.FindChat(t.Context(), store.ChatRef{Last: true}); err != nil || last.Number != 2 {
 		t.Errorf("the last one is %+v, %v", last, err)
 	}
 	if seen, err := b.Glance(t.Context(), 10); err != nil || numbers(seen) != "2" {
 		t.Errorf("offered: %s, %v", numbers(seen), err)
 	}
-	for what, ref := range map[string]ChatRef{
+	for what, ref := range map[string]store.ChatRef{
 		"number": {Number: 1}, "id": {ID: before.Chat.ID}, "fork": {Number: 1, Fork: true},
 	} {
 		req := ask("go on")
@@ -102,7 +103,7 @@ func TestADeletedChatIsGoneAndComesBack(t *testing.T) {
 	if diff := cmp.Diff(before, b.chat(1)); diff != "" {
 		t.Errorf("it came back changed:\n%s", diff)
 	}
-	if got := b.listed(ListChats{}); got != "1 2" {
+	if got := b.listed(store.ListChats{}); got != "1 2" {
 		t.Errorf("listed: %s", got)
 	}
 	if _, was, err := b.RestoreChat(t.Context(), 1); err != nil || was {
@@ -127,7 +128,7 @@ func TestAChatWithALiveTurnIsNotDeleted(t *testing.T) {
 		!strings.Contains(f.Hints[0], fmt.Sprint(os.Getpid())) {
 		t.Errorf("%v %+v", err, f)
 	}
-	if got := b.listed(ListChats{}); got != "2 1" {
+	if got := b.listed(store.ListChats{}); got != "2 1" {
 		t.Errorf("listed: %s", got)
 	}
 	if err := b.Cancel(t.Context(), id); err != nil {
@@ -135,7 +136,7 @@ func TestAChatWithALiveTurnIsNotDeleted(t *testing.T) {
 	}
 	b.follow(id)
 	b.del(1, 2)
-	if got := b.listed(ListChats{}); got != "" {
+	if got := b.listed(store.ListChats{}); got != "" {
 		t.Errorf("listed: %s", got)
 	}
 }
@@ -146,7 +147,7 @@ func TestATurnThatWaitedForADeletedChat(t *testing.T) {
 	b := newBench(t, yes)
 	b.run(ask("one"))
 	chat := b.chat(1).Chat
-	unlock, err := b.tryChat(t.Context(), chat)
+	unlock, err := b.TryChat(t.Context(), chat)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +160,7 @@ func TestATurnThatWaitedForADeletedChat(t *testing.T) {
 		failed <- err
 	}()
 	<-waiting
-	err = b.store.UpdateSync(t.Context(), func(tx *kv.Tx) error { return b.markDeleted(tx, chat, b.o.Now()) })
+	err = b.KV.UpdateSync(t.Context(), func(tx *kv.Tx) error { return b.MarkDeleted(tx, chat, b.o.Now()) })
 	unlock()
 	if err != nil {
 		t.Fatal(err)
@@ -176,19 +177,19 @@ func caredFor(t *testing.T, dir string) (full, fork string) {
 	b := openBench(t, dir)
 	b.run(ask("go"))
 	image := in(1, "count this")
-	image.Parts = append([]provider.Part{{Kind: provider.ImagePart, Name: "x.png", MIME: "image/png", Data: make([]byte, inlineParts)}}, image.Parts...)
+	image.Parts = append([]provider.Part{{Kind: provider.ImagePart, Name: "x.png", MIME: "image/png", Data: make([]byte, store.InlineParts)}}, image.Parts...)
 	b.run(image)
-	forked, err := b.ForkChat(t.Context(), ChatRef{Number: 1}, 2)
+	forked, err := b.ForkChat(t.Context(), store.ChatRef{Number: 1}, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
 	full = b.chat(1).Chat.ID
 	for _, rule := range []string{"write_file(path=a*)", "write_file(path=b*)"} {
-		if err := b.grant(t.Context(), event.AllowChat, full, rule); err != nil {
+		if err := b.Grant(t.Context(), event.AllowChat, full, rule); err != nil {
 			t.Fatal(err)
 		}
 	}
-	ws := b.managedDir(full)
+	ws := b.ManagedDir(full)
 	outside := filepath.Join(dir, "outside.txt")
 	for path, text := range map[string]string{outside: "mine", filepath.Join(ws, "deep", "er", "c.txt"): "c"} {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -208,10 +209,10 @@ func caredFor(t *testing.T, dir string) (full, fork string) {
 func (b *bench) traces(chatID string) []string {
 	b.t.Helper()
 	var out []string
-	err := b.view(context.Background(), func(tx *kv.Tx) error {
-		for name, keys := range map[string]keyed{
-			"messages": b.tables.messages, "parts": b.tables.parts, "grants": b.tables.grants,
-			"chats": b.tables.chats, "deleted": b.tables.deleted, "apps": b.tables.apps,
+	err := b.View(context.Background(), func(tx *kv.Tx) error {
+		for name, keys := range map[string]store.Keyed{
+			"messages": b.Tables.Messages, "parts": b.Tables.Parts, "grants": b.Tables.Grants,
+			"chats": b.Tables.Chats, "deleted": b.Tables.Deleted, "apps": b.Tables.Apps,
 		} {
 			for _, err := range keys.Keys(tx, kv.Range{Prefix: kv.Str(chatID)}) {
 				if err != nil {
@@ -220,13 +221,13 @@ func (b *bench) traces(chatID string) []string {
 				out = append(out, name)
 			}
 		}
-		for _, err := range b.tables.calls.ByIndex(tx, "chat", kv.Str(chatID), kv.Range{}) {
+		for _, err := range b.Tables.Calls.ByIndex(tx, "chat", kv.Str(chatID), kv.Range{}) {
 			if err != nil {
 				return err
 			}
 			out = append(out, "call")
 		}
-		for turn, err := range b.tables.turns.Scan(tx, kv.Range{}) {
+		for turn, err := range b.Tables.Turns.Scan(tx, kv.Range{}) {
 			if err != nil {
 				return err
 			}
@@ -234,7 +235,7 @@ func (b *bench) traces(chatID string) []string {
 				out = append(out, "turn")
 			}
 		}
-		for range b.tables.events.Keys(tx, kv.Range{}) {
+		for range b.Tables.Events.Keys(tx, kv.Range{}) {
 			out = append(out, "events") // the fork has no turn of its own
 		}
 		return nil
@@ -242,7 +243,7 @@ func (b *bench) traces(chatID string) []string {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	if len(files(b.t, filepath.Dir(b.managedDir(chatID)))) > 0 {
+	if len(files(b.t, filepath.Dir(b.ManagedDir(chatID)))) > 0 {
 		out = append(out, "files")
 	}
 	return out
@@ -275,8 +276,8 @@ func TestAPurgeLeavesNothingAndTakesNothingElse(t *testing.T) {
 	}
 	b.del(1)
 	now := time.Now()
-	b.o.Now = func() time.Time { return now.Add(DeletedKept - time.Minute) }
-	if got, err := b.PurgeChats(t.Context(), Purge{OlderThan: DeletedKept}); err != nil || got != (Purged{}) {
+	b.o.Now = func() time.Time { return now.Add(store.DeletedKept - time.Minute) }
+	if got, err := b.PurgeChats(t.Context(), store.Purge{OlderThan: store.DeletedKept}); err != nil || got != (store.Purged{}) {
 		t.Errorf("before its time: %+v, %v", got, err)
 	}
 	if err := b.Tidy(t.Context(), time.Minute); err != nil {
@@ -285,14 +286,14 @@ func TestAPurgeLeavesNothingAndTakesNothingElse(t *testing.T) {
 	if b.traces(full) == nil {
 		t.Error("it was removed before its time")
 	}
-	b.o.Now = func() time.Time { return now.Add(DeletedKept + time.Minute) }
+	b.o.Now = func() time.Time { return now.Add(store.DeletedKept + time.Minute) }
 	if err := b.Tidy(t.Context(), time.Minute); err != nil {
 		t.Fatal(err)
 	}
 	if got := b.traces(full); got != nil {
 		t.Errorf("left: %v", got)
 	}
-	if c, err := b.readCatalog(); err != nil || c.PurgeDue != nil || len(c.Grants) != 0 {
+	if c, err := b.ReadCatalog(); err != nil || c.PurgeDue != nil || len(c.Grants) != 0 {
 		t.Errorf("the catalogue: %+v, %v", c, err)
 	}
 	if diff := cmp.Diff(forked, b.chat(2)); diff != "" {
@@ -308,7 +309,7 @@ func TestAPurgeLeavesNothingAndTakesNothingElse(t *testing.T) {
 		t.Errorf("restored from nothing: %v", err)
 	}
 	b.run(ask("count on"))
-	if got := b.listed(ListChats{}); got != "3 2" {
+	if got := b.listed(store.ListChats{}); got != "3 2" {
 		t.Errorf("listed: %s: a number was given twice", got)
 	}
 }
@@ -332,7 +333,7 @@ func TestKillInAPurge(t *testing.T) {
 				t.Fatalf("it was not killed: %v, %s", err, out)
 			}
 			b := openBench(t, dir)
-			if got := b.listed(ListChats{}); got != "2" {
+			if got := b.listed(store.ListChats{}); got != "2" {
 				t.Errorf("listed: %s", got)
 			}
 			if step != "purge:done" {
@@ -343,7 +344,7 @@ func TestKillInAPurge(t *testing.T) {
 					t.Errorf("restored half a chat: %v", err)
 				}
 			}
-			if _, err := b.PurgeChats(t.Context(), Purge{OlderThan: DeletedKept}); err != nil {
+			if _, err := b.PurgeChats(t.Context(), store.Purge{OlderThan: store.DeletedKept}); err != nil {
 				t.Fatal(err)
 			}
 			if got := b.traces(full); got != nil {
@@ -367,12 +368,12 @@ func TestKillInAFork(t *testing.T) {
 				t.Fatalf("it was not killed: %v, %s", err, out)
 			}
 			b := openBench(t, dir)
-			if got := b.listed(ListChats{}); got != "2 1" {
+			if got := b.listed(store.ListChats{}); got != "2 1" {
 				t.Errorf("listed: %s", got)
 			}
 			count := func() (n int) {
-				err := b.view(t.Context(), func(tx *kv.Tx) (err error) {
-					n, err = b.tables.messages.Count(tx, kv.Range{})
+				err := b.View(t.Context(), func(tx *kv.Tx) (err error) {
+					n, err = b.Tables.Messages.Count(tx, kv.Range{})
 					return err
 				})
 				if err != nil {
@@ -383,7 +384,7 @@ func TestKillInAFork(t *testing.T) {
 			if n := count(); step == "insert:written" && n != 10 {
 				t.Errorf("%d messages before", n)
 			}
-			if _, err := b.PurgeChats(t.Context(), Purge{OlderThan: DeletedKept}); err != nil {
+			if _, err := b.PurgeChats(t.Context(), store.Purge{OlderThan: store.DeletedKept}); err != nil {
 				t.Fatal(err)
 			}
 			if n := count(); n != 6 {
@@ -402,10 +403,10 @@ func childCare(ctx context.Context, task, dir, step string) error {
 		}
 	})
 	if task == "fork" {
-		_, err := e.ForkChat(ctx, ChatRef{Number: 1}, 0)
+		_, err := e.ForkChat(ctx, store.ChatRef{Number: 1}, 0)
 		return fmt.Errorf("it never came to %s: %w", step, err)
 	}
-	_, err := e.PurgeChats(ctx, Purge{})
+	_, err := e.PurgeChats(ctx, store.Purge{})
 	return fmt.Errorf("it never came to %s: %w", step, err)
 }
 
@@ -420,14 +421,14 @@ func TestAPurgeWaitsForALiveFork(t *testing.T) {
 	id := b.start(req)
 	b.firstText(id)
 	b.del(1)
-	if got, err := b.PurgeChats(t.Context(), Purge{}); err != nil || got.Busy != 1 || got.Chats != 0 {
+	if got, err := b.PurgeChats(t.Context(), store.Purge{}); err != nil || got.Busy != 1 || got.Chats != 0 {
 		t.Errorf("%+v, %v", got, err)
 	}
 	if err := b.Cancel(t.Context(), id); err != nil {
 		t.Fatal(err)
 	}
 	b.follow(id)
-	if got, err := b.PurgeChats(t.Context(), Purge{}); err != nil || got.Chats != 1 || got.Messages != 2 {
+	if got, err := b.PurgeChats(t.Context(), store.Purge{}); err != nil || got.Chats != 1 || got.Messages != 2 {
 		t.Errorf("%+v, %v", got, err)
 	}
 	if conv := b.chat(2); len(conv.Messages) != 4 {
@@ -441,19 +442,19 @@ func TestAPurgeStopsWithItsTimeAndGoesOn(t *testing.T) {
 	b := openBench(t, dir)
 	b.del(1)
 	ctx, cancel := context.WithCancel(t.Context())
-	b.pause = func(step string) {
+	b.Pause = func(step string) {
 		if step == "purge:events" {
 			cancel()
 		}
 	}
-	if _, err := b.PurgeChats(ctx, Purge{}); !errors.Is(err, context.Canceled) {
+	if _, err := b.PurgeChats(ctx, store.Purge{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("stopped with %v", err)
 	}
-	b.pause = func(string) {}
+	b.Pause = func(string) {}
 	if b.traces(full) == nil {
 		t.Error("it went on after it was stopped")
 	}
-	if _, err := b.PurgeChats(t.Context(), Purge{OlderThan: DeletedKept}); err != nil {
+	if _, err := b.PurgeChats(t.Context(), store.Purge{OlderThan: store.DeletedKept}); err != nil {
 		t.Fatal(err)
 	}
 	if got := b.traces(full); got != nil {
@@ -470,15 +471,15 @@ func TestRename(t *testing.T) {
 		"  A better\tname\x1b[31m ": "A better name[31m", long: strings.Repeat("w", 79) + "…", "two\nlines": "two lines",
 		"bad \xff byte": "bad byte",
 	} {
-		if c, err := b.RenameChat(t.Context(), ChatRef{Number: 1}, title); err != nil || c.Title != want {
+		if c, err := b.RenameChat(t.Context(), store.ChatRef{Number: 1}, title); err != nil || c.Title != want {
 			t.Errorf("%q became %q, %v", title, c.Title, err)
 		}
 	}
-	if _, err := b.RenameChat(t.Context(), ChatRef{Number: 1}, " \n\x00"); fault.CodeOf(err) != fault.Usage {
+	if _, err := b.RenameChat(t.Context(), store.ChatRef{Number: 1}, " \n\x00"); fault.CodeOf(err) != fault.Usage {
 		t.Errorf("an empty one: %v", err)
 	}
 	id := b.start(in(1, "two")) // accepted under the old title
-	if _, err := b.RenameChat(t.Context(), ChatRef{Number: 1}, "Kept"); err != nil {
+	if _, err := b.RenameChat(t.Context(), store.ChatRef{Number: 1}, "Kept"); err != nil {
 		t.Fatal(err)
 	}
 	if seen, err := b.Glance(t.Context(), 1); err != nil || seen[0].Title != "Kept" {
@@ -517,12 +518,12 @@ func TestListsGoOnAndFilter(t *testing.T) {
 		b.run(ask(fmt.Sprint(i)))
 	}
 	b.del(6)
-	if got := b.listed(ListChats{}); got != "7 5 4 3 2 1" {
+	if got := b.listed(store.ListChats{}); got != "7 5 4 3 2 1" {
 		t.Errorf("all: %s", got)
 	}
 	var seen []string
 	for after := []byte(nil); ; {
-		page, err := b.Chats(t.Context(), ListChats{Limit: 2, After: after})
+		page, err := b.Chats(t.Context(), store.ListChats{Limit: 2, After: after})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -535,7 +536,7 @@ func TestListsGoOnAndFilter(t *testing.T) {
 		t.Errorf("pages: %s", got)
 	}
 	day := func(n int) time.Time { return time.Date(2026, 3, n, 0, 0, 0, 0, time.Local) }
-	for want, q := range map[string]ListChats{
+	for want, q := range map[string]store.ListChats{
 		"4 3": {AfterChat: 5, Limit: 2}, "5 4": {AfterChat: 6, Limit: 2}, "": {AfterChat: 1}, "7 5 4": {Since: day(4)},
 		"2 1": {Before: day(3)}, "3": {Since: day(3), Before: day(4)}, "7": {Model: "M.YAML", Limit: 1},
 	} {
@@ -543,14 +544,14 @@ func TestListsGoOnAndFilter(t *testing.T) {
 			t.Errorf("%+v: %s, want %s", q, got, want)
 		}
 	}
-	if got := b.listed(ListChats{Model: "other"}); got != "" {
+	if got := b.listed(store.ListChats{Model: "other"}); got != "" {
 		t.Errorf("another model: %s", got)
 	}
-	page, err := b.Chats(t.Context(), ListChats{Limit: 1, Before: day(2)})
+	page, err := b.Chats(t.Context(), store.ListChats{Limit: 1, Before: day(2)})
 	if err != nil || page.Next != nil || numbers(page.Chats) != "1" {
 		t.Errorf("more than there is: %+v, %v", page, err)
 	}
-	if _, err := b.Chats(t.Context(), ListChats{AfterChat: 99}); fault.CodeOf(err) != fault.NotFound {
+	if _, err := b.Chats(t.Context(), store.ListChats{AfterChat: 99}); fault.CodeOf(err) != fault.NotFound {
 		t.Errorf("after one that never was: %v", err)
 	}
 	if between, err := b.NumberedChats(t.Context(), 2, 6); err != nil || numbers(between) != "2 3 4 5" {
@@ -564,15 +565,15 @@ func TestForkWithoutAQuestion(t *testing.T) {
 	b.run(ask("one"))
 	b.run(in(1, "two"))
 	from := b.chat(1)
-	whole, err := b.ForkChat(t.Context(), ChatRef{Number: 1}, 0)
+	whole, err := b.ForkChat(t.Context(), store.ChatRef{Number: 1}, 0)
 	if err != nil || whole.Number != 2 || whole.ForkedFrom.Number != 1 || whole.Messages != 4 || whole.Title != "one" {
 		t.Fatalf("%+v, %v", whole, err)
 	}
-	half, err := b.ForkChat(t.Context(), ChatRef{Number: 1, Parent: from.Messages[1].ID}, 0)
+	half, err := b.ForkChat(t.Context(), store.ChatRef{Number: 1, Parent: from.Messages[1].ID}, 0)
 	if err != nil || half.Messages != 2 {
 		t.Fatalf("%+v, %v", half, err)
 	}
-	if last, err := b.FindChat(t.Context(), ChatRef{Last: true}); err != nil || last.Number != 3 {
+	if last, err := b.FindChat(t.Context(), store.ChatRef{Last: true}); err != nil || last.Number != 3 {
 		t.Errorf("-c goes on with %+v, %v", last, err)
 	}
 	b.run(in(3, "three"))
@@ -583,15 +584,15 @@ func TestForkWithoutAQuestion(t *testing.T) {
 		t.Errorf("the first chat changed:\n%s", diff)
 	}
 	for what, err := range map[string]error{
-		"a question": third(b.ForkChat(t.Context(), ChatRef{Number: 1}, 3)),
-		"by its id":  third(b.ForkChat(t.Context(), ChatRef{Number: 1, Parent: from.Messages[2].ID}, 0)),
-		"too far":    third(b.ForkChat(t.Context(), ChatRef{Number: 1}, 5)),
+		"a question": third(b.ForkChat(t.Context(), store.ChatRef{Number: 1}, 3)),
+		"by its id":  third(b.ForkChat(t.Context(), store.ChatRef{Number: 1, Parent: from.Messages[2].ID}, 0)),
+		"too far":    third(b.ForkChat(t.Context(), store.ChatRef{Number: 1}, 5)),
 	} {
 		if fault.CodeOf(err) != fault.Usage {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	if got := b.listed(ListChats{}); got != "3 2 1" {
+	if got := b.listed(store.ListChats{}); got != "3 2 1" {
 		t.Errorf("listed: %s", got)
 	}
 }

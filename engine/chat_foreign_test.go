@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/fettle-cli/fettle/engine/chat"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // The exports of other programs become chats: text, reasoning, attached texts
@@ -74,8 +75,8 @@ func TestAnImportedExportIsContinued(t *testing.T) {
 				t.Fatal(err)
 			}
 			b := newBench(t, "responses: [{text: it goes on}]")
-			bring := func(there Existing) (n int, err error) {
-				err = b.ImportChats(t.Context(), ImportRequest{There: there, Each: func(i Imported) error {
+			bring := func(there store.Existing) (n int, err error) {
+				err = b.ImportChats(t.Context(), store.ImportRequest{There: there, Each: func(i store.Imported) error {
 					if !i.Skipped {
 						n++
 					}
@@ -90,14 +91,14 @@ func TestAnImportedExportIsContinued(t *testing.T) {
 				}})
 				return n, err
 			}
-			if n, err := bring(RefuseExisting); err != nil || n == 0 {
+			if n, err := bring(store.RefuseExisting); err != nil || n == 0 {
 				t.Fatalf("%d chats: %v", n, err)
 			}
-			if n, err := bring(SkipExisting); err != nil || n != 0 {
+			if n, err := bring(store.SkipExisting); err != nil || n != 0 {
 				t.Errorf("again %d chats: %v", n, err)
 			}
 			req := ask("go on")
-			req.Chat = ChatRef{Number: 1}
+			req.Chat = store.ChatRef{Number: 1}
 			b.run(req)
 		})
 	}

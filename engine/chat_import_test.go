@@ -16,6 +16,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
 
@@ -160,7 +161,7 @@ func TestExportImportRoundTrip(t *testing.T) {
 	var docs, wrote []*chat.Document
 	for seed := range 12 {
 		d := written(t, drawn.Example(seed))
-		d.Chat.ID = b.newID()
+		d.Chat.ID = b.NewID()
 		wrote = append(wrote, d)
 		read, _, err := decodeChats(encode(t, d))
 		if err != nil {
@@ -168,20 +169,20 @@ func TestExportImportRoundTrip(t *testing.T) {
 		}
 		docs = append(docs, read...)
 	}
-	for _, there := range []Existing{RefuseExisting, CopyExisting} {
+	for _, there := range []store.Existing{store.RefuseExisting, store.CopyExisting} {
 		got, err := b.importChats(t.Context(), docs, there)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for i, g := range got {
-			doc, live, err := b.ExportChat(t.Context(), ChatRef{Number: g.Chat.Number})
+			doc, live, err := b.ExportChat(t.Context(), store.ChatRef{Number: g.Chat.Number})
 			if err != nil || live {
 				t.Fatal(err)
 			}
 			if diff := changed(t, wrote[i], doc); diff != "" {
 				t.Errorf("came back changed (-was +is):\n%s", diff)
 			}
-			if (doc.Chat.ID == wrote[i].Chat.ID) != (there == RefuseExisting) {
+			if (doc.Chat.ID == wrote[i].Chat.ID) != (there == store.RefuseExisting) {
 				t.Errorf("its id is %s", doc.Chat.ID)
 			}
 			read, _, err := decodeChats(encode(t, doc))
@@ -197,7 +198,7 @@ func TestImportOfWhatATurnLeft(t *testing.T) {
 	t.Parallel()
 	dir, full, _ := newCared(t)
 	b := openBench(t, dir)
-	doc, _, err := b.ExportChat(t.Context(), ChatRef{ID: full})
+	doc, _, err := b.ExportChat(t.Context(), store.ChatRef{ID: full})
 	if err != nil || len(doc.ToolCalls) != 1 || len(doc.Messages) != 4 || len(doc.Path()) != 4 {
 		t.Fatalf("%+v, %v", doc, err)
 	}
@@ -207,11 +208,11 @@ func TestImportOfWhatATurnLeft(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := other.importChats(t.Context(), docs, RefuseExisting)
+	got, err := other.importChats(t.Context(), docs, store.RefuseExisting)
 	if err != nil || got[0].Chat.Number != 1 || got[0].Chat.ID != full {
 		t.Fatalf("%+v, %v", got, err)
 	}
-	again, _, err := other.ExportChat(t.Context(), ChatRef{Last: true})
+	again, _, err := other.ExportChat(t.Context(), store.ChatRef{Last: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -228,7 +229,7 @@ func TestImportOfWhatATurnLeft(t *testing.T) {
 		t.Errorf("what was used elsewhere is counted: %+v", rows)
 	}
 	other.del(1)
-	if got, err := other.PurgeChats(t.Context(), Purge{}); err != nil || got.Messages != 6 {
+	if got, err := other.PurgeChats(t.Context(), store.Purge{}); err != nil || got.Messages != 6 {
 		t.Errorf("%+v, %v", got, err)
 	}
 	if left := other.traces(full); left != nil {
@@ -241,7 +242,7 @@ func TestImportOfWhatIsThere(t *testing.T) {
 	b := newBench(t, yes)
 	b.run(ask("one"))
 	export := func(n int64) []*chat.Document {
-		doc, _, err := b.ExportChat(t.Context(), ChatRef{Number: n})
+		doc, _, err := b.ExportChat(t.Context(), store.ChatRef{Number: n})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -253,29 +254,29 @@ func TestImportOfWhatIsThere(t *testing.T) {
 	}
 	one := export(1)
 	stranger := export(1)
-	stranger[0].Chat.ID = b.newID()
-	if _, err := b.importChats(t.Context(), append(stranger, one...), RefuseExisting); fault.CodeOf(err) != fault.Usage || !strings.Contains(err.Error(), "chat 1") {
+	stranger[0].Chat.ID = b.NewID()
+	if _, err := b.importChats(t.Context(), append(stranger, one...), store.RefuseExisting); fault.CodeOf(err) != fault.Usage || !strings.Contains(err.Error(), "chat 1") {
 		t.Errorf("refused with %v", err)
 	}
-	if got := b.listed(ListChats{}); got != "1" {
+	if got := b.listed(store.ListChats{}); got != "1" {
 		t.Errorf("a part was imported: %s", got)
 	}
-	got, err := b.importChats(t.Context(), append(export(1), stranger...), SkipExisting)
+	got, err := b.importChats(t.Context(), append(export(1), stranger...), store.SkipExisting)
 	if err != nil || !got[0].Skipped || got[0].Chat.Number != 1 || got[1].Skipped || got[1].Chat.Number != 2 {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if got, err = b.importChats(t.Context(), one, CopyExisting); err != nil || got[0].Chat.Number != 3 || got[0].Chat.ID == one[0].Chat.ID {
+	if got, err = b.importChats(t.Context(), one, store.CopyExisting); err != nil || got[0].Chat.Number != 3 || got[0].Chat.ID == one[0].Chat.ID {
 		t.Errorf("%+v, %v", got, err)
 	}
 	b.del(1)
-	if _, err := b.importChats(t.Context(), one, RefuseExisting); !strings.Contains(fmt.Sprint(err), "is deleted") {
+	if _, err := b.importChats(t.Context(), one, store.RefuseExisting); !strings.Contains(fmt.Sprint(err), "is deleted") {
 		t.Errorf("a deleted one: %v", err)
 	}
 	twice := stranger[0].Chat.ID[:20] + "000000"
 	for _, d := range append(one, stranger...) {
 		d.Chat.ID = twice
 	}
-	if _, err := b.importChats(t.Context(), append(one, stranger...), RefuseExisting); !strings.Contains(fmt.Sprint(err), "twice") {
+	if _, err := b.importChats(t.Context(), append(one, stranger...), store.RefuseExisting); !strings.Contains(fmt.Sprint(err), "twice") {
 		t.Errorf("twice in one file: %v", err)
 	}
 }
@@ -358,7 +359,7 @@ func TestImportSettles(t *testing.T) {
 		t.Fatalf("%v, %q", err, notes)
 	}
 	b := newBench(t, yes)
-	got, err := b.importChats(t.Context(), docs, RefuseExisting)
+	got, err := b.importChats(t.Context(), docs, store.RefuseExisting)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -379,7 +380,7 @@ func TestImportOfManyChats(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, yes)
 	var all bytes.Buffer
-	const n = insertGroup + 5
+	const n = store.InsertGroup + 5
 	for range n {
 		all.WriteString(wholeDocument() + "\n")
 	}
@@ -387,14 +388,14 @@ func TestImportOfManyChats(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := b.importChats(t.Context(), docs, RefuseExisting); err != nil || len(got) != n || got[n-1].Chat.Number != n {
+	if got, err := b.importChats(t.Context(), docs, store.RefuseExisting); err != nil || len(got) != n || got[n-1].Chat.Number != n {
 		t.Errorf("%d, %v", len(got), err)
 	}
-	if page, err := b.Chats(t.Context(), ListChats{}); err != nil || len(page.Chats) != n {
+	if page, err := b.Chats(t.Context(), store.ListChats{}); err != nil || len(page.Chats) != n {
 		t.Errorf("%d are listed, %v", len(page.Chats), err)
 	}
-	err = b.view(t.Context(), func(tx *kv.Tx) error {
-		left, err := b.tables.deleted.Count(tx, kv.Range{})
+	err = b.View(t.Context(), func(tx *kv.Tx) error {
+		left, err := b.Tables.Deleted.Count(tx, kv.Range{})
 		if left != 0 {
 			t.Errorf("%d are still being made", left)
 		}

@@ -10,6 +10,7 @@ import (
 	"unicode/utf16"
 
 	"github.com/fettle-cli/fettle/engine/chat"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -69,22 +70,22 @@ func TestDocumentsInUTF16(t *testing.T) {
 func TestAnImportGoesOnWhereItStopped(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, echoScript)
-	const n = insertGroup + 3
+	const n = store.InsertGroup + 3
 	var docs []*chat.Document
 	for i := range n {
 		docs = append(docs, longDocument(i, 2))
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	kept := 0
-	err := b.ImportChats(ctx, ImportRequest{Documents: documentsOf(docs), Each: func(Imported) error {
+	err := b.ImportChats(ctx, store.ImportRequest{Documents: documentsOf(docs), Each: func(store.Imported) error {
 		kept++
 		stop()
 		return nil
 	}})
-	if !errors.Is(err, context.Canceled) || kept != insertGroup {
+	if !errors.Is(err, context.Canceled) || kept != store.InsertGroup {
 		t.Fatalf("kept %d, %v", kept, err)
 	}
-	done, err := b.importChats(t.Context(), docs, SkipExisting)
+	done, err := b.importChats(t.Context(), docs, store.SkipExisting)
 	if err != nil || len(done) != n {
 		t.Fatalf("%d, %v", len(done), err)
 	}
@@ -99,11 +100,11 @@ func TestAnImportGoesOnWhereItStopped(t *testing.T) {
 func TestExportOfALongChat(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, echoScript)
-	doc := longDocument(0, 2*someCount+7)
-	if _, err := b.importChats(t.Context(), []*chat.Document{doc}, RefuseExisting); err != nil {
+	doc := longDocument(0, 2*store.SomeCount+7)
+	if _, err := b.importChats(t.Context(), []*chat.Document{doc}, store.RefuseExisting); err != nil {
 		t.Fatal(err)
 	}
-	got, _, err := b.ExportChat(t.Context(), ChatRef{Number: 1})
+	got, _, err := b.ExportChat(t.Context(), store.ChatRef{Number: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // choice is the model that answers the turn, and those that may take over.
@@ -23,7 +24,7 @@ type choice struct {
 	since int
 	// learnt is what is known of the model from earlier answers, and ratios its part
 	// that estimates are corrected by.
-	learnt learnt
+	learnt store.Learnt
 	ratios budget.Ratios
 }
 
@@ -48,19 +49,19 @@ func (e *Engine) choose(ctx context.Context, ref string, fallback []string) (*ch
 		without[provider.FeatureImages] = true
 	}
 	c := &choice{ref: p.Name() + "/" + name, prov: p, model: m, fallback: fallback, without: without}
-	c.recall(e.learntOf(c.ref))
+	c.recall(e.LearntOf(c.ref))
 	return c, nil
 }
 
 // chooseModel sets the model that answers the turn.
-func (t *turn) chooseModel(ctx context.Context, conv *conversation) error {
+func (t *turn) chooseModel(ctx context.Context, conv *store.OpenChat) error {
 	if t.req.asksNobody() {
-		t.model = &choice{ref: conv.chat.Model} // nobody is asked
+		t.model = &choice{ref: conv.Chat.Model} // nobody is asked
 		return nil
 	}
 	ref := t.req.Model
 	if ref == "" {
-		ref = conv.chat.Model
+		ref = conv.Chat.Model
 		t.eng.useStored(ref, t.req.Own)
 	}
 	var err error
@@ -94,10 +95,10 @@ func (t *turn) chooseModel(ctx context.Context, conv *conversation) error {
 // own is kept all the same, and its turn ends with the failure, so that the question can be
 // asked again and is what the last chat is. The failure is returned for all others, and for
 // a name that no model can have.
-func (t *turn) keepUnasked(ctx context.Context, conv *conversation, err error) error {
+func (t *turn) keepUnasked(ctx context.Context, conv *store.OpenChat, err error) error {
 	code := fault.CodeOf(err)
 	switch {
-	case err == nil, ctx.Err() != nil, !conv.isNew, !t.req.Own, t.req.Ephemeral, t.req.DiscardUnanswered,
+	case err == nil, ctx.Err() != nil, !conv.IsNew, !t.req.Own, t.req.Ephemeral, t.req.DiscardUnanswered,
 		code == fault.Usage, code == fault.Config:
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/toolset"
 )
 
@@ -79,7 +80,7 @@ func TestClientToolsInAChat(t *testing.T) {
 	if tools := r.requests()[0].Tools; len(tools) != 1 || tools[0].Name != "weather" || !strings.Contains(string(tools[0].InputSchema), "city") {
 		t.Errorf("the model was offered %+v", tools)
 	}
-	next := TurnRequest{Chat: ChatRef{Number: 1}, Parts: []provider.Part{result("1", "rain")}, ClientTools: weatherTool(), Tools: []string{}}
+	next := TurnRequest{Chat: store.ChatRef{Number: 1}, Parts: []provider.Part{result("1", "rain")}, ClientTools: weatherTool(), Tools: []string{}}
 	want(t, b.run(next), `"It is wet."`, "meta stop", "complete")
 	wantTold(t, r.requests()[1], "user: text how is it?", `assistant: text I look. call 1 weather {"city":"Oslo"}`, "tool: result 1 weather rain")
 	again := ask("and now?")
@@ -99,8 +100,8 @@ func TestChatsWithClientToolsAreImported(t *testing.T) {
 	req := ask("how is it?")
 	req.ClientTools = weatherTool()
 	b.run(req)
-	b.run(TurnRequest{Chat: ChatRef{Number: 1}, Parts: []provider.Part{result("1", "rain")}, ClientTools: weatherTool()})
-	doc, _, err := b.ExportChat(t.Context(), ChatRef{Number: 1})
+	b.run(TurnRequest{Chat: store.ChatRef{Number: 1}, Parts: []provider.Part{result("1", "rain")}, ClientTools: weatherTool()})
+	doc, _, err := b.ExportChat(t.Context(), store.ChatRef{Number: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +119,7 @@ func TestChatsWithClientToolsAreImported(t *testing.T) {
 	other, r := newRogue(t, func(_ context.Context, _ int, yield func([]provider.Delta, error) bool) {
 		yield([]provider.Delta{says("Yes."), stops("stop")}, nil)
 	})
-	got, err := other.importChats(t.Context(), docs, RefuseExisting)
+	got, err := other.importChats(t.Context(), docs, store.RefuseExisting)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +153,7 @@ func TestResultsWithoutACall(t *testing.T) {
 	for name, parts := range map[string][]provider.Part{
 		"unknown": {result("2", "rain")}, "twice": {result("1", "rain"), result("1", "snow")},
 	} {
-		_, err := b.Start(t.Context(), TurnRequest{Chat: ChatRef{Number: 1}, Parts: parts})
+		_, err := b.Start(t.Context(), TurnRequest{Chat: store.ChatRef{Number: 1}, Parts: parts})
 		if fault.CodeOf(err) != fault.Usage || !strings.Contains(err.Error(), "waits for a result") {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -240,13 +241,13 @@ func TestClientToolOfAnAgent(t *testing.T) {
 		}[step], nil)
 	})
 	var err error
-	if b.o.Agents, err = NewAgents(Agent{ID: "one", Prompt: "You are one.", Handoffs: []string{"two"}}, Agent{ID: "two", Prompt: "You are two."}); err != nil {
+	if b.o.Agents, err = NewAgents(store.Agent{ID: "one", Prompt: "You are one.", Handoffs: []string{"two"}}, store.Agent{ID: "two", Prompt: "You are two."}); err != nil {
 		t.Fatal(err)
 	}
 	req := ask("how is it?")
 	req.Agent, req.ClientTools = "one", weatherTool()
 	b.run(req)
-	next := TurnRequest{Chat: ChatRef{Number: 1}, Parts: []provider.Part{result("2", "rain")}, ClientTools: weatherTool()}
+	next := TurnRequest{Chat: store.ChatRef{Number: 1}, Parts: []provider.Part{result("2", "rain")}, ClientTools: weatherTool()}
 	events := b.run(next)
 	if s, ok := events[0].Body.(event.AgentStart); !ok || s.Agent != "two" {
 		t.Errorf("it goes on with %+v", events[0].Body)
@@ -290,7 +291,7 @@ func TestHistoryOfTheRequest(t *testing.T) {
 	if got := r.requests()[0].System; got != "Be brief." {
 		t.Errorf("the system prompt is %q", got)
 	}
-	if chats, err := b.Chats(t.Context(), ListChats{}); err != nil || len(chats.Chats) > 0 {
+	if chats, err := b.Chats(t.Context(), store.ListChats{}); err != nil || len(chats.Chats) > 0 {
 		t.Errorf("it kept %d chats: %v", len(chats.Chats), err)
 	}
 	for name, h := range map[string][]provider.Message{

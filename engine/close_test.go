@@ -9,6 +9,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/toolset"
 )
 
@@ -64,8 +65,8 @@ func closeAt(t *testing.T, stage string) {
 			closing()
 		}
 	}
-	b.pause = at
-	b.journals.Hook(at)
+	b.Pause = at
+	b.Journals.Hook(at)
 	req := ask("go")
 	if stage == "approval" || stage == "workspace" {
 		req = bound(t, b)
@@ -104,7 +105,7 @@ func closeAt(t *testing.T, stage string) {
 	checkClosed(t, b, id, err)
 }
 
-func checkClosed(t *testing.T, b *bench, id TurnID, err error) {
+func checkClosed(t *testing.T, b *bench, id store.TurnID, err error) {
 	t.Helper()
 	if err != nil {
 		if fault.CodeOf(err) != fault.Interrupted {

@@ -7,11 +7,9 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/engine/budget"
-	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
-	"github.com/fettle-cli/fettle/internal/kv"
 )
 
 const (
@@ -223,41 +221,4 @@ func shortened(messages []provider.Message, tokens int) []provider.Message {
 		}
 	}
 	return messages
-}
-
-// cutSummed leaves of the way what is behind its last summary.
-func (c *conversation) cutSummed() {
-	for i := len(c.path) - 1; i >= 0; i-- {
-		if c.path[i].Summary != nil {
-			c.summed, c.path = &c.path[i], c.path[i+1:]
-			return
-		}
-	}
-}
-
-// putSummaries keeps a turn's summaries with the messages that they stand for.
-func (s *Store) putSummaries(tx *kv.Tx, f *folding) error {
-	for _, sum := range f.summaries {
-		err := s.putSummary(tx, f.accept.Chat.ID, sum.MessageID, &chat.Summary{
-			Text: sum.Text, Messages: sum.Messages, Model: sum.Model, CreatedAt: f.accept.Time, Outside: sum.Outside,
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// putSummary gives a message a summary; nil takes it away. A message that is no
-// longer there needs none.
-func (s *Store) putSummary(tx *kv.Tx, chatID, id string, sum *chat.Summary) error {
-	m, err := s.tables.messages.Get(tx, messageKey(chatID, id))
-	if errors.Is(err, kv.ErrNotFound) || err != nil && s.leavesOut(err) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("read message %s: %w", id, err)
-	}
-	m.Summary = sum
-	return putBounded(s, tx, s.tables.messages, m, "message "+id)
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/permission"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/toolset"
 )
 
@@ -78,7 +79,7 @@ func (t *turn) settle(c *call, a Confirmation) error {
 		if rule := t.ruleFor(c); a.Decision != event.Allow && rule != "" {
 			t.policy.Allow, t.allowed = append(t.policy.Allow, rule), append(t.allowed, rule)
 			_ = t.compileRules()
-			if err := t.eng.grant(t.ctx, a.Decision, t.accept.Chat.ID, rule); err != nil {
+			if err := t.eng.Grant(t.ctx, a.Decision, t.accept.Chat.ID, rule); err != nil {
 				t.notice("the approval is not remembered: " + err.Error())
 			}
 		}
@@ -149,10 +150,10 @@ func (a Confirmation) Fit(ask *event.ConfirmRequest) (Confirmation, error) {
 // Confirm answers a confirm_request of a live turn. NotFound says that the
 // call isn't asked about (any more), Busy that another process owns the turn, Usage
 // that the answer does not fit the question, which can be answered again.
-func (e *Engine) Confirm(ctx context.Context, id TurnID, a Confirmation) error {
+func (e *Engine) Confirm(ctx context.Context, id store.TurnID, a Confirmation) error {
 	t := e.turn(id)
 	if t == nil {
-		return e.notMine(ctx, id)
+		return e.NotMine(ctx, id)
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()

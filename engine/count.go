@@ -27,7 +27,7 @@ func (e *Engine) CountTokens(ctx context.Context, req TurnRequest) (n int, exact
 		return 0, false, err
 	}
 	defer t.unlock()
-	defer conv.letOrigin()
+	defer conv.LetOrigin()
 	asked := assemble(t.assembly(nil))
 	asked.Tokens = t.model.ratios.Tokens(t.model.ref, asked.Tokens)
 	counter, ok := provider.As[provider.Counter](t.model.prov)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // crashEnv makes the test binary a program that runs one turn and prints each
@@ -142,7 +143,7 @@ func checkAfterKill(t *testing.T, dir string, shown []string) event.Type {
 	if err := first.UnmarshalJSON([]byte(shown[0])); err != nil {
 		t.Fatal(err)
 	}
-	events := b.follow(TurnID(first.TurnID)) // checks that it is whole and valid
+	events := b.follow(store.TurnID(first.TurnID)) // checks that it is whole and valid
 	for i, line := range shown {
 		if i >= len(events) {
 			t.Fatalf("event %d was shown and is gone: %s", i+1, line)

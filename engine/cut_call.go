@@ -4,50 +4,37 @@ import (
 	"context"
 
 	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/toolset"
 )
-
-// suspect tells that the folder may hold what a call did after which no state is
-// known: a crash cut it off, or the state couldn't be kept. It was the last of the
-// chat's last answer, or a page's, and no state was taken since.
-func (c *conversation) suspect() bool {
-	if c.parent != c.chat.ActiveLeaf {
-		return false
-	}
-	if c.chat.CutShort || len(c.path) == 0 {
-		return c.chat.CutShort
-	}
-	leaf := &c.path[len(c.path)-1]
-	return leaf.StateUnknown && leaf.ManifestID == c.chat.ActiveManifest
-}
 
 // takeInCut takes in what such a call has left, with whatever was changed since, as a
 // state of its own: a step that can be taken back. It is recorded also where nothing
 // has changed, so that what comes later isn't taken for it.
-func (w *Workspaces) takeInCut(ctx context.Context, conv *conversation, ws *toolset.Workspace, seen watch) error {
-	if !conv.suspect() || conv.chat.ActiveManifest == "" {
+func (w *Workspaces) takeInCut(ctx context.Context, conv *store.OpenChat, ws *toolset.Workspace, seen watch) error {
+	if !conv.Suspect() || conv.Chat.ActiveManifest == "" {
 		return nil
 	}
 	snap, err := w.takeState(ctx, ws, cas.SnapshotOptions{
-		About:  cas.About{ChatID: conv.chat.ID, ParentID: conv.chat.ActiveManifest, Source: cas.Interrupted},
-		Limits: w.o.States, Begin: seen.begin, Progress: seen.progress,
+		About:  cas.About{ChatID: conv.Chat.ID, ParentID: conv.Chat.ActiveManifest, Source: cas.Interrupted},
+		Limits: w.Options.States, Begin: seen.begin, Progress: seen.progress,
 	})
 	if err != nil {
-		return stateFault("look at "+ws.Path, err)
+		return store.StateFault("look at "+ws.Path, err)
 	}
-	conv.chat.ActiveManifest, conv.chat.CutShort = snap.Manifest.ID, false
-	return w.setActive(ctx, conv.chat.ID, snap.Manifest.ID)
+	conv.Chat.ActiveManifest, conv.Chat.CutShort = snap.Manifest.ID, false
+	return w.setActive(ctx, conv.Chat.ID, snap.Manifest.ID)
 }
 
 // takeInLeft is takeInCut of the branch that a turn leaves, whose end conv hasn't.
-func (w *Workspaces) takeInLeft(ctx context.Context, conv *conversation, ws *toolset.Workspace) error {
-	leaf, err := w.loadBy(ctx, conv.chat.ID, "", leafOnly)
+func (w *Workspaces) takeInLeft(ctx context.Context, conv *store.OpenChat, ws *toolset.Workspace) error {
+	leaf, err := w.LoadBy(ctx, conv.Chat.ID, "", leafOnly)
 	if err != nil {
 		return err
 	}
 	if err := w.takeInCut(ctx, leaf, ws, watch{}); err != nil {
 		return err
 	}
-	conv.chat.ActiveManifest, conv.chat.CutShort = leaf.chat.ActiveManifest, leaf.chat.CutShort
+	conv.Chat.ActiveManifest, conv.Chat.CutShort = leaf.Chat.ActiveManifest, leaf.Chat.CutShort
 	return nil
 }

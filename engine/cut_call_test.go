@@ -10,6 +10,7 @@ import (
 	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/toolset"
 )
@@ -32,7 +33,7 @@ func cutOff(t *testing.T, before func(*bench), hers map[string]string) *bench {
 	id := b.start(req)
 	<-began
 	crashed := t.TempDir()
-	err := b.store.View(t.Context(), func(*kv.Tx) error { return os.CopyFS(crashed, os.DirFS(b.dir)) })
+	err := b.KV.View(t.Context(), func(*kv.Tx) error { return os.CopyFS(crashed, os.DirFS(b.dir)) })
 	close(end)
 	b.follow(id)
 	if err != nil {
@@ -45,7 +46,7 @@ func cutOff(t *testing.T, before func(*bench), hers map[string]string) *bench {
 // it. What it did can't be told from what a person did since, so that is said first.
 func TestACallThatACrashCutOffIsAStep(t *testing.T) {
 	t.Parallel()
-	b := cutOff(t, func(b *bench) { b.did(ChatRef{}, `{"put":{"kept":"precious"}}`) }, map[string]string{"hers": "before it"})
+	b := cutOff(t, func(b *bench) { b.did(store.ChatRef{}, `{"put":{"kept":"precious"}}`) }, map[string]string{"hers": "before it"})
 	_, err := b.Undo(t.Context(), RestoreRequest{Chat: lastChat})
 	var f *fault.Fault
 	if !errors.As(err, &f) || len(f.Detail) != 2 || !strings.Contains(f.Detail[0], "half  a call without a known end changed it") {
@@ -85,7 +86,7 @@ func TestAFirstCallThatACrashCutOff(t *testing.T) {
 // else's, also where that call had changed nothing more.
 func TestAnEditAfterACutOffCallIsNotItsWork(t *testing.T) {
 	t.Parallel()
-	b := cutOff(t, func(b *bench) { b.did(ChatRef{}, `{"put":{"kept":"precious"}}`) }, nil)
+	b := cutOff(t, func(b *bench) { b.did(store.ChatRef{}, `{"put":{"kept":"precious"}}`) }, nil)
 	b.puts(1, map[string]string{"kept": "precious"})
 	if err := os.Remove(b.WorkspacePath(b.chat(1).Chat) + "/half"); err != nil {
 		t.Fatal(err)
@@ -103,7 +104,7 @@ func TestAnEditAfterACutOffCallIsNotItsWork(t *testing.T) {
 func TestACallWhoseStateCouldNotBeKeptIsAStep(t *testing.T) {
 	t.Parallel()
 	b := changer(t, t.TempDir())
-	b.did(ChatRef{}, `{"put":{"kept":"precious"}}`)
+	b.did(store.ChatRef{}, `{"put":{"kept":"precious"}}`)
 	b.o.States.Chat = 1 << 10
 	big := strings.Repeat("x", 4<<10)
 	got := b.did(lastChat, `{"rm":["kept"],"put":{"big":"`+big+`"}}`)

@@ -6,12 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/engine/chat"
-	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/internal/lockfile"
 	"github.com/fettle-cli/fettle/toolset"
@@ -40,21 +39,7 @@ func (p *Pending) String() string {
 		then = "finishes it"
 	}
 	return fmt.Sprintf("%s %s in %s was cut short%s and is pending; the next command that changes something in this chat %s",
-		article(p.Doing), p.Doing, p.Path, begunAt(p.Since), then)
-}
-
-func article(noun string) string {
-	if strings.HasPrefix(noun, "u") {
-		return "an"
-	}
-	return "a"
-}
-
-func begunAt(at time.Time) string {
-	if at.IsZero() {
-		return ""
-	}
-	return " (it began " + at.Local().Format("2006-01-02 15:04:05") + ")"
+		store.Article(p.Doing), p.Doing, p.Path, store.BegunAt(p.Since), then)
 }
 
 // Pending returns the change that a killed process has left unfinished in a chat's
@@ -65,7 +50,7 @@ func (w *Workspaces) Pending(ctx context.Context, chat chat.Chat) (*Pending, err
 	if p == nil || err != nil {
 		return nil, err
 	}
-	path, err := w.lockPath("chat-" + chat.ID)
+	path, err := w.LockPath("chat-" + chat.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +68,7 @@ func (w *Workspaces) pendingIn(ctx context.Context, chat chat.Chat) (*Pending, e
 	if err != nil {
 		return nil, err
 	}
-	active, err := w.manifest(ctx, chat.ActiveManifest)
+	active, err := w.Manifest(ctx, chat.ActiveManifest)
 	if err != nil {
 		return nil, err
 	}
@@ -98,11 +83,11 @@ func (w *Workspaces) pendingIn(ctx context.Context, chat chat.Chat) (*Pending, e
 	if err != nil || m == nil || over {
 		return nil, err
 	}
-	moved, err := w.manifest(ctx, m.Moved)
+	moved, err := w.Manifest(ctx, m.Moved)
 	if err != nil || moved == nil { // it changed nothing
 		return nil, err
 	}
-	found, err := w.manifest(ctx, m.Found)
+	found, err := w.Manifest(ctx, m.Found)
 	if err != nil {
 		return nil, err
 	}
@@ -114,12 +99,12 @@ func (w *Workspaces) pendingIn(ctx context.Context, chat chat.Chat) (*Pending, e
 
 // cutIn is the restore of a chat, or in its folder, that was started and has not ended.
 func (w *Workspaces) cutIn(ctx context.Context, chat chat.Chat) (*cas.Cut, error) {
-	if !w.hasStore() {
+	if !w.HasStore() {
 		return nil, nil
 	}
-	cuts, err := w.states.Cuts(ctx)
+	cuts, err := w.Snapshots.Cuts(ctx)
 	if err != nil {
-		return nil, storeFault("look for restores that were cut short", err)
+		return nil, store.StoreFault("look for restores that were cut short", err)
 	}
 	if len(cuts) == 0 {
 		return nil, nil
@@ -138,20 +123,20 @@ func (w *Workspaces) cutIn(ctx context.Context, chat chat.Chat) (*cas.Cut, error
 
 // readMove reads the record of a folder that was on its way to another branch; nil if
 // there is none. over reports that the chat has arrived there, or has moved on.
-func (w *Workspaces) readMove(ctx context.Context, chat chat.Chat) (m *branchMove, over bool, err error) {
+func (w *Workspaces) readMove(ctx context.Context, chat chat.Chat) (m *store.BranchMove, over bool, err error) {
 	arrived := false
-	err = w.view(ctx, func(tx *kv.Tx) (err error) {
-		if m, err = w.tables.moves.Get(tx, kv.Str(chat.ID)); err != nil || m.MessageID == "" {
+	err = w.View(ctx, func(tx *kv.Tx) (err error) {
+		if m, err = w.Tables.Moves.Get(tx, kv.Str(chat.ID)); err != nil || m.MessageID == "" {
 			return err
 		}
-		arrived, err = w.tables.messages.Has(tx, messageKey(chat.ID, m.MessageID))
+		arrived, err = w.Tables.Messages.Has(tx, store.MessageKey(chat.ID, m.MessageID))
 		return err
 	})
 	if errors.Is(err, kv.ErrNotFound) {
 		return nil, false, nil
 	}
 	if err != nil {
-		return nil, false, storeFault("read the way to another branch", err)
+		return nil, false, store.StoreFault("read the way to another branch", err)
 	}
 	return m, arrived || chat.ActiveManifest != m.Active, nil
 }
@@ -170,55 +155,10 @@ func (w *Workspaces) takeBackCut(ctx context.Context, chat chat.Chat, open openF
 	}
 	defer release()
 	w.endServicesIn(ws, "an operation on its workspace that was cut short was taken back")
-	if err := w.states.Recover(ctx, casWorkspace(ws)); err != nil {
-		return stateFault("take back what was cut short in "+ws.Path, err)
+	if err := w.Snapshots.Recover(ctx, casWorkspace(ws)); err != nil {
+		return store.StateFault("take back what was cut short in "+ws.Path, err)
 	}
 	return nil
-}
-
-// recovered emits a notice of what was done about a restore that was cut short.
-func (s *Store) recovered(ctx context.Context, r cas.Recovery) {
-	s.o.Notice(s.chatName(ctx, r.ChatID) + recoveryText(r))
-}
-
-// chatName is the beginning of a notice about a chat.
-func (s *Store) chatName(ctx context.Context, id string) string {
-	var chat *chat.Chat
-	err := s.view(ctx, func(tx *kv.Tx) (err error) {
-		chat, err = s.tables.chats.Get(tx, kv.Str(id))
-		return err
-	})
-	if err != nil {
-		return "" // a failed notice must not fail the operation
-	}
-	return fmt.Sprintf("chat %d: ", chat.Number)
-}
-
-func recoveryText(r cas.Recovery) string {
-	doing := cmp.Or(r.Doing, "restore")
-	text := article(doing) + " " + doing + " in " + r.Path + " was cut short" + begunAt(r.Started)
-	if r.Done {
-		return text + "; all files had been brought back, and it is finished now"
-	}
-	var names []string
-	for _, c := range r.Changes {
-		if !c.FoldersOnly() {
-			names = append(names, cas.EscapePath(c.Path))
-		}
-	}
-	if len(names) == 0 {
-		text += "; it had changed no file, and was taken back"
-	} else {
-		text += "; it was taken back, and " + fault.Plural(len(names), "file") + " became what it was before: " + someOf(names)
-	}
-	if len(r.Left) == 0 {
-		return text
-	}
-	names = nil
-	for _, l := range r.Left {
-		names = append(names, cas.EscapePath(l.Path)+" ("+l.Reason+")")
-	}
-	return text + "; left as they are: " + someOf(names)
 }
 
 // doingBranch is the operation of a folder that is given the files of another branch.
@@ -240,22 +180,22 @@ func (r *reading) found() *cas.Manifest {
 }
 
 // readOnly prepares a folder for an operation that leaves it as it is.
-func (w *Workspaces) readOnly(ctx context.Context, conv *conversation, r *reading) (err error) {
-	if r.pending, err = w.pendingIn(ctx, conv.chat); err != nil || r.pending == nil {
+func (w *Workspaces) readOnly(ctx context.Context, conv *store.OpenChat, r *reading) (err error) {
+	if r.pending, err = w.pendingIn(ctx, conv.Chat); err != nil || r.pending == nil {
 		return err
 	}
-	w.o.Notice(fmt.Sprintf("chat %d: %s", conv.chat.Number, r.pending))
+	w.Options.Notice(fmt.Sprintf("chat %d: %s", conv.Chat.Number, r.pending))
 	return nil
 }
 
 // lookAt is the state of a folder that something is pending in, as it is.
 func (w *Workspaces) lookAt(ctx context.Context, chat chat.Chat, ws *toolset.Workspace, seen watch) (*cas.Manifest, error) {
-	m, err := w.states.Look(ctx, casWorkspace(ws), cas.SnapshotOptions{
+	m, err := w.Snapshots.Look(ctx, casWorkspace(ws), cas.SnapshotOptions{
 		About:  cas.About{ChatID: chat.ID, ParentID: chat.ActiveManifest, Source: cas.External},
-		Limits: w.o.States, Begin: seen.begin, Progress: seen.progress,
+		Limits: w.Options.States, Begin: seen.begin, Progress: seen.progress,
 	})
 	if err != nil {
-		return nil, stateFault("look at "+ws.Path, err)
+		return nil, store.StateFault("look at "+ws.Path, err)
 	}
 	return m, nil
 }
@@ -272,7 +212,7 @@ func (w *Workspaces) settle(ctx context.Context, chat *chat.Chat) error {
 	if err := w.setActive(ctx, chat.ID, id); err != nil {
 		return err
 	}
-	w.o.Notice(fmt.Sprintf("chat %d: an operation that was cut short had brought its files back; it is noted now", chat.Number))
+	w.Options.Notice(fmt.Sprintf("chat %d: an operation that was cut short had brought its files back; it is noted now", chat.Number))
 	return nil
 }
 
@@ -280,9 +220,9 @@ func (w *Workspaces) settle(ctx context.Context, chat *chat.Chat) error {
 // not recorded.
 func (w *Workspaces) settled(ctx context.Context, chat chat.Chat) (string, error) {
 	was := chat.ActiveManifest
-	last, err := w.states.Latest(ctx, chat.ID)
+	last, err := w.Snapshots.Latest(ctx, chat.ID)
 	if err != nil {
-		return was, storeFault("read the states of the workspace", err)
+		return was, store.StoreFault("read the states of the workspace", err)
 	}
 	if last == nil || last.ID == was || last.Source != cas.Restored && (last.Source != cas.Branch || last.SourceRef != chat.ActiveLeaf) {
 		return was, nil
@@ -296,7 +236,7 @@ func (w *Workspaces) settled(ctx context.Context, chat chat.Chat) (string, error
 		if m.ParentID == was {
 			return last.ID, nil
 		}
-		if m, err = w.manifest(ctx, m.ParentID); err != nil {
+		if m, err = w.Manifest(ctx, m.ParentID); err != nil {
 			return was, err
 		}
 		if m != nil && m.Source != cas.External && m.Source != cas.Interrupted {

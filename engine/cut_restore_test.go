@@ -15,6 +15,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // dieAfter kills the process at a step, whichever it is, after so many others.
@@ -40,9 +41,9 @@ func childCut(ctx context.Context, dir string, args []string) error {
 	}
 	e := New(changerOptions(crashT{}, dir))
 	at := dieAfter(n)
-	e.pause = at
-	e.states.Hook(at)
-	req := RestoreRequest{Chat: ChatRef{Number: 1}}
+	e.Pause = at
+	e.Snapshots.Hook(at)
+	req := RestoreRequest{Chat: store.ChatRef{Number: 1}}
 	switch what {
 	case "undo":
 		_, err = e.Undo(ctx, req)
@@ -77,9 +78,9 @@ func newCutScene(t *testing.T, what string) *cutScene {
 	c.run(req)
 	first := c.chat(1)
 	if what == "switch" {
-		c.did(ChatRef{Number: 1, Instead: first.Messages[0].ID}, `{"put":{"a":"two","new":"n"}}`)
+		c.did(store.ChatRef{Number: 1, Instead: first.Messages[0].ID}, `{"put":{"a":"two","new":"n"}}`)
 	} else {
-		c.did(ChatRef{Number: 1}, `{"put":{"a":"two","new":"n"},"rm":["d/x"]}`)
+		c.did(store.ChatRef{Number: 1}, `{"put":{"a":"two","new":"n"},"rm":["d/x"]}`)
 	}
 	c.ref = first.Messages[1].ID
 	if what == "restore" {
@@ -92,7 +93,7 @@ func newCutScene(t *testing.T, what string) *cutScene {
 		c.undo(1)
 		c.before, c.then = tree(t, c.folder), later
 	}
-	if err := c.store.LetGo(); err != nil {
+	if err := c.KV.LetGo(); err != nil {
 		t.Fatal(err)
 	}
 	return c
@@ -101,7 +102,7 @@ func newCutScene(t *testing.T, what string) *cutScene {
 // reads runs all that only reads, and fails if the folder is another one then.
 func (c *cutScene) reads() {
 	c.t.Helper()
-	ctx, ref := c.t.Context(), ChatRef{Number: 1}
+	ctx, ref := c.t.Context(), store.ChatRef{Number: 1}
 	was := tree(c.t, c.folder)
 	plan := RestoreRequest{Chat: ref, Plan: true}
 	chat, err := c.FindChat(ctx, ref)
@@ -143,24 +144,24 @@ func (c *cutScene) reads() {
 var changes = []func(*cutScene) error{
 	func(c *cutScene) error { // a question, for which no tool is called
 		req := ask(`{}`)
-		req.Chat = ChatRef{Number: 1}
+		req.Chat = store.ChatRef{Number: 1}
 		last[event.Complete](c.t, c.run(req))
 		return nil
 	},
 	func(c *cutScene) error {
-		_, err := c.Undo(c.t.Context(), RestoreRequest{Chat: ChatRef{Number: 1}, Paths: []string{"nowhere"}})
+		_, err := c.Undo(c.t.Context(), RestoreRequest{Chat: store.ChatRef{Number: 1}, Paths: []string{"nowhere"}})
 		return err
 	},
 	func(c *cutScene) error {
-		_, err := c.Redo(c.t.Context(), RestoreRequest{Chat: ChatRef{Number: 1}, Paths: []string{"nowhere"}})
+		_, err := c.Redo(c.t.Context(), RestoreRequest{Chat: store.ChatRef{Number: 1}, Paths: []string{"nowhere"}})
 		return err
 	},
 	func(c *cutScene) error {
-		_, err := c.RestoreState(c.t.Context(), "@", RestoreRequest{Chat: ChatRef{Number: 1}, Keep: []string{"since"}})
+		_, err := c.RestoreState(c.t.Context(), "@", RestoreRequest{Chat: store.ChatRef{Number: 1}, Keep: []string{"since"}})
 		return err
 	},
 	func(c *cutScene) error {
-		_, err := c.PutFile(c.t.Context(), RestoreRequest{Chat: ChatRef{Number: 1}}, Put{Name: "extra", Content: strings.NewReader("")})
+		_, err := c.PutFile(c.t.Context(), RestoreRequest{Chat: store.ChatRef{Number: 1}}, Put{Name: "extra", Content: strings.NewReader("")})
 		return errors.Join(err, os.Remove(filepath.Join(c.folder, "extra")))
 	},
 }
@@ -203,7 +204,7 @@ func (c *cutScene) settlesAfterAKill(what string, n int) bool {
 	t.Helper()
 	put(t, filepath.Join(c.folder, "since"), []byte("by the user"))
 	c.reads()
-	chat, err := c.FindChat(t.Context(), ChatRef{Number: 1})
+	chat, err := c.FindChat(t.Context(), store.ChatRef{Number: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -226,10 +227,10 @@ func (c *cutScene) settlesAfterAKill(what string, n int) bool {
 	if undone != "" && done != "" {
 		t.Errorf("the folder is neither as before (-want +got):\n%s\nnor as wanted:\n%s", undone, done)
 	}
-	if pending != nil && !strings.Contains(c.notices(), "chat 1: "+article(pending.Doing)+" "+pending.Doing+" in "+c.folder+" was cut short") {
+	if pending != nil && !strings.Contains(c.notices(), "chat 1: "+store.Article(pending.Doing)+" "+pending.Doing+" in "+c.folder+" was cut short") {
 		t.Errorf("nothing was said of what was taken back: %q", c.notices())
 	}
-	if chat, err = c.FindChat(t.Context(), ChatRef{Number: 1}); err != nil {
+	if chat, err = c.FindChat(t.Context(), store.ChatRef{Number: 1}); err != nil {
 		t.Fatal(err)
 	}
 	if left, err := c.Pending(t.Context(), chat); left != nil || err != nil {

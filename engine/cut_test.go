@@ -18,6 +18,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/provider/ollama"
 	"github.com/fettle-cli/fettle/engine/provider/openai"
 	"github.com/fettle-cli/fettle/engine/provider/providertest"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/toolset"
 )
 
@@ -132,10 +133,10 @@ func cutBench(t *testing.T, format, url string) *bench {
 		t.Fatal(err)
 	}
 	b.Engine = New(Options{
-		StoreOptions: StoreOptions{DataDir: filepath.Join(b.dir, "data")},
-		Models:       &models.Catalog{Registry: reg},
-		Tools:        tools,
-		Retry:        provider.RetryOptions{Attempts: 1},
+		Options: store.Options{DataDir: filepath.Join(b.dir, "data")},
+		Models:  &models.Catalog{Registry: reg},
+		Tools:   tools,
+		Retry:   provider.RetryOptions{Attempts: 1},
 	})
 	t.Cleanup(func() {
 		if err := b.Close(); err != nil {
@@ -156,7 +157,7 @@ func (b *bench) cutTurn(format string, ephemeral bool) outcome {
 	if ephemeral {
 		return got
 	}
-	conv, err := b.Chat(context.Background(), ChatRef{Last: true})
+	conv, err := b.Chat(context.Background(), store.ChatRef{Last: true})
 	if err != nil {
 		b.t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/search"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
 
@@ -20,30 +21,30 @@ func oneDamagedChat(t *testing.T, table string) (b *bench, spoiled int) {
 	ctx := t.Context()
 	b = changer(t, t.TempDir())
 	for range 2 {
-		b.did(ChatRef{}, `{"put":{"a.txt":"1"}}`)
+		b.did(store.ChatRef{}, `{"put":{"a.txt":"1"}}`)
 	}
 	for n := range int64(2) {
-		long := ask("words " + strings.Repeat("long question ", inlineParts/10))
+		long := ask("words " + strings.Repeat("long question ", store.InlineParts/10))
 		long.Chat.Number = n + 1
 		b.run(long)
 		c := b.chat(n + 1).Chat
-		err := errors.Join(b.NameThread(ctx, fmt.Sprint("thread", n), c.ID), b.grant(ctx, event.AllowChat, c.ID, "report"),
-			b.saveWorkflow(ctx, &WorkflowInstance{ID: fmt.Sprint("w", n), ChatID: c.ID, State: WorkflowComplete, TurnID: "none"}),
-			b.store.UpdateSync(ctx, func(tx *kv.Tx) error {
-				return errors.Join(b.tables.payloads.Put(tx, &chat.PayloadDecision{ChatID: c.ID, PayloadID: "p"}),
-					b.tables.apps.Put(tx, &appLink{ChatID: c.ID, Of: "none", CallID: fmt.Sprint(n)}),
-					b.tables.agents.Put(tx, &OwnAgent{Agent: Agent{ID: fmt.Sprint("agent", n), Purpose: "Helps", Prompt: "Help."}}))
+		err := errors.Join(b.NameThread(ctx, fmt.Sprint("thread", n), c.ID), b.Grant(ctx, event.AllowChat, c.ID, "report"),
+			b.SaveWorkflow(ctx, &store.WorkflowInstance{ID: fmt.Sprint("w", n), ChatID: c.ID, State: store.WorkflowComplete, TurnID: "none"}),
+			b.KV.UpdateSync(ctx, func(tx *kv.Tx) error {
+				return errors.Join(b.Tables.Payloads.Put(tx, &chat.PayloadDecision{ChatID: c.ID, PayloadID: "p"}),
+					b.Tables.Apps.Put(tx, &store.AppLink{ChatID: c.ID, Of: "none", CallID: fmt.Sprint(n)}),
+					b.Tables.Agents.Put(tx, &store.OwnAgent{Agent: store.Agent{ID: fmt.Sprint("agent", n), Purpose: "Helps", Prompt: "Help."}}))
 			}))
-		_, added := b.AddDocuments(ctx, NewDocument{Name: fmt.Sprintf("doc%d.txt", n+1), MIME: textMIME, Data: []byte("text")})
+		_, added := b.AddDocuments(ctx, store.NewDocument{Name: fmt.Sprintf("doc%d.txt", n+1), MIME: store.TextMIME, Data: []byte("text")})
 		err = errors.Join(err, added)
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
 	fork := ask("forked")
-	fork.Chat = ChatRef{Number: 1, Fork: true}
+	fork.Chat = store.ChatRef{Number: 1, Fork: true}
 	b.run(fork)
-	b.did(ChatRef{}, `{"put":{"a.txt":"1"}}`) // chat 4
+	b.did(store.ChatRef{}, `{"put":{"a.txt":"1"}}`) // chat 4
 	one := b.chat(1).Chat
 	if err := b.DeleteChats(ctx, b.chat(4).Chat); err != nil {
 		t.Fatal(err)
@@ -62,22 +63,22 @@ func oneDamagedChat(t *testing.T, table string) (b *bench, spoiled int) {
 	case "documents":
 		text = "doc1"
 	case "branches", "branch_marks":
-		branches := branchesOf(one, chat.LinksOf(b.chat(1).Messages))
-		mark := branchMark{ChatID: one.ID, ID: one.ActiveLeaf, Branch: 1, At: 1}
-		if err := b.store.UpdateSync(ctx, func(tx *kv.Tx) error {
-			for _, r := range branches.list {
-				if err := b.tables.branches.Put(tx, &r); err != nil {
+		branches := store.BranchesOf(one, chat.LinksOf(b.chat(1).Messages))
+		mark := store.BranchMark{ChatID: one.ID, ID: one.ActiveLeaf, Branch: 1, At: 1}
+		if err := b.KV.UpdateSync(ctx, func(tx *kv.Tx) error {
+			for _, r := range branches.List {
+				if err := b.Tables.Branches.Put(tx, &r); err != nil {
 					return err
 				}
 			}
-			return b.tables.marks.Put(tx, &mark)
+			return b.Tables.Marks.Put(tx, &mark)
 		}); err != nil {
 			t.Fatal(err)
 		}
 	case "artifacts":
-		kept, err := b.storeArtifacts(ctx, one.ID, [][]byte{[]byte("<p>page</p>")})
+		kept, err := b.StoreArtifacts(ctx, one.ID, [][]byte{[]byte("<p>page</p>")})
 		if err == nil {
-			err = b.store.UpdateSync(ctx, func(tx *kv.Tx) error { return b.putArtifacts(tx, one.ID, kept) })
+			err = b.KV.UpdateSync(ctx, func(tx *kv.Tx) error { return b.PutArtifacts(tx, one.ID, kept) })
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -88,7 +89,7 @@ func oneDamagedChat(t *testing.T, table string) (b *bench, spoiled int) {
 		}
 	case "workspace_restores":
 		rubbish, cut := "", kv.NewTable(table, func(*string) kv.Key { return kv.Str("folder-of-one") })
-		if err := b.store.UpdateSync(ctx, func(tx *kv.Tx) error { return cut.Put(tx, &rubbish) }); err != nil {
+		if err := b.KV.UpdateSync(ctx, func(tx *kv.Tx) error { return cut.Put(tx, &rubbish) }); err != nil {
 			t.Fatal(err)
 		}
 		text = "folder-of-one"
@@ -100,7 +101,7 @@ func oneDamagedChat(t *testing.T, table string) (b *bench, spoiled int) {
 		}
 		text = ""
 	case "search_chats", "search_state", "search_words_2", "search_pairs_2":
-		if _, err := b.SearchChats(ctx, SearchChats{Query: search.Query{}}); err != nil { // which makes the index
+		if _, err := b.SearchChats(ctx, store.SearchChats{Query: search.Query{}}); err != nil { // which makes the index
 			t.Fatal(err)
 		}
 		text = ""
@@ -110,8 +111,8 @@ func oneDamagedChat(t *testing.T, table string) (b *bench, spoiled int) {
 
 // recordTurn is the id of one of a chat's turns.
 func (b *bench) recordTurn(t *testing.T, chatID string) (id string) {
-	err := b.store.View(t.Context(), func(tx *kv.Tx) error {
-		for turn, err := range b.tables.turns.Scan(tx, kv.Range{}) {
+	err := b.KV.View(t.Context(), func(tx *kv.Tx) error {
+		for turn, err := range b.Tables.Turns.Scan(tx, kv.Range{}) {
 			if err == nil && turn.ChatID == chatID {
 				id = turn.ID
 			}

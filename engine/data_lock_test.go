@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // A collection that waits for an import keeps the states of the chat that the import has
@@ -17,16 +18,16 @@ func TestACollectionBesideAnImport(t *testing.T) {
 	ctx := t.Context()
 	file := exportedHistory(t)
 	b := changer(t, t.TempDir())
-	b.did(ChatRef{}, `{"put":{"x.txt":"some"}}`) // so that there is a store
-	if _, err := b.Fold(ctx, FoldAll); err != nil {
+	b.did(store.ChatRef{}, `{"put":{"x.txt":"some"}}`) // so that there is a store
+	if _, err := b.Fold(ctx, store.FoldAll); err != nil {
 		t.Fatal(err)
 	}
-	b.o.Now = later(2 * unknownGrace)
+	b.o.Now = later(2 * store.UnknownGrace)
 	waiting, collected := make(chan struct{}), make(chan error, 1)
 	other := New(Options{
-		StoreOptions: StoreOptions{
+		Options: store.Options{
 			DataDir: b.o.DataDir,
-			Now:     later(2 * unknownGrace),
+			Now:     later(2 * store.UnknownGrace),
 			Notice: func(s string) {
 				if strings.HasPrefix(s, "waiting for the store of files") {
 					close(waiting)
@@ -35,7 +36,7 @@ func TestACollectionBesideAnImport(t *testing.T) {
 		},
 	})
 	t.Cleanup(func() { _ = other.Close() })
-	b.pause = func(step string) {
+	b.Pause = func(step string) {
 		if step == "import:states" { // the states are in the store, the chat isn't
 			go func() {
 				_, err := other.CollectStates(ctx, false)
@@ -49,7 +50,7 @@ func TestACollectionBesideAnImport(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, m := range in.States {
-		if _, err := b.states.Manifest(ctx, m.ID); errors.Is(err, cas.ErrNotFound) {
+		if _, err := b.Snapshots.Manifest(ctx, m.ID); errors.Is(err, cas.ErrNotFound) {
 			t.Errorf("state %s of the imported chat is gone", m.ID)
 		}
 	}
@@ -60,16 +61,16 @@ func TestACollectionBesideAnImport(t *testing.T) {
 func TestAPurgeBesideARestore(t *testing.T) {
 	t.Parallel()
 	b := changer(t, t.TempDir())
-	b.did(ChatRef{}, `{"put":{"a.txt":"1"}}`)
+	b.did(store.ChatRef{}, `{"put":{"a.txt":"1"}}`)
 	raw := b.backup(BackupOptions{})
 	want := kept(t, b)
 	chat := b.chat(1).Chat
 	if err := b.DeleteChats(t.Context(), chat); err != nil {
 		t.Fatal(err)
 	}
-	other := New(Options{StoreOptions: StoreOptions{DataDir: b.o.DataDir}})
+	other := New(Options{Options: store.Options{DataDir: b.o.DataDir}})
 	t.Cleanup(func() { _ = other.Close() })
-	other.pause = func(step string) {
+	other.Pause = func(step string) {
 		if step != "purge:begun" {
 			return
 		}
@@ -77,7 +78,7 @@ func TestAPurgeBesideARestore(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if p, err := other.PurgeChats(t.Context(), Purge{Chats: []string{chat.ID}}); err != nil || p.Chats != 0 {
+	if p, err := other.PurgeChats(t.Context(), store.Purge{Chats: []string{chat.ID}}); err != nil || p.Chats != 0 {
 		t.Errorf("%+v, %v", p, err)
 	}
 	got := kept(t, changer(t, b.dir))
@@ -92,13 +93,13 @@ func TestAPurgeBesideARestore(t *testing.T) {
 func TestARestoreWaitsForWhatChangesSomething(t *testing.T) {
 	t.Parallel()
 	b := changer(t, t.TempDir())
-	b.did(ChatRef{}, `{"put":{"a.txt":"1"}}`)
+	b.did(store.ChatRef{}, `{"put":{"a.txt":"1"}}`)
 	raw := b.backup(BackupOptions{})
-	release, err := b.shareData(t.Context(), nil)
+	release, err := b.ShareData(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	other := New(Options{StoreOptions: StoreOptions{DataDir: b.o.DataDir}})
+	other := New(Options{Options: store.Options{DataDir: b.o.DataDir}})
 	t.Cleanup(func() { _ = other.Close() })
 	told := ""
 	_, err = Restore(context.Background(), other.Store, bytes.NewReader(raw), BackupOptions{Replace: true, OnWait: func(s string) {

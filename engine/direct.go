@@ -133,7 +133,7 @@ func (t *turn) noTool(name string) error {
 func (t *turn) runDirect() error {
 	uses := make([]provider.ToolCall, len(t.req.Calls))
 	for i, c := range t.req.Calls {
-		uses[i] = provider.ToolCall{ID: "call_" + t.eng.newID(), Name: c.Tool, Args: c.Args}
+		uses[i] = provider.ToolCall{ID: "call_" + t.eng.NewID(), Name: c.Tool, Args: c.Args}
 	}
 	t.begun = true // from here on there is something to keep
 	return t.runCalls(uses)

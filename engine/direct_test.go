@@ -14,6 +14,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/sanitize"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/registry"
@@ -37,9 +38,9 @@ func TestAPersonsOwnCall(t *testing.T) {
 	}
 	b.sees(1, map[string]string{"a.txt": "1"})
 	// A model can go on from there.
-	b.did(ChatRef{Number: 1}, `{"put":{"b.txt":"2"}}`)
+	b.did(store.ChatRef{Number: 1}, `{"put":{"b.txt":"2"}}`)
 	b.run(TurnRequest{
-		Chat: ChatRef{Number: 1}, Policy: permission.Policy{AllowAll: true},
+		Chat: store.ChatRef{Number: 1}, Policy: permission.Policy{AllowAll: true},
 		Calls: []DirectCall{{Tool: "change", Args: json.RawMessage(`{"rm":["a.txt"]}`)}},
 	})
 	if got := b.chat(1).Chat.Model; got != "rogue/m" {
@@ -73,7 +74,7 @@ func TestCallsThatCantBeMeant(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if page, err := b.Chats(t.Context(), ListChats{}); err != nil || len(page.Chats) != 0 {
+	if page, err := b.Chats(t.Context(), store.ListChats{}); err != nil || len(page.Chats) != 0 {
 		t.Errorf("they left %v, %v", page, err)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/toolset"
 )
 
@@ -105,7 +106,7 @@ func childFull(ctx context.Context, dir string) error {
 // fill takes all room that is left, once the store has been let go: a database
 // that is open has mapped files, which want their room when they are written.
 func (d *disk) fill() error {
-	if err := errors.Join(d.store.LetGo(), d.store.Sync(d.ctx)); err != nil {
+	if err := errors.Join(d.KV.LetGo(), d.KV.Sync(d.ctx)); err != nil {
 		return err
 	}
 	chunk := make([]byte, 1<<20)
@@ -165,7 +166,7 @@ func (d *disk) failed(events []event.Event, err error) error {
 		return err
 	}
 	kept := 0
-	for e, err := range d.replayed(TurnID(events[0].TurnID)) {
+	for e, err := range d.replayed(store.TurnID(events[0].TurnID)) {
 		if err != nil {
 			return err
 		}
@@ -192,9 +193,9 @@ func (d *disk) failed(events []event.Event, err error) error {
 }
 
 // replayed is a turn as another process reads it.
-func (d *disk) replayed(id TurnID) func(func(event.Event, error) bool) {
+func (d *disk) replayed(id store.TurnID) func(func(event.Event, error) bool) {
 	return func(yield func(event.Event, error) bool) {
-		if err := d.replay(d.ctx, id, 0, yield); err != nil && !errors.Is(err, errStopped) {
+		if err := d.Replay(d.ctx, id, 0, yield); err != nil && !errors.Is(err, store.ErrStopped) {
 			yield(event.Event{}, err)
 		}
 	}
@@ -233,7 +234,7 @@ func (d *disk) inATool() error {
 }
 
 func (d *disk) atTheStart() error {
-	before, err := d.Chats(d.ctx, ListChats{})
+	before, err := d.Chats(d.ctx, store.ListChats{})
 	if err != nil {
 		return err
 	}
@@ -249,7 +250,7 @@ func (d *disk) atTheStart() error {
 	if err := d.empty(); err != nil {
 		return err
 	}
-	after, err := d.Chats(d.ctx, ListChats{})
+	after, err := d.Chats(d.ctx, store.ListChats{})
 	if err != nil || len(after.Chats) != len(before.Chats) {
 		return fmt.Errorf("%d chats were kept of questions that were not accepted, %w", len(after.Chats)-len(before.Chats), err)
 	}
@@ -265,14 +266,14 @@ func (d *disk) inAFold() error {
 	if err := d.fill(); err != nil {
 		return err
 	}
-	if _, err := d.Fold(d.ctx, FoldAll); fault.CodeOf(err) != fault.Store {
+	if _, err := d.Fold(d.ctx, store.FoldAll); fault.CodeOf(err) != fault.Store {
 		return fmt.Errorf("fold: %w", err)
 	}
 	if err := d.empty(); err != nil {
 		return err
 	}
 	kept := 0
-	for _, err := range d.replayed(TurnID(events[0].TurnID)) {
+	for _, err := range d.replayed(store.TurnID(events[0].TurnID)) {
 		if err != nil {
 			return err
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/nearest"
 	"github.com/fettle-cli/fettle/internal/sanitize"
 	"github.com/fettle-cli/fettle/internal/textenc"
@@ -129,14 +130,14 @@ func (t *turn) findDoc(ctx context.Context, ref string) (*provider.Part, error) 
 	if p := attachedIn(t.path, ref); p != nil {
 		return p, nil
 	}
-	before, err := t.eng.olderMessages(ctx, t.older)
+	before, err := t.eng.OlderMessages(ctx, t.older)
 	if err != nil {
 		return nil, err
 	}
 	if p := attachedIn(before, ref); p != nil {
 		return p, nil
 	}
-	d, err := t.eng.lookUpDocument(ctx, ref)
+	d, err := t.eng.LookUpDocument(ctx, ref)
 	if err != nil {
 		return nil, err
 	}
@@ -147,7 +148,7 @@ func (t *turn) findDoc(ctx context.Context, ref string) (*provider.Part, error) 
 	if err != nil {
 		return nil, err
 	}
-	if isImage(d.MIME) {
+	if store.IsImage(d.MIME) {
 		return &provider.Part{Kind: provider.ImagePart, Name: d.Name, MIME: d.MIME, Data: data}, nil
 	}
 	return &provider.Part{Kind: provider.FilePart, Name: d.Name, Text: string(data)}, nil
@@ -207,7 +208,7 @@ func (t *turn) workspaceDoc(ref string) (*provider.Part, error) {
 		return nil, nil
 	}
 	if t.ws == nil && t.accept.Chat.Workspace == "" {
-		if _, err := os.Stat(t.eng.managedDir(t.accept.Chat.ID)); err != nil {
+		if _, err := os.Stat(t.eng.ManagedDir(t.accept.Chat.ID)); err != nil {
 			return nil, nil
 		}
 	}
@@ -227,7 +228,7 @@ func (t *turn) workspaceDoc(ref string) (*provider.Part, error) {
 		return nil, fault.Wrap(fault.Usage, "read doc:"+sanitize.Line(ref), err)
 	}
 	defer f.Close() // it was only read
-	data, err := io.ReadAll(io.LimitReader(f, MaxDocumentSize+1))
+	data, err := io.ReadAll(io.LimitReader(f, store.MaxDocumentSize+1))
 	if err != nil {
 		return nil, fault.Wrap(fault.Usage, "read doc:"+sanitize.Line(ref), err)
 	}
@@ -237,8 +238,8 @@ func (t *turn) workspaceDoc(ref string) (*provider.Part, error) {
 // docPart makes a part of a file's content.
 func docPart(name string, data []byte) (*provider.Part, error) {
 	mime := http.DetectContentType(data)
-	image := isImage(mime)
-	if limit := map[bool]int{true: MaxDocumentSize, false: maxRefText}[image]; len(data) > limit {
+	image := store.IsImage(mime)
+	if limit := map[bool]int{true: store.MaxDocumentSize, false: maxRefText}[image]; len(data) > limit {
 		return nil, fault.New(fault.Usage, fmt.Sprintf("%s is larger than %d MB, the limit of what a message can have of one file", sanitize.Line(name), limit>>20))
 	}
 	if image {
@@ -252,11 +253,6 @@ func docPart(name string, data []byte) (*provider.Part, error) {
 		return nil, fault.New(fault.Usage, sanitize.Line(name)+" is a PDF, which is not read", "pdftotext makes a text of it")
 	}
 	return nil, fault.New(fault.Usage, sanitize.Line(name)+" is binary, which is not read", "convert it to text")
-}
-
-// isImage tells of the kinds of image that models take.
-func isImage(mime string) bool {
-	return mime == "image/png" || mime == "image/jpeg" || mime == "image/gif" || mime == "image/webp"
 }
 
 // plainText returns a content in UTF-8 or UTF-16 as text, and whether it is text.

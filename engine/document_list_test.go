@@ -6,14 +6,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
 
-func textDocument(name string) NewDocument {
-	return NewDocument{Name: name, MIME: textMIME, Data: []byte("content of " + name)}
+func textDocument(name string) store.NewDocument {
+	return store.NewDocument{Name: name, MIME: store.TextMIME, Data: []byte("content of " + name)}
 }
 
-func documentNames(docs []Document) []string {
+func documentNames(docs []store.Document) []string {
 	out := make([]string, len(docs))
 	for i, d := range docs {
 		out[i] = d.Name
@@ -26,7 +27,7 @@ func documentNames(docs []Document) []string {
 func TestDocumentsAreFoundByTheirNames(t *testing.T) {
 	t.Parallel()
 	b, _ := newRogue(t, nil)
-	var all []NewDocument
+	var all []store.NewDocument
 	for i := range 30 {
 		all = append(all, textDocument(fmt.Sprintf("note%02d.md", i)))
 	}
@@ -38,7 +39,7 @@ func TestDocumentsAreFoundByTheirNames(t *testing.T) {
 	}
 	other := kv.NewTable("documents", func(*unreadable) kv.Key { return kv.Str("unreadable") },
 		kv.UniqueOn("name", func(*unreadable) kv.Key { return nil }))
-	err := b.store.Update(t.Context(), func(tx *kv.Tx) error { return other.Put(tx, &unreadable{5}) })
+	err := b.KV.Update(t.Context(), func(tx *kv.Tx) error { return other.Put(tx, &unreadable{5}) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,13 +51,13 @@ func TestDocumentsAreFoundByTheirNames(t *testing.T) {
 		t.Errorf("%+v, %v", d, err)
 	}
 	for name, c := range map[string]struct {
-		f    DocumentFilter
+		f    store.DocumentFilter
 		want []string
 	}{
-		"the first":    {DocumentFilter{Limit: 3}, []string{"another.md", "note00.md", "note01.md"}},
-		"by a prefix":  {DocumentFilter{Prefix: "note1", Limit: 2}, []string{"note10.md", "note11.md"}},
-		"a whole name": {DocumentFilter{Prefix: "note29.md"}, []string{"note29.md"}},
-		"none":         {DocumentFilter{Prefix: "zz"}, []string{}},
+		"the first":    {store.DocumentFilter{Limit: 3}, []string{"another.md", "note00.md", "note01.md"}},
+		"by a prefix":  {store.DocumentFilter{Prefix: "note1", Limit: 2}, []string{"note10.md", "note11.md"}},
+		"a whole name": {store.DocumentFilter{Prefix: "note29.md"}, []string{"note29.md"}},
+		"none":         {store.DocumentFilter{Prefix: "zz"}, []string{}},
 	} {
 		docs, err := b.ListDocuments(t.Context(), c.f)
 		if got := documentNames(docs); err != nil || !slices.Equal(got, c.want) {
@@ -88,11 +89,11 @@ func TestDocumentsOfOneCallAreKeptApart(t *testing.T) {
 	if _, err := b.DeleteDocuments(t.Context(), "b.md"); err != nil {
 		t.Fatal(err)
 	}
-	removed, err := b.ListDocuments(t.Context(), DocumentFilter{Removed: true, Limit: 5})
+	removed, err := b.ListDocuments(t.Context(), store.DocumentFilter{Removed: true, Limit: 5})
 	if err != nil || !slices.Equal(documentNames(removed), []string{"b.md"}) {
 		t.Errorf("%q, %v", documentNames(removed), err)
 	}
-	later := b.o.Now().Add(2 * DocumentKept)
+	later := b.o.Now().Add(2 * store.DocumentKept)
 	b.o.Now = func() time.Time { return later }
 	if report, err := b.CollectStates(t.Context(), false); err != nil || report.Manifests != 1 || report.Blobs != 1 {
 		t.Errorf("%+v, %v", report, err)

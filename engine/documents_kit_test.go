@@ -14,6 +14,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // longDocument is a chat of n messages, one after the other.
@@ -74,11 +75,11 @@ func documentsOf(docs []*chat.Document) iter.Seq2[*chat.Document, error] {
 }
 
 // importChats imports documents that are all there.
-func (b *bench) importChats(ctx context.Context, docs []*chat.Document, there Existing) (out []Imported, err error) {
-	err = b.ImportChats(ctx, ImportRequest{
+func (b *bench) importChats(ctx context.Context, docs []*chat.Document, there store.Existing) (out []store.Imported, err error) {
+	err = b.ImportChats(ctx, store.ImportRequest{
 		There:     there,
 		Documents: documentsOf(docs),
-		Each: func(i Imported) error {
+		Each: func(i store.Imported) error {
 			out = append(out, i)
 			return nil
 		},

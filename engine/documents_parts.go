@@ -38,32 +38,6 @@ func partKey(index, digest string, part, of int) kv.Key {
 	return kv.Str(index).Str(digest).Int(int64(part)).Int(int64(of))
 }
 
-// storedPart is a part that is in the store.
-type storedPart struct {
-	key    kv.Key
-	index  string // its name
-	digest string
-	of     int // how many parts the document has
-}
-
-var errPartKey = errors.New("a key of the vectors of documents is damaged")
-
-func readPartKey(key kv.Key) (p storedPart, err error) {
-	parts, err := key.Parts()
-	if err != nil {
-		return p, err
-	}
-	if len(parts) == 4 {
-		index, isIndex := parts[0].(string)
-		digest, isDigest := parts[1].(string)
-		of, isOf := parts[3].(int64)
-		if isIndex && isDigest && isOf {
-			return storedPart{key, index, digest, int(of)}, nil
-		}
-	}
-	return p, errPartKey
-}
-
 // encode returns the value of a part, with the first of the vectors.
 func (p *passagePart) encode(vectors [][]float32) []byte {
 	var out []byte

@@ -8,6 +8,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine/retrieval"
 	"github.com/fettle-cli/fettle/engine/search"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 const (
@@ -57,7 +58,7 @@ type FoundDocuments struct {
 
 // FoundPassage is a passage of a document.
 type FoundPassage struct {
-	Document Document
+	Document store.Document
 	Line     int // of the document, from 1, in which the passage begins
 	// Start and End are where the passage is in the document, in bytes.
 	Start, End int
@@ -78,7 +79,7 @@ type documentSearch struct {
 	q   DocumentSearch
 	out FoundDocuments
 	// docs are the documents with text, one for each content, by name.
-	docs []Document
+	docs []store.Document
 	// read is the content of the document that was read last.
 	read struct {
 		doc  int
@@ -103,7 +104,7 @@ func (e *Engine) SearchDocuments(ctx context.Context, q DocumentSearch) (*FoundD
 	}
 	s := &documentSearch{e: e, q: q}
 	s.read.doc = -1
-	if s.docs, err = e.textDocuments(ctx); err != nil || len(s.docs) == 0 {
+	if s.docs, err = e.TextDocuments(ctx); err != nil || len(s.docs) == 0 {
 		return &s.out, err
 	}
 	s.out.Searched = len(s.docs)
@@ -123,23 +124,6 @@ func (e *Engine) SearchDocuments(ctx context.Context, q DocumentSearch) (*FoundD
 	}
 	meaning = slices.DeleteFunc(meaning, words.Excludes)
 	return &s.out, s.join(ctx, words.Best(rankedPassages), meaning)
-}
-
-// textDocuments returns the documents that have text, and only the first by name of those
-// that have the same.
-func (s *Store) textDocuments(ctx context.Context) ([]Document, error) {
-	all, err := s.Documents(ctx, false)
-	if err != nil {
-		return nil, err
-	}
-	seen := map[string]bool{}
-	return slices.DeleteFunc(all, func(d Document) bool {
-		if d.MIME != textMIME || seen[d.SHA256] {
-			return true
-		}
-		seen[d.SHA256] = true
-		return false
-	}), nil
 }
 
 // byWords ranks all passages by the words of the query.

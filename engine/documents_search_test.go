@@ -14,6 +14,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/search"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
 
@@ -75,9 +76,9 @@ func searcher(t *testing.T) (*bench, *subjects) {
 
 func (b *bench) addTexts(texts ...string) {
 	b.t.Helper()
-	var all []NewDocument
+	var all []store.NewDocument
 	for i := 0; i+1 < len(texts); i += 2 {
-		all = append(all, NewDocument{Name: texts[i], MIME: "text/plain", Data: []byte(texts[i+1])})
+		all = append(all, store.NewDocument{Name: texts[i], MIME: "text/plain", Data: []byte(texts[i+1])})
 	}
 	if _, err := b.AddDocuments(b.t.Context(), all...); err != nil {
 		b.t.Fatal(err)
@@ -109,8 +110,8 @@ func (f *FoundDocuments) names() []string {
 // partsOf is how many parts the store has.
 func (b *bench) storedParts() (n int) {
 	b.t.Helper()
-	err := b.store.View(b.t.Context(), func(tx *kv.Tx) error {
-		for _, err := range b.tables.passages.Keys(tx, kv.Range{}) {
+	err := b.KV.View(b.t.Context(), func(tx *kv.Tx) error {
+		for _, err := range b.Tables.Passages.Keys(tx, kv.Range{}) {
 			if err != nil {
 				return err
 			}
@@ -298,12 +299,12 @@ func TestDamagedVectorsAreEmbeddedAgain(t *testing.T) {
 	b.addTexts(append(threeTexts, "blank.md", " \n ")...)
 	want := b.find("car").names()
 	model.texts()
-	err := b.store.Update(t.Context(), func(tx *kv.Tx) error {
-		for key, err := range b.tables.passages.Keys(tx, kv.Range{}) {
+	err := b.KV.Update(t.Context(), func(tx *kv.Tx) error {
+		for key, err := range b.Tables.Passages.Keys(tx, kv.Range{}) {
 			if err != nil {
 				return err
 			}
-			return b.tables.passages.Put(tx, key, []byte("not a part"))
+			return b.Tables.Passages.Put(tx, key, []byte("not a part"))
 		}
 		return nil
 	})
@@ -340,11 +341,11 @@ func TestVectorsOfDocumentsAreRemoved(t *testing.T) {
 		t.Fatal(err)
 	}
 	purge(3, "while the document can be restored")
-	now = now.Add(DocumentKept + time.Hour)
+	now = now.Add(store.DocumentKept + time.Hour)
 	purge(2, "after the document's time")
-	now = now.Add(indexKept - 2*time.Hour - DocumentKept)
+	now = now.Add(store.IndexKept - 2*time.Hour - store.DocumentKept)
 	b.find("car")
-	now = now.Add(indexKept - time.Hour)
+	now = now.Add(store.IndexKept - time.Hour)
 	purge(2, "within the model's time")
 	now = now.Add(2 * time.Hour)
 	purge(0, "after the model's time")

@@ -17,6 +17,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 func TestDocRefs(t *testing.T) {
@@ -80,8 +81,8 @@ func FuzzDocumentName(f *testing.F) {
 	})
 }
 
-func textDoc(name, text string) NewDocument {
-	return NewDocument{Name: name, MIME: textMIME, Data: []byte(text)}
+func textDoc(name, text string) store.NewDocument {
+	return store.NewDocument{Name: name, MIME: store.TextMIME, Data: []byte(text)}
 }
 
 func TestDocumentsAreKept(t *testing.T) {
@@ -119,15 +120,15 @@ func TestDocumentsThatAreNotStored(t *testing.T) {
 	if _, err := b.AddDocuments(t.Context(), textDoc("a.md", "one")); err != nil {
 		t.Fatal(err)
 	}
-	for name, all := range map[string][]NewDocument{
+	for name, all := range map[string][]store.NewDocument{
 		"another content":   {textDoc("c.md", "c"), textDoc("a.md", "two")},
 		"the same name":     {textDoc("x", "1"), textDoc("x", "2")},
 		"a name with space": {textDoc("a b", "1")},
 		"no name":           {textDoc("", "1")},
 		"a dot at the end":  {textDoc("a.", "1")},
-		"too large":         {textDoc("large", strings.Repeat("x", MaxDocumentSize+1))},
+		"too large":         {textDoc("large", strings.Repeat("x", store.MaxDocumentSize+1))},
 		"neither":           {{Name: "x.zip", MIME: "application/zip", Data: []byte("PK")}},
-		"too many":          make([]NewDocument, MaxDocuments+1),
+		"too many":          make([]store.NewDocument, store.MaxDocuments+1),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -161,7 +162,7 @@ func TestDocumentsComeBack(t *testing.T) {
 	if _, err := b.FindDocument(ctx, "a.md"); fault.CodeOf(err) != fault.NotFound {
 		t.Errorf("a removed one is found: %v", err)
 	}
-	now = now.Add(DocumentKept - time.Hour)
+	now = now.Add(store.DocumentKept - time.Hour)
 	if _, err := b.CollectStates(ctx, false); err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +174,7 @@ func TestDocumentsComeBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	back := all[0]
-	for _, d := range []Document{back, must(b.FindDocument(ctx, "b.md"))} {
+	for _, d := range []store.Document{back, must(b.FindDocument(ctx, "b.md"))} {
 		if data, err := b.DocumentContent(ctx, d); len(data) != 3 || err != nil {
 			t.Errorf("%s holds %q, %v", d.Name, data, err)
 		}
@@ -187,7 +188,7 @@ func TestDocumentsComeBack(t *testing.T) {
 	if _, err := b.RestoreDocuments(ctx, back.ID); fault.CodeOf(err) != fault.Usage {
 		t.Errorf("its name is taken by now: %v", err)
 	}
-	now = now.Add(DocumentKept + time.Hour)
+	now = now.Add(store.DocumentKept + time.Hour)
 	report, err := b.CollectStates(ctx, false)
 	if err != nil || report.Manifests != 1 || report.Blobs != 1 {
 		t.Errorf("collected %+v, %v", report, err)
@@ -250,7 +251,7 @@ func TestDocReferences(t *testing.T) {
 	if _, err := b.DeleteDocuments(ctx, "three"); err != nil {
 		t.Fatal(err)
 	}
-	again := TurnRequest{Chat: ChatRef{Last: true, At: -1}}
+	again := TurnRequest{Chat: store.ChatRef{Last: true, At: -1}}
 	b.run(again)
 	if diff := cmp.Diff(want, sentText(r)); diff != "" {
 		t.Errorf("asked again (-want +got):\n%s", diff)
@@ -264,7 +265,7 @@ func oneAnswer(_ context.Context, _ int, yield func([]provider.Delta, error) boo
 func TestDocReferencesOfARequest(t *testing.T) {
 	t.Parallel()
 	b, r := newRogue(t, oneAnswer)
-	if _, err := b.AddDocuments(t.Context(), textDoc("a", "A"), NewDocument{Name: "i.png", MIME: "image/png", Data: []byte("\x89PNG\r\n\x1a\n")}); err != nil {
+	if _, err := b.AddDocuments(t.Context(), textDoc("a", "A"), store.NewDocument{Name: "i.png", MIME: "image/png", Data: []byte("\x89PNG\r\n\x1a\n")}); err != nil {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/retrieval"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
 
@@ -51,15 +52,15 @@ func (x *passageIndex) rank(ctx context.Context, query []float32) ([]retrieval.H
 		if err != nil || len(bad) == 0 || try > 0 {
 			return hits, err
 		}
-		if err := x.s.e.dropVectors(ctx, bad); err != nil {
+		if err := x.s.e.DropVectors(ctx, bad); err != nil {
 			return nil, err
 		}
 	}
 }
 
 // update embeds what is missing of the documents, and returns the parts of all.
-func (x *passageIndex) update(ctx context.Context) ([]storedPart, error) {
-	release, err := x.s.e.embeddingDocuments(ctx)
+func (x *passageIndex) update(ctx context.Context) ([]store.StoredPart, error) {
+	release, err := x.s.e.EmbeddingDocuments(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +78,7 @@ func (x *passageIndex) update(ctx context.Context) ([]storedPart, error) {
 	}
 	have := map[string]bool{}
 	for _, p := range stored {
-		have[string(p.key)] = true
+		have[string(p.Key)] = true
 	}
 	x.progress = DocumentEmbedding{Model: x.model, Documents: len(missing)}
 	for _, doc := range missing {
@@ -95,14 +96,14 @@ func (x *passageIndex) update(ctx context.Context) ([]storedPart, error) {
 }
 
 // stored returns the parts that are in the store, also those of removed documents.
-func (x *passageIndex) stored(ctx context.Context) (out []storedPart, err error) {
-	err = x.s.e.view(ctx, func(tx *kv.Tx) error {
+func (x *passageIndex) stored(ctx context.Context) (out []store.StoredPart, err error) {
+	err = x.s.e.View(ctx, func(tx *kv.Tx) error {
 		out = nil
-		for key, err := range x.s.e.tables.passages.Keys(tx, kv.Range{Prefix: kv.Str(x.name)}) {
+		for key, err := range x.s.e.Tables.Passages.Keys(tx, kv.Range{Prefix: kv.Str(x.name)}) {
 			if err != nil {
 				return err
 			}
-			p, err := readPartKey(key)
+			p, err := store.ReadPartKey(key)
 			if err != nil {
 				return err
 			}
@@ -117,11 +118,11 @@ func (x *passageIndex) stored(ctx context.Context) (out []storedPart, err error)
 }
 
 // missing returns the documents that are not embedded whole.
-func (x *passageIndex) missing(stored []storedPart) (docs []int) {
+func (x *passageIndex) missing(stored []store.StoredPart) (docs []int) {
 	have, want := map[string]int{}, map[string]int{}
 	for _, p := range stored {
-		have[p.digest]++
-		want[p.digest] = p.of
+		have[p.Digest]++
+		want[p.Digest] = p.Of
 	}
 	for i, d := range x.s.docs {
 		if n := have[d.SHA256]; n == 0 || n < want[d.SHA256] {
@@ -176,7 +177,7 @@ func (x *passageIndex) flush(ctx context.Context) error {
 		return err
 	}
 	if err := x.store(ctx, vectors); err != nil {
-		return waitFault(ctx, "keep the vectors of documents", err)
+		return store.WaitFault(ctx, "keep the vectors of documents", err)
 	}
 	for _, p := range x.pending {
 		x.report(p.size())
@@ -195,15 +196,15 @@ func (x *passageIndex) report(more int64) {
 
 // store stores the vectors of the pending passages.
 func (x *passageIndex) store(ctx context.Context, vectors [][]float32) error {
-	release, err := x.s.e.shareData(ctx, nil)
+	release, err := x.s.e.ShareData(ctx, nil)
 	if err != nil {
 		return err
 	}
 	defer release()
-	return x.s.e.store.Update(ctx, func(tx *kv.Tx) error {
+	return x.s.e.KV.Update(ctx, func(tx *kv.Tx) error {
 		rest := vectors
 		for _, p := range x.pending {
-			if err := x.s.e.tables.passages.Put(tx, p.key, p.encode(rest)); err != nil {
+			if err := x.s.e.Tables.Passages.Put(tx, p.key, p.encode(rest)); err != nil {
 				return err
 			}
 			rest = rest[len(p.spans):]
@@ -236,7 +237,7 @@ func (x *passageIndex) embed(ctx context.Context) ([][]float32, error) {
 }
 
 // compare ranks the passages of stored parts, and returns the keys of damaged ones.
-func (x *passageIndex) compare(ctx context.Context, query []float32, stored []storedPart) (hits []retrieval.Hit, bad []kv.Key, err error) {
+func (x *passageIndex) compare(ctx context.Context, query []float32, stored []store.StoredPart) (hits []retrieval.Hit, bad []kv.Key, err error) {
 	docs := map[string]int{}
 	for i, d := range x.s.docs {
 		docs[d.SHA256] = i
@@ -245,18 +246,18 @@ func (x *passageIndex) compare(ctx context.Context, query []float32, stored []st
 	for len(stored) > 0 {
 		some := stored[:min(viewedParts, len(stored))]
 		stored = stored[len(some):]
-		err := x.s.e.view(ctx, func(tx *kv.Tx) error {
+		err := x.s.e.View(ctx, func(tx *kv.Tx) error {
 			for _, p := range some {
-				doc, known := docs[p.digest]
+				doc, known := docs[p.Digest]
 				if !known {
 					continue // of a document that was removed
 				}
-				err := x.s.e.tables.passages.Read(tx, p.key, func(val []byte) error {
+				err := x.s.e.Tables.Passages.Read(tx, p.Key, func(val []byte) error {
 					return comparePart(&top, doc, query, val)
 				})
 				switch {
-				case errors.Is(err, errPart) || damaged(err):
-					bad = append(bad, p.key)
+				case errors.Is(err, errPart) || store.Damaged(err):
+					bad = append(bad, p.Key)
 				case err != nil && !errors.Is(err, kv.ErrNotFound):
 					return err
 				}
@@ -268,15 +269,4 @@ func (x *passageIndex) compare(ctx context.Context, query []float32, stored []st
 		}
 	}
 	return top.Best(), bad, nil
-}
-
-// embeddingDocuments waits for other searches of this process that embed documents, so that
-// no document is embedded twice. Another process may; it writes the same.
-func (s *Store) embeddingDocuments(ctx context.Context) (release func(), err error) {
-	select {
-	case s.indexing <- struct{}{}:
-		return func() { <-s.indexing }, nil
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
 }

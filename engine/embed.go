@@ -12,6 +12,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/float32s"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
@@ -129,9 +130,9 @@ func (b *embedding) key(text string) kv.Key {
 
 // recall fills in the vectors that the store has.
 func (b *embedding) recall(ctx context.Context) error {
-	err := b.eng.store.View(ctx, func(tx *kv.Tx) error {
+	err := b.eng.KV.View(ctx, func(tx *kv.Tx) error {
 		for i, text := range b.req.Texts {
-			raw, err := b.eng.tables.vectors.Get(tx, b.key(text))
+			raw, err := b.eng.Tables.Vectors.Get(tx, b.key(text))
 			if errors.Is(err, kv.ErrNotFound) || errors.As(err, new(*kv.CorruptError)) {
 				continue // a damaged one is asked for again
 			}
@@ -146,7 +147,7 @@ func (b *embedding) recall(ctx context.Context) error {
 		return nil
 	})
 	if err != nil {
-		return storeFault("look for vectors", err)
+		return store.StoreFault("look for vectors", err)
 	}
 	return nil
 }
@@ -209,21 +210,21 @@ func (b *embedding) sameLength() error {
 }
 
 func (b *embedding) keep(ctx context.Context, texts []string, vectors [][]float32) error {
-	release, err := b.eng.shareData(ctx, nil)
+	release, err := b.eng.ShareData(ctx, nil)
 	if err != nil {
 		return err
 	}
 	defer release()
-	err = b.eng.store.Update(ctx, func(tx *kv.Tx) error {
+	err = b.eng.KV.Update(ctx, func(tx *kv.Tx) error {
 		for i, text := range texts {
-			if err := b.eng.tables.vectors.Put(tx, b.key(text), float32s.Append(nil, vectors[i]), kv.WithTTL(vectorsKept)); err != nil {
+			if err := b.eng.Tables.Vectors.Put(tx, b.key(text), float32s.Append(nil, vectors[i]), kv.WithTTL(vectorsKept)); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
 	if err != nil {
-		return storeFault("keep vectors", err)
+		return store.StoreFault("keep vectors", err)
 	}
 	return nil
 }

@@ -13,12 +13,13 @@ import (
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // failingWrites makes the journal writes of a bench fail that fail selects, each after
 // a part of its bytes, as on a full disk.
 func (b *bench) failingWrites(fail func(line []byte) bool) {
-	b.journals.HookWrites(func(f *os.File, line []byte, at int64) (int, error) {
+	b.Journals.HookWrites(func(f *os.File, line []byte, at int64) (int, error) {
 		if !fail(line) {
 			return f.WriteAt(line, at)
 		}
@@ -30,7 +31,7 @@ func (b *bench) failingWrites(fail func(line []byte) bool) {
 }
 
 // seen follows a turn and returns what was shown, and the error that ended it.
-func (b *bench) seen(id TurnID) (events []event.Event, failed error) {
+func (b *bench) seen(id store.TurnID) (events []event.Event, failed error) {
 	b.t.Helper()
 	for e, err := range b.Follow(b.t.Context(), id, 0) {
 		if err != nil {
@@ -42,7 +43,7 @@ func (b *bench) seen(id TurnID) (events []event.Event, failed error) {
 }
 
 // sameAsKept checks that all that was shown of a turn is what another process reads.
-func (b *bench) sameAsKept(id TurnID, shown []event.Event) []event.Event {
+func (b *bench) sameAsKept(id store.TurnID, shown []event.Event) []event.Event {
 	b.t.Helper()
 	kept := b.reopen().follow(id)
 	for i, e := range shown {
@@ -117,12 +118,12 @@ func splitLines(s string) (out []string) {
 func TestAQuestionThatWasStoppedBeforeItsFirstWordStays(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		stop   func(*bench, TurnID)
+		stop   func(*bench, store.TurnID)
 		end    string
 		status chat.Status
 	}{
-		"by a cancel":     {func(b *bench, id TurnID) { b.Cancel(b.t.Context(), id) }, "cancelled", chat.Stopped},
-		"by fettle's end": {func(b *bench, _ TurnID) { b.Close() }, "error interrupted", chat.CutShort},
+		"by a cancel":     {func(b *bench, id store.TurnID) { b.Cancel(b.t.Context(), id) }, "cancelled", chat.Stopped},
+		"by fettle's end": {func(b *bench, _ store.TurnID) { b.Close() }, "error interrupted", chat.CutShort},
 		"by its time":     {nil, "error timeout", chat.Failed},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -152,7 +153,7 @@ func TestAQuestionThatWasStoppedBeforeItsFirstWordStays(t *testing.T) {
 			other := &bench{t: t, dir: b.dir, Engine: New(rogueOptions(t, b.dir, r, nil))}
 			defer other.Close()
 			want(t, other.follow(id), c.end)
-			page, err := other.Chats(t.Context(), ListChats{})
+			page, err := other.Chats(t.Context(), store.ListChats{})
 			if err != nil || len(page.Chats) != 1 {
 				t.Fatalf("chats: %+v, %v", page.Chats, err)
 			}
@@ -183,7 +184,7 @@ func TestOnlyAQuestionThatCouldNotBeAskedIsDiscarded(t *testing.T) {
 		req := ask("go")
 		req.DiscardUnanswered = true
 		b.run(req)
-		page, err := b.Chats(t.Context(), ListChats{})
+		page, err := b.Chats(t.Context(), store.ListChats{})
 		if err != nil || (len(page.Chats) == 1) != stays {
 			t.Errorf("kind %d: %d chats, %v", kind, len(page.Chats), err)
 		}

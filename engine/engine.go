@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"time"
 
@@ -10,6 +9,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/registry"
 )
@@ -31,7 +31,7 @@ var _ Models = (*models.Catalog)(nil)
 // Options make an Engine.
 type Options struct {
 	// StoreOptions are those of the data directory.
-	StoreOptions
+	store.Options
 	Models Models
 	// Tools are the tools that belong to the program; nil has none.
 	Tools *toolset.Set
@@ -87,8 +87,8 @@ type Engine struct {
 	upkeepEvery time.Duration // the constant, but in tests
 
 	mu     sync.Mutex
-	turns  map[TurnID]*turn // live ones, and the last few that ended
-	ended  []TurnID
+	turns  map[store.TurnID]*turn // live ones, and the last few that ended
+	ended  []store.TurnID
 	closed bool
 	box    *toolbox // as of the last look
 	// usualBox is the toolbox of requests that choose no tools, where that isn't box.
@@ -113,8 +113,6 @@ const DefaultMaxSteps = 25
 // little late; older ones are read from the journal or the store.
 const keptTurns = 64
 
-var errClosed = errors.New("the engine was closed")
-
 // New makes an Engine. It touches no file and starts nothing.
 func New(o Options) *Engine {
 	if o.Tracer == nil {
@@ -128,12 +126,12 @@ func New(o Options) *Engine {
 	}
 	e := &Engine{
 		o:           o,
-		turns:       map[TurnID]*turn{},
+		turns:       map[store.TurnID]*turn{},
 		grace:       toolGrace,
 		upkeepEvery: upkeepEvery,
 	}
-	e.Workspaces = newWorkspaces(newStore(&e.o.StoreOptions))
-	e.running = e.writesJournal
+	e.Workspaces = newWorkspaces(store.NewFrom(&e.o.Options))
+	e.Writes = e.writesJournal
 	e.cutAdvice = func(call string) string {
 		if e.o.CutAdvice == nil {
 			return ""
@@ -141,7 +139,7 @@ func New(o Options) *Engine {
 		return e.o.CutAdvice(call)
 	}
 	e.seals = func(ctx context.Context) bool { return e.o.SealsRepositories != nil && e.o.SealsRepositories(ctx) }
-	e.services, e.builtins = o.Services, e.builtinIDs
+	e.Services, e.Builtins = o.Services, e.builtinIDs
 	e.base, e.stop = context.WithCancelCause(context.Background())
 	return e
 }
@@ -166,7 +164,7 @@ func (e *Engine) Close() error {
 	e.mu.Lock()
 	e.closed = true
 	e.mu.Unlock()
-	e.stop(errClosed)
+	e.stop(store.ErrClosed)
 	e.wg.Wait()
 	return e.Store.Close()
 }
@@ -176,12 +174,12 @@ func (e *Engine) enter(ctx context.Context) (_ context.Context, leave func(), er
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed {
-		return nil, nil, fault.Wrap(fault.Interrupted, "start turn", errClosed)
+		return nil, nil, fault.Wrap(fault.Interrupted, "start turn", store.ErrClosed)
 	}
 	e.wg.Add(1)
 	e.beginUpkeep()
 	ctx, cancel := context.WithCancelCause(ctx)
-	stop := context.AfterFunc(e.base, func() { cancel(errClosed) })
+	stop := context.AfterFunc(e.base, func() { cancel(store.ErrClosed) })
 	return ctx, func() { stop(); cancel(nil); e.wg.Done() }, nil
 }
 
@@ -212,7 +210,7 @@ func (e *Engine) forget(t *turn) {
 	delete(e.turns, t.id)
 }
 
-func (e *Engine) turn(id TurnID) *turn {
+func (e *Engine) turn(id store.TurnID) *turn {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.turns[id]

@@ -36,7 +36,7 @@ func entryAgent(index *registry.Index) string {
 // enterByDefault sets the agent of a request that begins a stored chat and names none: the
 // entry agent of the toolsets.
 func (r *TurnRequest) enterByDefault(index *registry.Index) {
-	if r.Agent != "" || !r.Chat.isNew() || r.Ephemeral || len(r.Calls) > 0 || r.workflow != nil || r.app != nil {
+	if r.Agent != "" || !r.Chat.IsNew() || r.Ephemeral || len(r.Calls) > 0 || r.workflow != nil || r.app != nil {
 		return
 	}
 	r.Agent = entryAgent(index)

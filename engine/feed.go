@@ -11,6 +11,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/journal"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 const (
@@ -146,26 +147,21 @@ func (f *feed) after(seq event.Seq) (events []event.Event, behind, done bool, ne
 // error ends it too: NotFound for a turn that does not exist, Busy for one that another process
 // owns, Store if the turn's last event could not be kept, ctx's error when ctx ends. Stopping
 // early costs the turn nothing.
-func (e *Engine) Follow(ctx context.Context, id TurnID, after event.Seq) iter.Seq2[event.Event, error] {
+func (e *Engine) Follow(ctx context.Context, id store.TurnID, after event.Seq) iter.Seq2[event.Event, error] {
 	return func(yield func(event.Event, error) bool) {
 		var err error
 		if t := e.turn(id); t != nil {
 			err = t.follow(ctx, after, yield)
 		} else {
-			err = e.replay(ctx, id, after, yield)
+			err = e.Replay(ctx, id, after, yield)
 		}
-		if err != nil && !errors.Is(err, errStopped) {
+		if err != nil && !errors.Is(err, store.ErrStopped) {
 			yield(event.Event{}, err)
 		}
 	}
 }
 
-// errStopped says that the follower wants no more.
-var errStopped = errors.New("the follower stopped")
-
-type yieldFunc func(event.Event, error) bool
-
-func (t *turn) follow(ctx context.Context, after event.Seq, yield yieldFunc) error {
+func (t *turn) follow(ctx context.Context, after event.Seq, yield store.Yield) error {
 	for {
 		events, behind, done, news := t.feed.after(after)
 		if behind {
@@ -183,7 +179,7 @@ func (t *turn) follow(ctx context.Context, after event.Seq, yield yieldFunc) err
 			e.More = i+1 < len(events)
 			after = e.Seq
 			if !yield(e, nil) {
-				return errStopped
+				return store.ErrStopped
 			}
 		}
 		if len(events) > 0 {
@@ -202,13 +198,13 @@ func (t *turn) follow(ctx context.Context, after event.Seq, yield yieldFunc) err
 
 // catchUp yields from the journal what has left the window, and goes on as far
 // as events have been shown: what is written may still wait for a sync.
-func (t *turn) catchUp(ctx context.Context, after event.Seq, yield yieldFunc) (event.Seq, error) {
-	r, err := t.eng.journals.Read(string(t.id))
+func (t *turn) catchUp(ctx context.Context, after event.Seq, yield store.Yield) (event.Seq, error) {
+	r, err := t.eng.Journals.Read(string(t.id))
 	if errors.Is(err, journal.ErrNoJournal) { // ended and folded meanwhile
-		if err := t.eng.replay(ctx, t.id, after, yield); err != nil {
+		if err := t.eng.Replay(ctx, t.id, after, yield); err != nil {
 			return after, err
 		}
-		return after, errStopped // all of it was yielded
+		return after, store.ErrStopped // all of it was yielded
 	}
 	if err != nil {
 		return after, fault.Wrap(fault.Store, "read the turn", err)
@@ -230,7 +226,7 @@ func (t *turn) catchUp(ctx context.Context, after event.Seq, yield yieldFunc) (e
 		after = line.Event.Seq
 		line.Event.More = after < shown
 		if !yield(line.Event, nil) {
-			return after, errStopped
+			return after, store.ErrStopped
 		}
 	}
 	return after, nil

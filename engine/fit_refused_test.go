@@ -8,6 +8,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // Some servers refuse a request that is too long without a reason. A long
@@ -30,7 +31,7 @@ func TestALongConversationRefusedWithoutAReason(t *testing.T) {
 			n.refuse = func(int) error { e := *why; e.Provider, e.NoReason = "rogue", true; return &e }
 			b := newNarrow(t, n, false)
 			first := goesOn("the bird is blue")
-			first.Chat = ChatRef{}
+			first.Chat = store.ChatRef{}
 			b.run(first)
 			summed := 0
 			for i := range 30 {
@@ -62,7 +63,7 @@ func TestARefusalWithoutAReasonThatStays(t *testing.T) {
 	}
 	b := newNarrow(t, n, false)
 	first := goesOn("the bird is blue")
-	first.Chat = ChatRef{}
+	first.Chat = store.ChatRef{}
 	b.run(first)
 	n.limit = 0
 	if e := last[event.Error](t, b.run(goesOn("short"))); e.Code != string(fault.Failed) || n.refused != 1 {

@@ -11,6 +11,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/toolset"
 )
 
@@ -108,7 +109,7 @@ func TestAChatThatOutgrowsItsModel(t *testing.T) {
 			}
 			b := newNarrow(t, n, c.known)
 			first := goesOn("the bird is blue")
-			first.Chat = ChatRef{}
+			first.Chat = store.ChatRef{}
 			b.run(first)
 			const turns = 40
 			var summed, notes int
@@ -171,7 +172,7 @@ func TestASummaryIsUsedAgain(t *testing.T) {
 	}
 	b := newNarrow(t, n, true)
 	first := goesOn("begin")
-	first.Chat = ChatRef{}
+	first.Chat = store.ChatRef{}
 	b.run(first)
 	for i := 0; ; i++ {
 		if i == 30 {
@@ -181,12 +182,12 @@ func TestASummaryIsUsedAgain(t *testing.T) {
 			break
 		}
 	}
-	b.Engine.Fold(t.Context(), FoldAll)
-	conv, err := b.loadBy(t.Context(), b.chat(1).Chat.ID, "", reach{})
-	if err != nil || conv.summed == nil || conv.summed.Summary.Text != "NOTES" || len(conv.path) >= len(b.chat(1).Messages) {
-		t.Fatalf("%d messages are read, %v", len(conv.path), err)
+	b.Engine.Fold(t.Context(), store.FoldAll)
+	conv, err := b.LoadBy(t.Context(), b.chat(1).Chat.ID, "", store.Reach{})
+	if err != nil || conv.Summed == nil || conv.Summed.Summary.Text != "NOTES" || len(conv.Path) >= len(b.chat(1).Messages) {
+		t.Fatalf("%d messages are read, %v", len(conv.Path), err)
 	}
-	if got := conv.summed.Summary.Messages + len(conv.path); got != len(b.chat(1).Messages) {
+	if got := conv.Summed.Summary.Messages + len(conv.Path); got != len(b.chat(1).Messages) {
 		t.Errorf("the summary and the rest stand for %d messages", got)
 	}
 	asked := len(n.requests())
@@ -195,7 +196,7 @@ func TestASummaryIsUsedAgain(t *testing.T) {
 	ob := &bench{Engine: other, t: t, dir: b.dir}
 	events := ob.run(goesOn("and now?"))
 	last[event.Complete](t, events)
-	if got := n.requests()[asked:]; len(got) != 1 || !strings.Contains(textOf(got[0]), "NOTES") || len(got[0].Messages) != len(conv.path)+2 {
+	if got := n.requests()[asked:]; len(got) != 1 || !strings.Contains(textOf(got[0]), "NOTES") || len(got[0].Messages) != len(conv.Path)+2 {
 		t.Errorf("%d requests, the first of %d messages", len(got), len(got[0].Messages))
 	}
 	fork := goesOn("a fork")
@@ -325,7 +326,7 @@ func TestWhatCantFit(t *testing.T) {
 	t.Parallel()
 	fill := func(b *bench, turns int) {
 		first := goesOn("begin")
-		first.Chat = ChatRef{}
+		first.Chat = store.ChatRef{}
 		b.run(first)
 		for range turns {
 			b.run(goesOn("go on"))
@@ -425,7 +426,7 @@ func TestCompactionBySettings(t *testing.T) {
 	b := newNarrow(t, n, true)
 	b.o.Compact = Compaction{Percent: 50, Model: "rogue/small"}
 	first := goesOn("begin")
-	first.Chat = ChatRef{}
+	first.Chat = store.ChatRef{}
 	b.run(first)
 	for range 20 {
 		b.run(goesOn("go on"))

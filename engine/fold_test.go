@@ -14,6 +14,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
 
@@ -32,7 +33,7 @@ func TestManyTurnsAtOnce(t *testing.T) {
 		}
 	}
 	wg.Wait()
-	page, err := first.Chats(t.Context(), ListChats{})
+	page, err := first.Chats(t.Context(), store.ListChats{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +117,7 @@ func TestJournalsThatWereCutShort(t *testing.T) {
 		put(t, filepath.Join(dir, "data", "journal", name), saved[:cut])
 		put(t, filepath.Join(dir, "m.yaml"), []byte(toolScript))
 		b := openBench(t, dir)
-		events := b.follow(TurnID(strings.TrimSuffix(name, ".jsonl")))
+		events := b.follow(store.TurnID(strings.TrimSuffix(name, ".jsonl")))
 		if e := last[event.Error](t, events); e.Code != string(fault.Interrupted) || !e.Retryable {
 			t.Errorf("cut at %d it ends with %+v", cut, e)
 		}
@@ -191,7 +192,7 @@ func TestFollowFromAnyPoint(t *testing.T) {
 	check := func(b *bench, where string) {
 		for after := range len(all) + 1 {
 			var got []event.Event
-			for e, err := range b.Follow(t.Context(), TurnID(all[0].TurnID), event.Seq(after)) {
+			for e, err := range b.Follow(t.Context(), store.TurnID(all[0].TurnID), event.Seq(after)) {
 				if err != nil {
 					t.Fatal(err)
 				}

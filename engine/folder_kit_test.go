@@ -8,11 +8,12 @@ import (
 	"testing"
 
 	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // next makes a request one of the last chat.
 func next(req TurnRequest) TurnRequest {
-	req.Chat, req.Workspace = ChatRef{Last: true}, ""
+	req.Chat, req.Workspace = store.ChatRef{Last: true}, ""
 	return req
 }
 

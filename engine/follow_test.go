@@ -10,6 +10,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // Followers of one live turn, each at its own speed and from its own point: all
@@ -55,7 +56,7 @@ func TestFollowersAtDifferentSpeeds(t *testing.T) {
 
 type follower struct {
 	name  string
-	id    TurnID
+	id    store.TurnID
 	after event.Seq
 	last  event.Seq
 	pace  func(seen int)
@@ -141,7 +142,7 @@ func TestEventsThatWereNotKept(t *testing.T) {
 	for _, err := range b.Follow(t.Context(), id, 5) {
 		got = err
 	}
-	if got == nil || errors.Is(got, errStopped) {
+	if got == nil || errors.Is(got, store.ErrStopped) {
 		t.Errorf("ended with %v", got)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // An id that is given before there is a chat is the chat's, once.
@@ -11,13 +12,13 @@ func TestAChatCanHaveItsIDBeforeItIsThere(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, toolScript)
 	id, dir := b.NewChatID(), t.TempDir()
-	if _, err := b.FindChat(t.Context(), ChatRef{ID: id}); fault.CodeOf(err) != fault.NotFound {
+	if _, err := b.FindChat(t.Context(), store.ChatRef{ID: id}); fault.CodeOf(err) != fault.NotFound {
 		t.Errorf("there is a chat already: %v", err)
 	}
 	req := ask("hello")
 	req.Chat.New, req.Workspace, req.Model = id, dir, "script/m.yaml"
 	b.run(req)
-	if c, err := b.FindChat(t.Context(), ChatRef{ID: id}); err != nil || c.ID != id || c.Workspace != dir {
+	if c, err := b.FindChat(t.Context(), store.ChatRef{ID: id}); err != nil || c.ID != id || c.Workspace != dir {
 		t.Fatalf("%+v, %v", c, err)
 	}
 	dropped := b.NewChatID()
@@ -28,16 +29,16 @@ func TestAChatCanHaveItsIDBeforeItIsThere(t *testing.T) {
 			t.Errorf("%s begins a chat: %v", other, err)
 		}
 	}
-	req.Chat = ChatRef{ID: id, New: b.NewChatID()}
+	req.Chat = store.ChatRef{ID: id, New: b.NewChatID()}
 	if _, err := b.Start(t.Context(), req); fault.CodeOf(err) != fault.Usage {
 		t.Errorf("a chat that is there begins: %v", err)
 	}
 
 	b.run(ask("hello"))
 	for _, c := range []struct {
-		q    ListChats
+		q    store.ListChats
 		want int
-	}{{ListChats{}, 2}, {ListChats{Bound: true}, 1}, {ListChats{Workspace: dir}, 1}, {ListChats{Workspace: dir + "x"}, 0}} {
+	}{{store.ListChats{}, 2}, {store.ListChats{Bound: true}, 1}, {store.ListChats{Workspace: dir}, 1}, {store.ListChats{Workspace: dir + "x"}, 0}} {
 		if page, err := b.Chats(t.Context(), c.q); err != nil || len(page.Chats) != c.want {
 			t.Errorf("%+v lists %v, %v", c.q, page.Chats, err)
 		}

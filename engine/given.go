@@ -8,6 +8,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/record"
 	"github.com/fettle-cli/fettle/internal/sanitize"
 )
@@ -23,7 +24,7 @@ func (t *turn) checkHistory() error {
 	switch {
 	case len(t.req.History) == 0:
 		return nil
-	case !t.req.Ephemeral || !t.req.Chat.isNew():
+	case !t.req.Ephemeral || !t.req.Chat.IsNew():
 		return fault.New(fault.Usage, "only a turn that keeps nothing can be told what was said before")
 	case len(t.req.Calls) > 0 || t.req.workflow != nil:
 		return fault.New(fault.Usage, "a turn that asks no model has no history")
@@ -176,14 +177,14 @@ func (t *turn) ownParts(path []chat.Message) {
 }
 
 // giveHistory has the turn go on from what its request tells.
-func (t *turn) giveHistory(conv *conversation) error {
+func (t *turn) giveHistory(conv *store.OpenChat) error {
 	if len(t.req.History) > 0 {
 		path, err := given(t.req.History)
 		if err != nil {
 			return err
 		}
-		conv.path = path
+		conv.Path = path
 		t.req.History = nil // it is in path, and may be large
 	}
-	return t.checkResults(conv.path)
+	return t.checkResults(conv.Path)
 }

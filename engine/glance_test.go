@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 func glance(t *testing.T, b *bench, limit int) string {
@@ -38,7 +40,7 @@ func TestGlanceSeesStoreAndJournals(t *testing.T) {
 	}
 	journals := filepath.Join(b.dir, "data", "journal")
 	before, _ := filepath.Glob(filepath.Join(journals, "*.jsonl"))
-	if _, err := b.Fold(t.Context(), FoldAll); err != nil {
+	if _, err := b.Fold(t.Context(), store.FoldAll); err != nil {
 		t.Fatal(err)
 	}
 	after, _ := filepath.Glob(filepath.Join(journals, "*.jsonl"))
@@ -49,7 +51,7 @@ func TestGlanceSeesStoreAndJournals(t *testing.T) {
 		t.Errorf("in the store: %q", got)
 	}
 	again := ask("more")
-	again.Chat = ChatRef{Number: 1}
+	again.Chat = store.ChatRef{Number: 1}
 	b.run(again)
 	b.run(ask("third"))
 	if got := glance(t, b, 10); got != "3:third 1:first 2:second " {

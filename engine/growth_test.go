@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/engine/chat"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
 
@@ -36,7 +37,7 @@ func (b *bench) fill(chats, messages int) {
 		}
 		docs = append(docs, d)
 	}
-	if _, err := b.importChats(b.t.Context(), docs, CopyExisting); err != nil {
+	if _, err := b.importChats(b.t.Context(), docs, store.CopyExisting); err != nil {
 		b.t.Fatal(err)
 	}
 }
@@ -44,11 +45,11 @@ func (b *bench) fill(chats, messages int) {
 // work counts what an operation has the store do.
 func (b *bench) work(op func(*bench) error) kv.Work {
 	b.t.Helper()
-	before := b.store.Work()
+	before := b.KV.Work()
 	if err := op(b); err != nil {
 		b.t.Fatal(err)
 	}
-	return b.store.Work().Since(before)
+	return b.KV.Work().Since(before)
 }
 
 // goOn is the next turn of the chat that was used last.
@@ -56,7 +57,7 @@ func goOn(b *bench) error {
 	req := ask("and then?")
 	req.Chat = lastChat
 	b.run(req)
-	_, err := b.Fold(b.t.Context(), FoldAll)
+	_, err := b.Fold(b.t.Context(), store.FoldAll)
 	return err
 }
 
@@ -86,11 +87,11 @@ func TestReadsAmongManyChats(t *testing.T) {
 	large.fill(600, 4)
 	sameReads(t, small, large, map[string]func(*bench) error{
 		"list": func(b *bench) error {
-			_, err := b.Chats(t.Context(), ListChats{Limit: 10})
+			_, err := b.Chats(t.Context(), store.ListChats{Limit: 10})
 			return err
 		},
 		"search": func(b *bench) error {
-			page, err := b.SearchChats(t.Context(), SearchChats{Query: parse(t, "quokka"), Limit: 10})
+			page, err := b.SearchChats(t.Context(), store.SearchChats{Query: parse(t, "quokka"), Limit: 10})
 			if err == nil && len(page.Chats) != 1 {
 				t.Errorf("found %d", len(page.Chats))
 			}
@@ -102,14 +103,14 @@ func TestReadsAmongManyChats(t *testing.T) {
 			return err
 		},
 		"previews": func(b *bench) error {
-			page, err := b.Chats(t.Context(), ListChats{Limit: 10})
+			page, err := b.Chats(t.Context(), store.ListChats{Limit: 10})
 			if err == nil {
 				_, err = b.Previews(t.Context(), page.Chats)
 			}
 			return err
 		},
 		"start of a server": func(b *bench) error {
-			_, err := b.Fold(t.Context(), FoldAll)
+			_, err := b.Fold(t.Context(), store.FoldAll)
 			return errors.Join(err, b.Tidy(t.Context(), time.Second))
 		},
 		"usage": func(b *bench) error {
@@ -117,16 +118,16 @@ func TestReadsAmongManyChats(t *testing.T) {
 			return err
 		},
 		"show": func(b *bench) error {
-			_, err := b.Chat(t.Context(), ChatRef{Number: 7})
+			_, err := b.Chat(t.Context(), store.ChatRef{Number: 7})
 			return err
 		},
 		"export": func(b *bench) error {
-			_, _, err := b.ExportChat(t.Context(), ChatRef{Number: 7})
+			_, _, err := b.ExportChat(t.Context(), store.ChatRef{Number: 7})
 			return err
 		},
 		"new chat": func(b *bench) error {
 			b.run(ask("hello"))
-			_, err := b.Fold(t.Context(), FoldAll)
+			_, err := b.Fold(t.Context(), store.FoldAll)
 			return err
 		},
 	})
@@ -143,7 +144,7 @@ func TestReadsOfFrequentTerms(t *testing.T) {
 	words := strings.Fields(longDocument(0, 4).Messages[2].Parts[0].Text)
 	for query, shown := range map[string]int{"w0": 10, `"` + strings.Join(words[:terms], " ") + `"`: 1} {
 		search := func(b *bench) error {
-			page, err := b.SearchChats(t.Context(), SearchChats{Query: parse(t, query), Limit: 10})
+			page, err := b.SearchChats(t.Context(), store.SearchChats{Query: parse(t, query), Limit: 10})
 			if err == nil && len(page.Chats) != shown {
 				t.Errorf("%s: found %d", query, len(page.Chats))
 			}
@@ -154,7 +155,7 @@ func TestReadsOfFrequentTerms(t *testing.T) {
 		}
 		one, other := small.work(search), large.work(search)
 		t.Logf("%s: %+v and %+v", query, one, other)
-		if most := one.Reads() + 2*terms*many/rowBlock; other.Reads() > most {
+		if most := one.Reads() + 2*terms*many/store.RowBlock; other.Reads() > most {
 			t.Errorf("%s: %d reads, more than %d", query, other.Reads(), most)
 		}
 	}
@@ -167,21 +168,21 @@ func TestReadsInALongChat(t *testing.T) {
 	for b, n := range map[*bench]int{small: 40, large: 1600} {
 		doc := longDocument(0, n)
 		doc.Messages[n-5].Summary = &chat.Summary{Text: "so far", Messages: n - 4, Model: "script/m.yaml"}
-		if _, err := b.importChats(t.Context(), []*chat.Document{doc}, RefuseExisting); err != nil {
+		if _, err := b.importChats(t.Context(), []*chat.Document{doc}, store.RefuseExisting); err != nil {
 			t.Fatal(err)
 		}
 	}
 	sameReads(t, small, large, map[string]func(*bench) error{
 		"go on": goOn,
 		"show the end": func(b *bench) error {
-			conv, err := b.ChatEnd(t.Context(), ChatRef{Number: 1}, 6)
+			conv, err := b.ChatEnd(t.Context(), store.ChatRef{Number: 1}, 6)
 			if err == nil && len(conv.Messages) != 6 {
 				t.Errorf("%d messages", len(conv.Messages))
 			}
 			return err
 		},
 		"list": func(b *bench) error {
-			_, err := b.Chats(t.Context(), ListChats{Limit: 10})
+			_, err := b.Chats(t.Context(), store.ListChats{Limit: 10})
 			return err
 		},
 	})
@@ -219,7 +220,7 @@ func TestWorkFollowsTheText(t *testing.T) {
 		{"import of many chats", func(b *bench) error { b.fill(size(b, chats), 6); return nil }},
 		{"import of a long chat", func(b *bench) error {
 			doc := longDocument(9999, size(b, messages))
-			_, err := b.importChats(ctx, []*chat.Document{doc}, RefuseExisting)
+			_, err := b.importChats(ctx, []*chat.Document{doc}, store.RefuseExisting)
 			return err
 		}},
 		{"branches", func(b *bench) error {
@@ -236,12 +237,12 @@ func TestWorkFollowsTheText(t *testing.T) {
 			if err := b.DeleteChats(ctx, chat); err != nil {
 				return err
 			}
-			_, err := b.PurgeChats(ctx, Purge{Chats: []string{chat.ID}})
+			_, err := b.PurgeChats(ctx, store.Purge{Chats: []string{chat.ID}})
 			return err
 		}},
 		{"indexing an old store", func(b *bench) error {
 			b.wipeIndex(false)
-			_, err := b.SearchChats(ctx, SearchChats{Query: parse(t, "quokka")})
+			_, err := b.SearchChats(ctx, store.SearchChats{Query: parse(t, "quokka")})
 			return err
 		}},
 	} {
@@ -263,20 +264,20 @@ func TestAnImportWritesAWordOnce(t *testing.T) {
 	}
 	imports := func(first, n int) func(*bench) error {
 		return func(b *bench) error {
-			_, err := b.importChats(t.Context(), docs(first, n), RefuseExisting)
+			_, err := b.importChats(t.Context(), docs(first, n), store.RefuseExisting)
 			return err
 		}
 	}
-	together := one.work(imports(0, groups*insertGroup))
+	together := one.work(imports(0, groups*store.InsertGroup))
 	var apart kv.Work
 	for i := range groups {
-		w := many.work(imports(i*insertGroup, insertGroup))
+		w := many.work(imports(i*store.InsertGroup, store.InsertGroup))
 		apart.Writes, apart.Bytes = apart.Writes+w.Writes, apart.Bytes+w.Bytes
 	}
 	t.Logf("together %+v, in %d imports %+v", together, groups, apart)
 	words := func(b *bench) (n int64) {
-		err := b.view(t.Context(), func(tx *kv.Tx) error {
-			for _, err := range b.tables.search.words.Keys(tx, kv.Range{}) {
+		err := b.View(t.Context(), func(tx *kv.Tx) error {
+			for _, err := range b.Tables.Search.Words.Keys(tx, kv.Range{}) {
 				if err != nil {
 					return err
 				}
@@ -291,7 +292,7 @@ func TestAnImportWritesAWordOnce(t *testing.T) {
 	}
 	// Each further import writes the frequent words again.
 	if saved := apart.Writes - together.Writes; saved < words(one)/4 {
-		t.Errorf("one import of %d chats saves %d writes, with %d words", groups*insertGroup, saved, words(one))
+		t.Errorf("one import of %d chats saves %d writes, with %d words", groups*store.InsertGroup, saved, words(one))
 	}
 }
 
@@ -302,8 +303,8 @@ func TestASlowImportOpensTheStoreOnce(t *testing.T) {
 	b := newBench(t, echoScript)
 	const idle = 300 * time.Millisecond // longer than the store stays open by itself
 	docs := func(yield func(*chat.Document, error) bool) {
-		for i := range 2*insertGroup + 1 {
-			if i%insertGroup == 0 {
+		for i := range 2*store.InsertGroup + 1 {
+			if i%store.InsertGroup == 0 {
 				time.Sleep(idle)
 			}
 			if !yield(longDocument(i, 2), nil) {
@@ -311,10 +312,10 @@ func TestASlowImportOpensTheStoreOnce(t *testing.T) {
 			}
 		}
 	}
-	before := b.store.Work()
-	err := b.ImportChats(t.Context(), ImportRequest{Documents: docs, Each: func(Imported) error { return nil }})
+	before := b.KV.Work()
+	err := b.ImportChats(t.Context(), store.ImportRequest{Documents: docs, Each: func(store.Imported) error { return nil }})
 	// It is opened for reading, and then for writing.
-	if n := b.store.Work().Since(before).Opens; err != nil || n > 2 {
+	if n := b.KV.Work().Since(before).Opens; err != nil || n > 2 {
 		t.Errorf("the store was opened %d times (%v)", n, err)
 	}
 }
@@ -322,7 +323,7 @@ func TestASlowImportOpensTheStoreOnce(t *testing.T) {
 // lastUsed is the chat that was used last.
 func (b *bench) lastUsed() chat.Chat {
 	b.t.Helper()
-	page, err := b.Chats(b.t.Context(), ListChats{Limit: 1})
+	page, err := b.Chats(b.t.Context(), store.ListChats{Limit: 1})
 	if err != nil || len(page.Chats) != 1 {
 		b.t.Fatalf("%d chats, %v", len(page.Chats), err)
 	}

@@ -180,7 +180,7 @@ func (g *guard) leaveNow(users *int) {
 	}
 	if g.calls+g.processes > 0 {
 		if err := g.note(context.Background()); err != nil { // the one from before serves, too
-			g.e.o.Notice(sanitize.Line(err.Error()))
+			g.e.Options.Notice(sanitize.Line(err.Error()))
 		}
 		return
 	}
@@ -215,7 +215,7 @@ func (g *guard) checkAloneNow() {
 		warnings = append(warnings, unchecked(g.path, err))
 	}
 	for _, w := range warnings {
-		g.e.o.Notice(w)
+		g.e.Options.Notice(w)
 	}
 	g.found = append(g.found, warnings...)
 }

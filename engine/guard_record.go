@@ -58,15 +58,15 @@ func (g *guard) note(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("note the repositories of %s: %w", g.path, err)
 	}
-	file := filepath.Join(g.e.o.DataDir, guardsName, name+".json")
+	file := filepath.Join(g.e.Options.DataDir, guardsName, name+".json")
 	if g.end == nil {
-		release, err := g.e.lockRecord(name)
+		release, err := g.e.LockRecord(name)
 		if err != nil {
 			return err
 		}
 		g.end = func() {
 			if err := atomicfile.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				g.e.o.Notice("remove " + file + " by hand: " + err.Error())
+				g.e.Options.Notice("remove " + file + " by hand: " + err.Error())
 			}
 			release()
 		}
@@ -78,26 +78,10 @@ func (g *guard) note(ctx context.Context) error {
 	return atomicfile.Write(file, data, atomicfile.Cached)
 }
 
-// lockRecord locks a record for the process that wrote it.
-func (s *Store) lockRecord(name string) (release func(), err error) {
-	path, err := s.lockPath("guard-" + name)
-	if err != nil {
-		return nil, err
-	}
-	release, free, err := lockfile.Try(path)
-	if err == nil && !free {
-		err = errors.New("another process has its lock")
-	}
-	if err != nil {
-		return nil, storeFault("note the repositories of a folder", err)
-	}
-	return release, nil
-}
-
 // checkCutOff checks the folders of the user's in which processes of fettle were killed
 // while tools could write there. It returns warnings for the user.
 func (w *Workspaces) checkCutOff(ctx context.Context) (warnings []string) {
-	dir := filepath.Join(w.o.DataDir, guardsName)
+	dir := filepath.Join(w.Options.DataDir, guardsName)
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil // there are none
@@ -107,7 +91,7 @@ func (w *Workspaces) checkCutOff(ctx context.Context) (warnings []string) {
 		if !isRecord || ctx.Err() != nil {
 			continue
 		}
-		path, err := w.lockPath("guard-" + name)
+		path, err := w.LockPath("guard-" + name)
 		if err != nil {
 			continue
 		}
@@ -163,6 +147,6 @@ func (w *Workspaces) checkRecord(ctx context.Context, file string) (warnings []s
 // noticeCutOff is checkCutOff for what has no turn: warnings become notices.
 func (w *Workspaces) noticeCutOff(ctx context.Context) {
 	for _, text := range w.checkCutOff(ctx) {
-		w.o.Notice(text)
+		w.Options.Notice(text)
 	}
 }

@@ -126,7 +126,7 @@ func TestTheNextCommandChecksWhereACallWasKilled(t *testing.T) {
 		id := b.start(req)
 		<-began
 		crashed := t.TempDir()
-		err := b.store.View(t.Context(), func(*kv.Tx) error { return os.CopyFS(crashed, os.DirFS(b.dir)) })
+		err := b.KV.View(t.Context(), func(*kv.Tx) error { return os.CopyFS(crashed, os.DirFS(b.dir)) })
 		close(end)
 		b.follow(id)
 		if err = errors.Join(err, os.RemoveAll(filepath.Join(dir, "a")), does()); err != nil { // as the crash left it

@@ -11,6 +11,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
@@ -25,7 +26,7 @@ const (
 
 // handover is a handoff that a model asked for.
 type handover struct {
-	to     *Agent
+	to     *store.Agent
 	reason string
 	// forgotten tells that the model asked for none, and the engine makes it.
 	forgotten bool
@@ -33,10 +34,10 @@ type handover struct {
 
 // chooseAgent finds the agent that the turn enters by: the request's, else the
 // chat's.
-func (t *turn) chooseAgent(ctx context.Context, conv *conversation) error {
+func (t *turn) chooseAgent(ctx context.Context, conv *store.OpenChat) error {
 	name := t.req.Agent
 	if name == "" {
-		name = conv.chat.Agent
+		name = conv.Chat.Agent
 	}
 	if name == "" || name == NoAgent || len(t.req.Calls) > 0 {
 		return nil
@@ -63,12 +64,12 @@ func (t *turn) chooseAgent(ctx context.Context, conv *conversation) error {
 
 // caller is the agent whose calls the request brings results of; nil where it
 // brings none, or the agent is gone.
-func (t *turn) caller(conv *conversation) *Agent {
-	n := len(conv.path)
+func (t *turn) caller(conv *store.OpenChat) *store.Agent {
+	n := len(conv.Path)
 	if n == 0 || !answeredCallsIn(t.req.Parts) {
 		return nil
 	}
-	parts := conv.path[n-1].Parts
+	parts := conv.Path[n-1].Parts
 	if i := lastStart(parts); i < len(parts) && parts[i].Kind == provider.AgentStartPart {
 		return t.box.agents.handoff(t.entry, parts[i].Agent)
 	}
@@ -90,7 +91,7 @@ func goneAgent(err error, chats bool) error {
 
 // useTools offers the tools of the turn's agent, as far as the request lets it.
 func (t *turn) useTools() {
-	t.offer = t.withClients(t.agent.tools(t.allTools))
+	t.offer = t.withClients(t.agent.ToolsIn(t.allTools))
 	t.names = t.offer.Names()
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
 
@@ -31,7 +32,7 @@ func TestHealthOfNothing(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, spentScript)
 	h := b.Health(t.Context())
-	if h.Exists || h.Err != nil || h.Free == 0 || h.Need == 0 || h.Store != (StoreHealth{}) {
+	if h.Exists || h.Err != nil || h.Free == 0 || h.Need == 0 || h.Store != (store.StoreHealth{}) {
 		t.Errorf("health %+v", h)
 	}
 	if _, err := os.Stat(h.Dir); err == nil {
@@ -45,7 +46,7 @@ func TestHealthChangesNothing(t *testing.T) {
 	b.run(ask("one"))
 	b.chat(1) // folds it
 	b.run(ask("two"))
-	if err := b.store.LetGo(); err != nil {
+	if err := b.KV.LetGo(); err != nil {
 		t.Fatal(err)
 	}
 	data := filepath.Join(b.dir, "data")
@@ -64,9 +65,9 @@ func TestHealthChangesNothing(t *testing.T) {
 		t.Errorf("the data directory (-before +after):\n%s", diff)
 	}
 	h.Free, h.Need, h.Store.Opened, h.Store.Schema = 0, 0, false, 0
-	want := Health{
+	want := store.Health{
 		Dir: data, Exists: true, Waiting: 1, Damaged: []string{damaged},
-		Store: StoreHealth{Exists: true, Clean: true}, Locks: []HeldLock{{"chat-A", ownerName(os.Getpid())}},
+		Store: store.StoreHealth{Exists: true, Clean: true}, Locks: []store.HeldLock{{Name: "chat-A", Owner: store.OwnerName(os.Getpid())}},
 	}
 	if diff := cmp.Diff(want, h); diff != "" {
 		t.Errorf("health (-want +got):\n%s", diff)
@@ -74,16 +75,16 @@ func TestHealthChangesNothing(t *testing.T) {
 }
 
 // lockText is what a holder writes into its lock's file.
-func lockText(pid int) string { return "\x00" + ownerName(pid) + "\n" }
+func lockText(pid int) string { return "\x00" + store.OwnerName(pid) + "\n" }
 
 func TestHealthOfABusyStore(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, `{responses: [{deltas: [{content: Half}], hang: true}]}`)
 	id := b.start(ask("one"))
 	b.firstText(id)
-	err := b.store.View(t.Context(), func(*kv.Tx) error {
+	err := b.KV.View(t.Context(), func(*kv.Tx) error {
 		h := b.Health(t.Context())
-		if me := ownerName(os.Getpid()); h.Store.Owner != me || len(h.Live) != 1 || h.Live[0] != me {
+		if me := store.OwnerName(os.Getpid()); h.Store.Owner != me || len(h.Live) != 1 || h.Live[0] != me {
 			t.Errorf("health %+v", h)
 		}
 		return nil
@@ -102,10 +103,10 @@ func TestHealthOfADamagedStore(t *testing.T) {
 	b := newBench(t, spentScript)
 	b.run(ask("one"))
 	b.chat(1)
-	if err := b.store.LetGo(); err != nil {
+	if err := b.KV.LetGo(); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Remove(filepath.Join(b.storeDir(), "MANIFEST")); err != nil {
+	if err := os.Remove(filepath.Join(b.StoreDir(), "MANIFEST")); err != nil {
 		t.Fatal(err)
 	}
 	h := b.Health(t.Context())

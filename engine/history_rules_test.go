@@ -21,6 +21,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/provider/mistral"
 	"github.com/fettle-cli/fettle/engine/provider/ollama"
 	"github.com/fettle-cli/fettle/engine/provider/openai"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // A history that was interrupted anywhere makes a request that each provider's
@@ -224,7 +225,7 @@ func cutHistories(w *wireRules, events []event.Event) []assembly {
 	other, words, agent := base, base, base
 	other.ref = "some/other"
 	words.without = map[provider.Feature]bool{provider.FeatureTools: true}
-	agent.agent = &Agent{ID: "two", Prompt: "You are two."}
+	agent.agent = &store.Agent{ID: "two", Prompt: "You are two."}
 	out := []assembly{base, other, words, agent}
 	for _, a := range []assembly{base, words} {
 		for _, limit := range []int{1300, 700, 500} {

@@ -3,6 +3,7 @@ package engine
 import (
 	"testing"
 
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
 
@@ -10,32 +11,32 @@ import (
 // and is noticed; one within an operation that holds it is not.
 func TestAWriteHoldsTheDataDirectory(t *testing.T) {
 	b := changer(t, t.TempDir())
-	was, noticed := unheldWrite, 0
-	unheldWrite = func() { noticed++ }
-	defer func() { unheldWrite = was }()
+	was, noticed := store.UnheldWrite, 0
+	store.UnheldWrite = func() { noticed++ }
+	defer func() { store.UnheldWrite = was }()
 	held := false
-	err := b.store.Update(t.Context(), func(*kv.Tx) error {
-		b.held.mu.Lock()
-		defer b.held.mu.Unlock()
-		held = b.held.count == 1
+	err := b.KV.Update(t.Context(), func(*kv.Tx) error {
+		b.Held.Mu.Lock()
+		defer b.Held.Mu.Unlock()
+		held = b.Held.Count == 1
 		return nil
 	})
 	if err != nil || !held || noticed != 1 {
 		t.Errorf("%v, held %v, noticed %d times", err, held, noticed)
 	}
-	if b.held.count != 0 {
-		t.Errorf("%d operations hold it afterwards", b.held.count)
+	if b.Held.Count != 0 {
+		t.Errorf("%d operations hold it afterwards", b.Held.Count)
 	}
-	release, err := b.shareData(t.Context(), nil)
+	release, err := b.ShareData(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := b.store.Update(t.Context(), func(*kv.Tx) error { return nil }); err != nil || noticed != 1 {
+	if err := b.KV.Update(t.Context(), func(*kv.Tx) error { return nil }); err != nil || noticed != 1 {
 		t.Errorf("within another: %v, noticed %d times", err, noticed)
 	}
 	release()
 	release() // a second time does nothing
-	if b.held.count != 0 {
-		t.Errorf("%d operations hold it afterwards", b.held.count)
+	if b.Held.Count != 0 {
+		t.Errorf("%d operations hold it afterwards", b.Held.Count)
 	}
 }

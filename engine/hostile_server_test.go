@@ -12,6 +12,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/permission"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/toolset/manifest"
 	"github.com/fettle-cli/fettle/toolset/registry"
@@ -104,13 +105,13 @@ func TestAHostileServerStopsNothingElse(t *testing.T) {
 			t.Errorf("%s: %.200q", question, results)
 		}
 	}
-	if _, err := b.Fold(ctx, FoldAll); err != nil {
+	if _, err := b.Fold(ctx, store.FoldAll); err != nil {
 		t.Fatal(err)
 	}
-	if page, err := b.Chats(ctx, ListChats{}); err != nil || len(page.Chats) != 2 {
+	if page, err := b.Chats(ctx, store.ListChats{}); err != nil || len(page.Chats) != 2 {
 		t.Errorf("%d chats, %v", len(page.Chats), err)
 	}
-	if state, err := b.journals.State(); err != nil || len(state.Turns)+len(state.Damaged) != 0 {
+	if state, err := b.Journals.State(); err != nil || len(state.Turns)+len(state.Damaged) != 0 {
 		t.Errorf("journals: %+v, %v", state, err)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/payloads"
 	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // sums makes a model that sums up as NOTES, and else does what stream does.
@@ -28,7 +29,7 @@ func sums(r **rogue, stream func(step int, req *provider.Request) []provider.Del
 }
 
 // compact has a chat summed up whole, and gives what was asked for that.
-func (b *bench) compact(r *rogue, ref ChatRef) string {
+func (b *bench) compact(r *rogue, ref store.ChatRef) string {
 	b.t.Helper()
 	if _, err := b.CompactChat(b.t.Context(), CompactRequest{Chat: ref}); err != nil {
 		b.t.Fatalf("sum up: %v", err)
@@ -72,7 +73,7 @@ func TestAStepInAChatWithASummary(t *testing.T) {
 	id, turn := f.begin("seek", `{"what":"rain"}`)
 	f.follow(turn)
 	f.run(goesOn("what do you make of it?"))
-	f.compact(r, ChatRef{Number: 1})
+	f.compact(r, store.ChatRef{Number: 1})
 	last[event.Complete](t, f.act(id, "continue"))
 	has(t, "the step", textOf(lastRequest(r)), []string{"For rain: a is best"}, []string{"NOTES", "Chatter", "what do you make"})
 	if got := instanceStates(f.instance(id)); got != "complete: done done done" {
@@ -80,7 +81,7 @@ func TestAStepInAChatWithASummary(t *testing.T) {
 	}
 	f.run(goesOn("and now?"))
 	has(t, "the next question", textOf(lastRequest(r)), []string{"NOTES", "Take a.", "and now?"}, []string{"Chatter"})
-	f.compact(r, ChatRef{Number: 1})
+	f.compact(r, store.ChatRef{Number: 1})
 	again, turn := f.begin("plain", `{}`)
 	f.follow(turn)
 	if got := instanceStates(f.instance(again)); got != "complete: done done" {
@@ -99,9 +100,9 @@ func TestDocumentsAndSummaries(t *testing.T) {
 		t.Fatal(err)
 	}
 	first := goesOn("is doc:guide right?")
-	first.Chat = ChatRef{}
+	first.Chat = store.ChatRef{}
 	b.run(first)
-	has(t, "what is summed up", b.compact(r, ChatRef{Number: 1}), []string{`<document id="guide">`, "the bird is blue"}, nil)
+	has(t, "what is summed up", b.compact(r, store.ChatRef{Number: 1}), []string{`<document id="guide">`, "the bird is blue"}, nil)
 	b.run(goesOn("why?"))
 	has(t, "the next question", textOf(lastRequest(r)), []string{"NOTES", "why?"}, []string{"the bird is blue"})
 	if _, err := b.DeleteDocuments(t.Context(), "guide"); err != nil {
@@ -117,7 +118,7 @@ func TestDocumentsAndSummaries(t *testing.T) {
 		has(t, what, textOf(lastRequest(r)), []string{"NOTES", "the bird is blue"}, []string{"green"})
 	}
 	fresh := goesOn("is doc:guide right?")
-	fresh.Chat = ChatRef{}
+	fresh.Chat = store.ChatRef{}
 	b.run(fresh)
 	has(t, "another chat", textOf(lastRequest(r)), []string{"the bird is green"}, []string{"blue"})
 	unknown := goesOn("is doc:guides right?")
@@ -143,7 +144,7 @@ func TestDecisionsAndSummaries(t *testing.T) {
 	b.run(onEdit("propose"))
 	decide := func(number int, accept bool, remark string) {
 		t.Helper()
-		d := Deciding{Chat: ChatRef{Number: 1}, Number: number, Accept: accept, Remark: remark, Policy: permission.Policy{AllowAll: true}}
+		d := store.Deciding{Chat: store.ChatRef{Number: 1}, Number: number, Accept: accept, Remark: remark, Policy: permission.Policy{AllowAll: true}}
 		if _, err := b.Decide(t.Context(), d); err != nil {
 			t.Fatal(err)
 		}
@@ -156,9 +157,9 @@ func TestDecisionsAndSummaries(t *testing.T) {
 	b.run(on("propose another"))
 	decide(1, false, "too short")
 	b.run(on("go on"))
-	has(t, "what is summed up", b.compact(r, ChatRef{Number: 1}), []string{"SCHEMA_PROPOSAL", `"confidence":"high"`, "too short"}, nil)
+	has(t, "what is summed up", b.compact(r, store.ChatRef{Number: 1}), []string{"SCHEMA_PROPOSAL", `"confidence":"high"`, "too short"}, nil)
 	decide(2, true, "the second")
-	fork, err := b.ForkChat(t.Context(), ChatRef{Number: 1}, 0)
+	fork, err := b.ForkChat(t.Context(), store.ChatRef{Number: 1}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +180,7 @@ func TestDecisionsAndSummaries(t *testing.T) {
 	if text := textOf(lastOf(asked)); strings.Contains(text, "the second") || strings.Count(textOf(asked), "the second") != 1 {
 		t.Errorf("the question after it is told\n%s", textOf(asked))
 	}
-	has(t, "what is summed up again", b.compact(r, ChatRef{Number: 1}), []string{"NOTES", "the second"}, []string{"too short"})
+	has(t, "what is summed up again", b.compact(r, store.ChatRef{Number: 1}), []string{"NOTES", "the second"}, []string{"too short"})
 	b.run(on("at last"))
 	has(t, "the last question", textOf(lastRequest(r)), []string{"NOTES"}, []string{"the second", "too short"})
 }
@@ -213,14 +214,14 @@ func TestPayloadsOfAgents(t *testing.T) {
 		play["b"] = func(*provider.Request) []provider.Delta {
 			return []provider.Delta{says("See SUGGESTED_VALUES: [{\"label\":\"Blue\",\"value\":\"the blue one\"}]"), stops("stop")}
 		}
-		b, c := castOf(t, play, pair(Agent{History: history})...)
+		b, c := castOf(t, play, pair(store.Agent{History: history})...)
 		req := ask("which bird?")
 		req.Agent, req.Suggestions = "a", true
 		done := last[event.Complete](t, b.run(req))
 		if !strings.Contains(string(mustJSON(t, done.Payload.SuggestedValues)), "the blue one") {
 			t.Fatalf("nothing is suggested: %+v", done.Payload)
 		}
-		fork, err := b.ForkChat(t.Context(), ChatRef{Number: 1}, 0)
+		fork, err := b.ForkChat(t.Context(), store.ChatRef{Number: 1}, 0)
 		if err != nil || fork.Agent != "a" {
 			t.Fatalf("the fork enters by %q, %v", fork.Agent, err)
 		}
@@ -251,7 +252,7 @@ func TestAForkOfAChatWithEverything(t *testing.T) {
 	b, r := showroom(t, sums(&r, func(int, *provider.Request) []provider.Delta {
 		return []provider.Delta{says("Here: SCHEMA_PROPOSAL: " + proposal + " Shall I?")}
 	}), nil, "research-streams")
-	agents, err := NewAgents(Agent{ID: "clerk", Prompt: "You are the clerk."})
+	agents, err := NewAgents(store.Agent{ID: "clerk", Prompt: "You are the clerk."})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -262,19 +263,19 @@ func TestAForkOfAChatWithEverything(t *testing.T) {
 	first := onEdit("propose by doc:guide")
 	first.Agent = "clerk"
 	last[event.Complete](t, b.run(first))
-	b.compact(r, ChatRef{Number: 1})
+	b.compact(r, store.ChatRef{Number: 1})
 	on := onEdit("another")
 	on.Chat.Number = 1
 	b.run(on)
-	d := Deciding{Chat: ChatRef{Number: 1}, Accept: true, Remark: "good", Policy: permission.Policy{AllowAll: true}}
+	d := store.Deciding{Chat: store.ChatRef{Number: 1}, Accept: true, Remark: "good", Policy: permission.Policy{AllowAll: true}}
 	if _, err := b.Decide(t.Context(), d); err != nil {
 		t.Fatal(err)
 	}
-	fork, err := b.ForkChat(t.Context(), ChatRef{Number: 1}, 0)
+	fork, err := b.ForkChat(t.Context(), store.ChatRef{Number: 1}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	conv, err := b.Chat(t.Context(), ChatRef{Number: fork.Number})
+	conv, err := b.Chat(t.Context(), store.ChatRef{Number: fork.Number})
 	if err != nil || len(conv.Messages) != 4 || conv.Messages[1].Summary == nil || conv.Chat.Agent != "clerk" ||
 		len(conv.Decisions) != 1 || conv.Decisions[0].Remark != "good" {
 		t.Fatalf("%d messages, agent %q, decisions %+v, %v", len(conv.Messages), conv.Chat.Agent, conv.Decisions, err)
@@ -294,7 +295,7 @@ func TestAForkOfAChatWithEverything(t *testing.T) {
 	if asked[0] != asked[1] {
 		t.Errorf("the fork is told\n%s\nand the chat\n%s", asked[1], asked[0])
 	}
-	_, shown, err := b.Payloads(t.Context(), ChatRef{Number: fork.Number})
+	_, shown, err := b.Payloads(t.Context(), store.ChatRef{Number: fork.Number})
 	if err != nil || len(shown) != 3 || shown[1].Decision == nil || shown[0].Source != payloads.FromModel {
 		t.Errorf("the fork's payloads: %+v, %v", shown, err)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/search"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/internal/record/recordtest"
 )
@@ -23,7 +24,7 @@ import (
 func (b *bench) recordsOf(table, text string) (keys []kv.Key) {
 	b.t.Helper()
 	raw := kv.NewRawTable(table)
-	err := b.store.View(b.t.Context(), func(tx *kv.Tx) error {
+	err := b.KV.View(b.t.Context(), func(tx *kv.Tx) error {
 		for item, err := range raw.Scan(tx, kv.Range{}) {
 			if err != nil {
 				return err
@@ -50,7 +51,7 @@ func (b *bench) spoil(table, text string) int {
 		indexes = append(indexes, kv.On(name, func(*string) kv.Key { return nil }))
 	}
 	spoiled := kv.NewTable(table, func(*string) kv.Key { return at }, indexes...)
-	err := b.store.UpdateSync(b.t.Context(), func(tx *kv.Tx) error {
+	err := b.KV.UpdateSync(b.t.Context(), func(tx *kv.Tx) error {
 		for _, at = range keys {
 			rubbish := "not such a record"
 			if err := spoiled.Put(tx, &rubbish); err != nil {
@@ -70,8 +71,8 @@ func (b *bench) spoil(table, text string) int {
 // among them.
 func engineTables(b *bench) map[string][]string {
 	out := map[string][]string{}
-	collectTables(reflect.ValueOf(b.tables), out)
-	collectTables(reflect.ValueOf(b.states).Elem().FieldByName("records"), out)
+	collectTables(reflect.ValueOf(b.Tables), out)
+	collectTables(reflect.ValueOf(b.States).Elem().FieldByName("records"), out)
 	return out
 }
 
@@ -136,20 +137,20 @@ func TestDamageInOneChatStaysAlone(t *testing.T) {
 func (b *bench) othersWork(t *testing.T) {
 	t.Helper()
 	ctx := t.Context()
-	two := ChatRef{Number: 2}
+	two := store.ChatRef{Number: 2}
 	check := func(what string, err error) {
 		if err != nil {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	page, err := b.Chats(ctx, ListChats{})
+	page, err := b.Chats(ctx, store.ListChats{})
 	check("list", err)
 	if !slices.ContainsFunc(page.Chats, func(c chat.Chat) bool { return c.Number == 2 }) {
 		t.Errorf("chat 2 is not listed: %d chats", len(page.Chats))
 	}
-	one, err := b.Chats(ctx, ListChats{Limit: 1})
+	one, err := b.Chats(ctx, store.ListChats{Limit: 1})
 	check("first page", err)
-	_, err = b.Chats(ctx, ListChats{Limit: 1, After: one.Next})
+	_, err = b.Chats(ctx, store.ListChats{Limit: 1, After: one.Next})
 	check("next page", err)
 	_, err = b.Glance(ctx, 10)
 	check("glance", err)
@@ -169,13 +170,13 @@ func (b *bench) othersWork(t *testing.T) {
 	check("usage by chat", err)
 	query, err := search.Parse("words")
 	check("parse", err)
-	found, err := b.SearchChats(ctx, SearchChats{Query: query})
+	found, err := b.SearchChats(ctx, store.SearchChats{Query: query})
 	check("search", err)
-	if !slices.ContainsFunc(found.Chats, func(c FoundChat) bool { return c.Chat.Number == 2 }) {
+	if !slices.ContainsFunc(found.Chats, func(c store.FoundChat) bool { return c.Chat.Number == 2 }) {
 		t.Errorf("search finds %d chats, and chat 2 is not among them", len(found.Chats))
 	}
 	for _, c := range page.Chats { // as export --all does
-		if _, _, err := b.ExportChat(ctx, ChatRef{ID: c.ID}); err != nil && c.Number == 2 {
+		if _, _, err := b.ExportChat(ctx, store.ChatRef{ID: c.ID}); err != nil && c.Number == 2 {
 			t.Errorf("export: %v", err)
 		}
 	}
@@ -199,12 +200,12 @@ func (b *bench) othersWork(t *testing.T) {
 	check("payloads", err)
 	_, err = Backup(ctx, b.Store, io.Discard, BackupOptions{Stage: func(string, int64) {}})
 	check("backup", err)
-	_, err = b.PurgeChats(ctx, Purge{})
+	_, err = b.PurgeChats(ctx, store.Purge{})
 	check("purge", err)
 	check("tidy", b.Tidy(ctx, time.Second))
 	b.did(two, `{"put":{"b.txt":"2"}}`)
-	b.did(ChatRef{}, `{"put":{"b.txt":"2"}}`) // a new chat
-	check("fold", onlyErr(b.Fold(ctx, FoldAll)))
+	b.did(store.ChatRef{}, `{"put":{"b.txt":"2"}}`) // a new chat
+	check("fold", onlyErr(b.Fold(ctx, store.FoldAll)))
 	if got, err := b.Undo(ctx, RestoreRequest{Chat: two}); err != nil {
 		t.Errorf("undo: %+v, %v", got, err)
 	}
@@ -240,23 +241,23 @@ func TestOneJournalThatCannotBeStoredHoldsUpNoOther(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := changer(t, t.TempDir())
-			b.did(ChatRef{}, `{"put":{"a.txt":"1"}}`)
-			b.did(ChatRef{}, `{"put":{"a.txt":"1"}}`)
-			if _, err := b.Fold(t.Context(), FoldAll); err != nil {
+			b.did(store.ChatRef{}, `{"put":{"a.txt":"1"}}`)
+			b.did(store.ChatRef{}, `{"put":{"a.txt":"1"}}`)
+			if _, err := b.Fold(t.Context(), store.FoldAll); err != nil {
 				t.Fatal(err)
 			}
 			one := b.chat(1).Chat
-			b.did(ChatRef{Number: 1}, `{"put":{"a.txt":"2"}}`)
+			b.did(store.ChatRef{Number: 1}, `{"put":{"a.txt":"2"}}`)
 			b.run(ask("a new chat folds nothing"))
 			b.run(ask("so three journals wait"))
 			c.spoil(b, one)
-			if _, err := b.Fold(t.Context(), FoldAll); err != nil {
+			if _, err := b.Fold(t.Context(), store.FoldAll); err != nil {
 				t.Fatal(err)
 			}
 			if three, four := b.chat(3), b.chat(4); len(three.Messages) != 2 || len(four.Messages) != 2 {
 				t.Errorf("chat 3 has %d messages, chat 4 has %d", len(three.Messages), len(four.Messages))
 			}
-			state, err := b.journals.State()
+			state, err := b.Journals.State()
 			if err != nil || len(state.Turns) != 0 || (len(state.Damaged) == 1) != c.aside {
 				t.Fatalf("journals: %+v, %v", state, err)
 			}
@@ -308,11 +309,11 @@ func holds[T any](t *testing.T, b *bench, table *kv.Table[T]) string {
 				continue
 			}
 			set(text)
-			err := b.store.Update(t.Context(), func(tx *kv.Tx) error { return putBounded(b.Store, tx, table, &rec, "the record") })
+			err := b.KV.Update(t.Context(), func(tx *kv.Tx) error { return store.PutBounded(b.Store, tx, table, &rec, "the record") })
 			var big *kv.TooBigError
 			switch {
 			case err == nil:
-				err = b.store.View(t.Context(), func(tx *kv.Tx) error { _, err := table.Get(tx, table.KeyOf(&rec)); return err })
+				err = b.KV.View(t.Context(), func(tx *kv.Tx) error { _, err := table.Get(tx, table.KeyOf(&rec)); return err })
 				if err != nil {
 					t.Errorf("%s (%s) can't be read back: %.200v", name, kind, err)
 				}
@@ -334,12 +335,12 @@ func holds[T any](t *testing.T, b *bench, table *kv.Table[T]) string {
 func TestEveryRecordIsBoundedAsItIsEncoded(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, yes)
-	b.recordLimit = 32 << 10 // more than a key may have
+	b.RecordLimit = 32 << 10 // more than a key may have
 	covered := []string{
-		holds(t, b, b.tables.chats), holds(t, b, b.tables.messages), holds(t, b, b.tables.turns), holds(t, b, b.tables.calls),
-		holds(t, b, b.tables.payloads), holds(t, b, b.tables.grants), holds(t, b, b.tables.documents), holds(t, b, b.tables.workflows),
-		holds(t, b, b.tables.threads), holds(t, b, b.tables.moves), holds(t, b, b.tables.deleted), holds(t, b, b.tables.apps),
-		holds(t, b, b.tables.agents),
+		holds(t, b, b.Tables.Chats), holds(t, b, b.Tables.Messages), holds(t, b, b.Tables.Turns), holds(t, b, b.Tables.Calls),
+		holds(t, b, b.Tables.Payloads), holds(t, b, b.Tables.Grants), holds(t, b, b.Tables.Documents), holds(t, b, b.Tables.Workflows),
+		holds(t, b, b.Tables.Threads), holds(t, b, b.Tables.Moves), holds(t, b, b.Tables.Deleted), holds(t, b, b.Tables.Apps),
+		holds(t, b, b.Tables.Agents),
 	}
 	fixed := map[string]string{ // the tables whose records have no text from outside, with the reason
 		"upkeep": "numbers and times", "document_indexes": "the name of a model, which maxModelRef bounds, and a time", "usage_state": "a name of the program and a time", "search_state": "as usage_state, and a key",
@@ -349,7 +350,7 @@ func TestEveryRecordIsBoundedAsItIsEncoded(t *testing.T) {
 		"events": true, "message_parts": true, "search_words": true, "search_pairs": true, "search_words_2": true, "search_pairs_2": true, "search_chats": true, "vectors": true, "document_vectors": true,
 	}
 	all := map[string][]string{}
-	collectTables(reflect.ValueOf(b.tables), all)
+	collectTables(reflect.ValueOf(b.Tables), all)
 	for table := range all {
 		if fixed[table] == "" && !raw[table] && !slices.Contains(covered, table) {
 			t.Errorf("nothing tests that the records of table %s are bounded", table)

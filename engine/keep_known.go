@@ -12,6 +12,7 @@ import (
 	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/toolset"
 )
 
@@ -43,7 +44,7 @@ func (w *Workspaces) knowKept(ctx context.Context, chat chat.Chat, ws *toolset.W
 }
 
 // HasPath reports whether a chat's folder, or any state of it, has a path.
-func (w *Workspaces) HasPath(ctx context.Context, ref ChatRef, name string) (bool, error) {
+func (w *Workspaces) HasPath(ctx context.Context, ref store.ChatRef, name string) (bool, error) {
 	chat, err := w.FindChat(ctx, ref)
 	if err != nil {
 		return false, err
@@ -59,9 +60,9 @@ func (w *Workspaces) HasPath(ctx context.Context, ref ChatRef, name string) (boo
 
 // everHad tells whether any state of a chat has a path.
 func (w *Workspaces) everHad(ctx context.Context, chat chat.Chat, name string) (bool, error) {
-	all, err := w.states.Manifests(ctx, chat.ID)
+	all, err := w.Snapshots.Manifests(ctx, chat.ID)
 	if err != nil {
-		return false, stateFault("list the states", err)
+		return false, store.StateFault("list the states", err)
 	}
 	for _, m := range all {
 		if has, err := w.inState(ctx, m, name); has || err != nil {
@@ -72,12 +73,12 @@ func (w *Workspaces) everHad(ctx context.Context, chat chat.Chat, name string) (
 }
 
 func (w *Workspaces) inState(ctx context.Context, m *cas.Manifest, name string) (bool, error) {
-	_, err := w.states.Lookup(ctx, m.Root, name)
+	_, err := w.Snapshots.Lookup(ctx, m.Root, name)
 	if errors.Is(err, cas.ErrNotFound) {
 		return false, nil
 	}
 	if err != nil {
-		return false, stateFault("look for "+cas.EscapePath(name), err)
+		return false, store.StateFault("look for "+cas.EscapePath(name), err)
 	}
 	return true, nil
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/toolset"
 )
 
@@ -48,7 +49,7 @@ func childChurn(ctx context.Context, dir, what, number string) error {
 	}
 	e := New(changerOptions(crashT{}, dir))
 	e.o.Notice = func(string) {} // of what others were killed at
-	e.pause = pauses
+	e.Pause = pauses
 	fmt.Println("begun")
 	for i := 0; ctx.Err() == nil; i++ {
 		switch what {
@@ -68,7 +69,7 @@ func childChurn(ctx context.Context, dir, what, number string) error {
 
 func churnTurn(ctx context.Context, e *Engine, chat int64, i int) error {
 	req := ask(fmt.Sprintf(`{"put":{"f%d-%d":"%d %d","d%d/g":"%d"},"rm":["f%d-%d"]}`, chat, i%3, os.Getpid(), i, chat, i, chat, rand.IntN(3)))
-	req.Chat, req.Policy.AllowAll = ChatRef{Number: chat}, true
+	req.Chat, req.Policy.AllowAll = store.ChatRef{Number: chat}, true
 	id, err := e.Start(ctx, req)
 	if err != nil {
 		return err
@@ -92,7 +93,7 @@ func churnUndo(ctx context.Context, e *Engine, chat int64) error {
 	if rand.IntN(2) == 0 {
 		do = e.Redo
 	}
-	_, err := do(ctx, RestoreRequest{Chat: ChatRef{Number: chat}, Steps: 1 + rand.IntN(3)})
+	_, err := do(ctx, RestoreRequest{Chat: store.ChatRef{Number: chat}, Steps: 1 + rand.IntN(3)})
 	switch fault.CodeOf(err) {
 	case fault.NotFound, fault.Failed: // nothing to undo, or somebody else's work in the way
 		return nil
@@ -116,7 +117,7 @@ func newChurned(t *testing.T) *churned {
 	c := &churned{t: t, dir: t.TempDir(), mine: map[string]string{}}
 	b := changer(t, c.dir)
 	for i := range c.folders {
-		b.did(ChatRef{}, `{"put":{"ground":"0"}}`)
+		b.did(store.ChatRef{}, `{"put":{"ground":"0"}}`)
 		c.folders[i] = b.WorkspacePath(b.chat(int64(i + 1)).Chat)
 	}
 	c.project = filepath.Join(c.dir, "project")
@@ -139,10 +140,10 @@ func newChurned(t *testing.T) *churned {
 func (c *churned) edit() {
 	c.t.Helper()
 	c.edits++
-	e := New(Options{StoreOptions: StoreOptions{DataDir: filepath.Join(c.dir, "data")}})
+	e := New(Options{Options: store.Options{DataDir: filepath.Join(c.dir, "data")}})
 	at := rand.IntN(3)
 	folder := []string{c.folders[0], c.folders[1], c.project}[at]
-	lock := func() (func(), error) { return e.lock(c.t.Context(), "chat-"+filepath.Base(filepath.Dir(folder)), nil) }
+	lock := func() (func(), error) { return e.Lock(c.t.Context(), "chat-"+filepath.Base(filepath.Dir(folder)), nil) }
 	if at == 2 {
 		ws := &toolset.Workspace{Path: realPath(c.t, c.project), Bound: true}
 		lock = func() (func(), error) { return e.lockWorkspace(c.t.Context(), ws, func(string) {}) }
@@ -164,7 +165,7 @@ func (c *churned) check() {
 	b := changer(t, c.dir)
 	b.o.Notice = func(string) {}
 	for number := int64(1); number <= 4; number++ {
-		ref := ChatRef{Number: number}
+		ref := store.ChatRef{Number: number}
 		chat, err := b.FindChat(t.Context(), ref)
 		if err != nil {
 			t.Fatal(err)
@@ -209,7 +210,7 @@ func (c *churned) elsewhere(b *bench, m *cas.Manifest) map[string]string {
 	}
 	defer ws.Close()
 	about := cas.About{ChatID: "elsewhere", Source: cas.Restored}
-	if _, err := b.states.Materialize(c.t.Context(), casWorkspace(ws), m, cas.RestoreOptions{About: about}); err != nil {
+	if _, err := b.Snapshots.Materialize(c.t.Context(), casWorkspace(ws), m, cas.RestoreOptions{About: about}); err != nil {
 		c.t.Error(err)
 	}
 	return tree(c.t, ws.Path)
@@ -312,12 +313,12 @@ func TestManyCallsInALargeFolder(t *testing.T) {
 		t.Errorf("the states have %d bytes, more than %d", states.Bytes, most)
 	}
 	began = time.Now()
-	one, err := b.history(t.Context(), b.chat(1).Chat)
+	one, err := b.History(t.Context(), b.chat(1).Chat)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := one.undo(t.Context(), 1); err != nil || one.read > 12 {
-		t.Errorf("undo of one step has read %d states, %v", one.read, err)
+	if _, err := one.Undo(t.Context(), 1); err != nil || one.Read > 12 {
+		t.Errorf("undo of one step has read %d states, %v", one.Read, err)
 	}
 	if out := b.undo(calls); len(out.Steps) != calls {
 		t.Errorf("it went %d steps", len(out.Steps))
@@ -335,7 +336,7 @@ func TestManyCallsInALargeFolder(t *testing.T) {
 // once nobody has it open.
 func (b *bench) storeSize() (total int64) {
 	b.t.Helper()
-	if err := errors.Join(b.store.Compact(context.Background()), b.store.LetGo()); err != nil {
+	if err := errors.Join(b.KV.Compact(context.Background()), b.KV.LetGo()); err != nil {
 		b.t.Fatal(err)
 	}
 	for _, dir := range []string{"store", "blobs", "journal"} {

@@ -24,6 +24,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/provider/script"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/builtin"
 )
@@ -41,7 +42,7 @@ func TestMain(m *testing.M) {
 		return
 	}
 	unheld := new(unheldWrites)
-	unheldWrite = unheld.note
+	store.UnheldWrite = unheld.note
 	goleak.VerifyTestMain(withUnheld{m, unheld})
 }
 
@@ -174,10 +175,10 @@ func testOptions(t testing.TB, dir string, tools []toolset.Entry) Options {
 		t.Fatal(err)
 	}
 	return Options{
-		StoreOptions: StoreOptions{DataDir: filepath.Join(dir, "data")},
-		Tools:        set,
-		Models:       &models.Catalog{Registry: reg, Configured: "script/m.yaml"},
-		Retry:        provider.RetryOptions{Attempts: 2, FirstWait: time.Millisecond},
+		Options: store.Options{DataDir: filepath.Join(dir, "data")},
+		Tools:   set,
+		Models:  &models.Catalog{Registry: reg, Configured: "script/m.yaml"},
+		Retry:   provider.RetryOptions{Attempts: 2, FirstWait: time.Millisecond},
 	}
 }
 
@@ -186,7 +187,7 @@ func ask(prompt string) TurnRequest {
 }
 
 // start begins a turn that has to begin.
-func (b *bench) start(req TurnRequest) TurnID {
+func (b *bench) start(req TurnRequest) store.TurnID {
 	b.t.Helper()
 	id, err := b.Start(context.Background(), req)
 	if err != nil {
@@ -196,7 +197,7 @@ func (b *bench) start(req TurnRequest) TurnID {
 }
 
 // follow gives all events of a turn, and checks what holds of every stream.
-func (b *bench) follow(id TurnID) []event.Event {
+func (b *bench) follow(id store.TurnID) []event.Event {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
@@ -211,7 +212,7 @@ func (b *bench) follow(id TurnID) []event.Event {
 	return events
 }
 
-func checkStream(t testing.TB, id TurnID, events []event.Event) {
+func checkStream(t testing.TB, id store.TurnID, events []event.Event) {
 	t.Helper()
 	open := map[string]bool{}
 	for i, e := range events {
@@ -286,9 +287,9 @@ func last[B event.Body](t testing.TB, events []event.Event) B {
 }
 
 // chat is the chat with a number, as it is kept.
-func (b *bench) chat(number int64) Conversation {
+func (b *bench) chat(number int64) store.Conversation {
 	b.t.Helper()
-	conv, err := b.Chat(context.Background(), ChatRef{Number: number})
+	conv, err := b.Chat(context.Background(), store.ChatRef{Number: number})
 	if err != nil {
 		b.t.Fatalf("chat %d: %v", number, err)
 	}

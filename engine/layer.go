@@ -15,6 +15,7 @@ import (
 	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/sanitize"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/gitguard"
@@ -27,10 +28,6 @@ import (
 // changes of the layer, so no call reads the folder, and what another program changes
 // meanwhile is not taken for the call's. Where no layer can be had, the state is taken
 // before and after the call instead.
-
-// layersDir is the folder of layers in the data directory, each named after its call. It has
-// those of the user's folders, too: nothing of fettle's is put next to them.
-const layersDir = "layers"
 
 // callLayer is the layer of a call on its way.
 type callLayer struct {
@@ -51,11 +48,6 @@ func (l *callLayer) drop() (err error) {
 
 // leave keeps the layer for the user to decide about.
 func (l *callLayer) leave() { l.once.Do(l.unlock) }
-
-func (s *Store) layersDir() string { return filepath.Join(s.o.DataDir, layersDir) }
-
-// layerLock is the name of the lock of a layer, which its process holds.
-func layerLock(call string) string { return "layer-" + call }
 
 // layered reports whether a group of calls is one that gets a layer in the folder.
 func (t *turn) layered(calls []*call, ws *toolset.Workspace) bool {
@@ -80,7 +72,7 @@ func (e *Engine) noLayers(ctx context.Context, ws *toolset.Workspace) string {
 	if why := e.noLanding(ctx, ws); why != "" {
 		return why
 	}
-	why, err := e.o.Layers(ctx, ws.Path, e.layersDir())
+	why, err := e.o.Layers(ctx, ws.Path, e.LayersDir())
 	if err != nil {
 		return fault.FirstLine(err)
 	}
@@ -92,10 +84,10 @@ func (e *Engine) noLanding(ctx context.Context, ws *toolset.Workspace) string {
 	if runtime.GOOS != "linux" {
 		return "layers need Linux"
 	}
-	if err := os.MkdirAll(e.layersDir(), 0o700); err != nil {
+	if err := os.MkdirAll(e.LayersDir(), 0o700); err != nil {
 		return fault.FirstLine(err)
 	}
-	other, err := e.states.Foreign(ctx, casWorkspace(ws))
+	other, err := e.Snapshots.Foreign(ctx, casWorkspace(ws))
 	switch {
 	case err != nil:
 		return fault.FirstLine(err)
@@ -114,16 +106,16 @@ func (t *turn) giveLayer(c *call, ws *toolset.Workspace) error {
 		return t.beforeDirect(ws)
 	}
 	c.layer = l
-	t.eng.pause("layer:made")
+	t.eng.Pause("layer:made")
 	return nil
 }
 
 func (e *Engine) newLayer(ctx context.Context, call, chat string, ws *toolset.Workspace) (*callLayer, error) {
-	unlock, err := e.lock(ctx, layerLock(call), nil)
+	unlock, err := e.Lock(ctx, store.LayerLock(call), nil)
 	if err != nil {
 		return nil, err
 	}
-	l := &callLayer{dir: filepath.Join(e.layersDir(), call), unlock: unlock}
+	l := &callLayer{dir: filepath.Join(e.LayersDir(), call), unlock: unlock}
 	if _, err := cas.NewLayer(l.dir, casWorkspace(ws), cas.LayerMeta{ChatID: chat, CallID: call}); err != nil {
 		unlock()
 		return nil, err
@@ -212,25 +204,25 @@ const doingLanding = "applying what a call wrote"
 func (e *Engine) landLayer(ctx context.Context, l landing) (*landed, error) {
 	defer e.o.Services.HoldServices(ctx, func(s toolset.Service) bool { return s.Workspace == l.ws.Path })()
 	ws := casWorkspace(l.ws)
-	plan, err := e.states.ReadLayer(ctx, ws, l.dir, cas.LayerOptions{ChatID: l.about.ChatID, Parent: l.at, Limits: e.o.States})
+	plan, err := e.Snapshots.ReadLayer(ctx, ws, l.dir, cas.LayerOptions{ChatID: l.about.ChatID, Parent: l.at, Limits: e.o.States})
 	if err != nil {
 		return nil, err
 	}
 	defer plan.Close()
-	e.pause("layer:read")
+	e.Pause("layer:read")
 	if l.check != nil {
 		if err := l.check(plan); err != nil {
 			return nil, err
 		}
 	}
-	done, err := e.states.Land(ctx, ws, plan, cas.LandOptions{About: l.about, Parent: l.at, Only: l.only, Doing: doingLanding})
+	done, err := e.Snapshots.Land(ctx, ws, plan, cas.LandOptions{About: l.about, Parent: l.at, Only: l.only, Doing: doingLanding})
 	if err == nil {
 		err = cas.DisownLayer(l.dir) // it is not to be offered if we are killed now
 	}
 	if err != nil {
 		return nil, err
 	}
-	e.pause("layer:landed")
+	e.Pause("layer:landed")
 	out := &landed{Landing: done, unlanded: plan.Unlanded}
 	if done.After != done.Before {
 		out.changes, err = e.changes(ctx, done.Before, done.After)
@@ -260,14 +252,14 @@ func (l *landed) notes() (notes []string) {
 		kept = append(kept, cas.EscapePath(f.Path)+" ("+f.Reason+")")
 	}
 	if len(paths) > 0 {
-		notes = append(notes, "not applied, since the user or another program changed the same meanwhile: "+someOf(paths)+
+		notes = append(notes, "not applied, since the user or another program changed the same meanwhile: "+store.SomeOf(paths)+
 			"; the folder has their version, and the call's is kept in its history")
 	}
 	if len(special) > 0 {
-		notes = append(notes, "not brought into the folder: "+someOf(special))
+		notes = append(notes, "not brought into the folder: "+store.SomeOf(special))
 	}
 	if len(kept) > 0 {
-		notes = append(notes, "left as they are: "+someOf(kept))
+		notes = append(notes, "left as they are: "+store.SomeOf(kept))
 	}
 	return notes
 }

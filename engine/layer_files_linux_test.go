@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/toolset/builtin"
 )
 
@@ -29,7 +30,7 @@ func filesBench(t *testing.T, files map[string]string) (b *bench, dir string) {
 		save(t, dir, name, text)
 	}
 	first := fileCall("write_file", map[string]string{"path": "first", "content": ""})
-	first.Chat, first.Workspace = ChatRef{}, dir
+	first.Chat, first.Workspace = store.ChatRef{}, dir
 	if end := completed(t, b.run(first)); changesIn(end) != "added first" {
 		t.Fatalf("%s %s", end.Error, changesIn(end))
 	}
@@ -46,7 +47,7 @@ func TestFileToolsLand(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	b.pause = func(step string) {
+	b.Pause = func(step string) {
 		if step == "layer:read" {
 			save(t, dir, "user", "the user's")
 			save(t, dir, "d/b", "2")
@@ -66,9 +67,9 @@ func TestFileToolsLand(t *testing.T) {
 	if changesIn(end) != "added new/deep/c" {
 		t.Errorf("%s %s", end.Error, changesIn(end))
 	}
-	b.pause = func(string) {}
+	b.Pause = func(string) {}
 	for range 2 {
-		if _, err := b.Undo(t.Context(), RestoreRequest{Chat: ChatRef{Last: true}}); err != nil {
+		if _, err := b.Undo(t.Context(), RestoreRequest{Chat: store.ChatRef{Last: true}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -83,7 +84,7 @@ func TestFileToolsLand(t *testing.T) {
 func TestFileToolsAndTheUserChangeTheSame(t *testing.T) {
 	t.Parallel()
 	b, dir := filesBench(t, map[string]string{"a": "one\n"})
-	b.pause = func(step string) {
+	b.Pause = func(step string) {
 		if step == "layer:read" {
 			save(t, dir, "a", "the user's")
 		}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/toolset/builtin"
 	"github.com/fettle-cli/fettle/toolset/sandbox"
 )
@@ -40,7 +41,7 @@ func (b *bench) killed(t *testing.T, line, step string) {
 	if step == "-" {
 		b.waitForCall(t)
 		for t.Context().Err() == nil { // until the command has written
-			if made, _ := filepath.Glob(filepath.Join(b.layersDir(), "*", "upper", "c")); len(made) > 0 {
+			if made, _ := filepath.Glob(filepath.Join(b.LayersDir(), "*", "upper", "c")); len(made) > 0 {
 				break
 			}
 			time.Sleep(time.Millisecond)
@@ -99,7 +100,7 @@ func TestWhatAKilledCallWroteIsOffered(t *testing.T) {
 				wantFile(t, dir, "b", "")
 				wantFile(t, dir, "c", "1\n")
 				b.noLayersLeft(t)
-				if _, err := b.Undo(t.Context(), RestoreRequest{Chat: ChatRef{Last: true}}); err != nil {
+				if _, err := b.Undo(t.Context(), RestoreRequest{Chat: store.ChatRef{Last: true}}); err != nil {
 					t.Fatal(err)
 				}
 				for name, text := range map[string]string{"a": "1", "b": "1", "c": "", "user": "1"} {
@@ -128,7 +129,7 @@ func TestACallThatIsKilledAfterItHasLanded(t *testing.T) {
 	}
 	b.noLayersLeft(t)
 	// The chat has no end of the call, so undo does not know whose the changes are.
-	undo := RestoreRequest{Chat: ChatRef{Number: 1}}
+	undo := RestoreRequest{Chat: store.ChatRef{Number: 1}}
 	if _, err := b.Undo(t.Context(), undo); err == nil || !strings.Contains(err.Error(), "3 files can't be brought back") {
 		t.Errorf("undo: %v", err)
 	}

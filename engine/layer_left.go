@@ -15,6 +15,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/toolset"
 )
 
@@ -37,28 +38,28 @@ type CutWrites struct {
 
 // CutWrites lists what calls wrote that is neither applied nor discarded, the oldest first.
 func (w *Workspaces) CutWrites(ctx context.Context) ([]CutWrites, error) {
-	entries, err := os.ReadDir(w.layersDir())
+	entries, err := os.ReadDir(w.LayersDir())
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, storeFault("look for what cut calls wrote", err)
+		return nil, store.StoreFault("look for what cut calls wrote", err)
 	}
 	var out []CutWrites
 	for _, entry := range entries {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		meta, err := cas.ReadLayerMeta(filepath.Join(w.layersDir(), entry.Name()))
+		meta, err := cas.ReadLayerMeta(filepath.Join(w.LayersDir(), entry.Name()))
 		if err != nil || meta.CallID != entry.Name() {
 			continue // it belongs to a call that was cancelled, or is none of ours
 		}
-		release, free, err := w.tryLayer(meta.CallID)
+		release, free, err := w.TryLayer(meta.CallID)
 		if err != nil || !free {
 			continue // the call runs
 		}
 		release()
-		if wroteNothing(filepath.Join(w.layersDir(), entry.Name())) {
+		if store.WroteNothing(filepath.Join(w.LayersDir(), entry.Name())) {
 			continue // the next sweep removes it
 		}
 		out = append(out, CutWrites{CallID: meta.CallID, ChatID: meta.ChatID, Workspace: meta.Path, Started: meta.Started, Suspect: meta.Suspect()})
@@ -70,23 +71,8 @@ func (w *Workspaces) CutWrites(ctx context.Context) ([]CutWrites, error) {
 // HasLayers reports whether a data directory has layers: of calls that run, or that were cut
 // off. It is a cheap check ahead of CutWrites.
 func HasLayers(dataDir string) bool {
-	entries, err := os.ReadDir(filepath.Join(dataDir, layersDir))
+	entries, err := os.ReadDir(filepath.Join(dataDir, store.LayersDir))
 	return err == nil && len(entries) > 0
-}
-
-// wroteNothing reports whether a call left nothing in its layer but what the sandbox puts in
-// the place of a repository. A layer that can't be read may have something.
-func wroteNothing(layer string) bool {
-	upper := filepath.Join(layer, "upper")
-	entries, err := os.ReadDir(upper)
-	if err != nil || len(entries) > 1 {
-		return false
-	}
-	if len(entries) == 0 {
-		return true
-	}
-	inside, err := os.ReadDir(filepath.Join(upper, entries[0].Name()))
-	return err == nil && entries[0].Name() == ".git" && len(inside) == 0
 }
 
 // cutsAt lists what cut calls wrote in a chat, or in a folder.
@@ -139,7 +125,7 @@ func (e *Engine) asideInCut(ctx context.Context, layer string, ws *toolset.Works
 	}
 	notes, err := asideIn(ctx, layer, ws)
 	if err != nil {
-		return nil, stateFault("look for repositories in what the call wrote", err)
+		return nil, store.StateFault("look for repositories in what the call wrote", err)
 	}
 	return notes, nil
 }
@@ -151,23 +137,23 @@ func (e *Engine) ReviewCut(ctx context.Context, call string, onWait func(string)
 		return nil, err
 	}
 	out := &CutReview{CutWrites: w}
-	_, err = e.withFolder(ctx, RestoreRequest{Chat: ChatRef{ID: w.ChatID}, OnWait: onWait}, func(c chat.Chat, ws *toolset.Workspace) (*Restored, error) {
+	_, err = e.withFolder(ctx, RestoreRequest{Chat: store.ChatRef{ID: w.ChatID}, OnWait: onWait}, func(c chat.Chat, ws *toolset.Workspace) (*Restored, error) {
 		release, err := e.holdCut(w)
 		if err != nil {
 			return nil, err
 		}
 		defer release()
-		at, err := e.manifest(ctx, c.ActiveManifest)
+		at, err := e.Manifest(ctx, c.ActiveManifest)
 		if err != nil {
 			return nil, err
 		}
-		dir := filepath.Join(e.layersDir(), w.CallID)
+		dir := filepath.Join(e.LayersDir(), w.CallID)
 		if out.Notes, err = e.asideInCut(ctx, dir, ws); err != nil {
 			return nil, err
 		}
-		plan, err := e.states.ReadLayer(ctx, casWorkspace(ws), dir, cas.LayerOptions{ChatID: c.ID, Parent: at, Limits: e.o.States})
+		plan, err := e.Snapshots.ReadLayer(ctx, casWorkspace(ws), dir, cas.LayerOptions{ChatID: c.ID, Parent: at, Limits: e.o.States})
 		if err != nil {
-			return nil, stateFault("read what the call wrote", err)
+			return nil, store.StateFault("read what the call wrote", err)
 		}
 		defer plan.Close()
 		r, err := e.reviewPlan(ctx, plan)
@@ -222,17 +208,17 @@ func (e *Engine) ApplyCut(ctx context.Context, call string, onWait func(string))
 		return nil, err
 	}
 	out := &Applied{Writes: w}
-	_, err = e.withFolder(ctx, RestoreRequest{Chat: ChatRef{ID: w.ChatID}, OnWait: onWait}, func(chat chat.Chat, ws *toolset.Workspace) (*Restored, error) {
+	_, err = e.withFolder(ctx, RestoreRequest{Chat: store.ChatRef{ID: w.ChatID}, OnWait: onWait}, func(chat chat.Chat, ws *toolset.Workspace) (*Restored, error) {
 		release, err := e.holdCut(w)
 		if err != nil {
 			return nil, err
 		}
 		defer release()
-		at, err := e.manifest(ctx, chat.ActiveManifest)
+		at, err := e.Manifest(ctx, chat.ActiveManifest)
 		if err != nil {
 			return nil, err
 		}
-		dir := filepath.Join(e.layersDir(), w.CallID)
+		dir := filepath.Join(e.LayersDir(), w.CallID)
 		aside, err := e.asideInCut(ctx, dir, ws)
 		if err != nil {
 			return nil, err
@@ -241,7 +227,7 @@ func (e *Engine) ApplyCut(ctx context.Context, call string, onWait func(string))
 			dir: dir, ws: ws, at: at, about: cas.About{ChatID: chat.ID, Source: cas.ToolRun, SourceRef: w.CallID},
 		})
 		if err != nil {
-			return nil, stateFault("apply what the call wrote", err)
+			return nil, store.StateFault("apply what the call wrote", err)
 		}
 		out.Chat, out.Changes, out.Conflicts, out.Notes = chat, done.changes, done.conflicts(), append(aside, done.notes()...)
 		if done.After != nil && done.After.ID != chat.ActiveManifest {
@@ -260,7 +246,7 @@ func (e *Engine) ApplyCut(ctx context.Context, call string, onWait func(string))
 
 // DiscardCut removes what a cut call wrote.
 func (w *Workspaces) DiscardCut(ctx context.Context, call string) (*CutWrites, error) {
-	unshare, err := w.shareData(ctx, nil)
+	unshare, err := w.ShareData(ctx, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -274,8 +260,8 @@ func (w *Workspaces) DiscardCut(ctx context.Context, call string) (*CutWrites, e
 		return nil, err
 	}
 	defer release()
-	if err := cas.DropLayer(filepath.Join(w.layersDir(), cut.CallID)); err != nil {
-		return nil, storeFault("discard what the call wrote", err)
+	if err := cas.DropLayer(filepath.Join(w.LayersDir(), cut.CallID)); err != nil {
+		return nil, store.StoreFault("discard what the call wrote", err)
 	}
 	return &cut, nil
 }
@@ -303,7 +289,7 @@ func (w *Workspaces) cutCall(ctx context.Context, call string) (CutWrites, error
 
 // holdCut keeps other processes from what a cut call wrote.
 func (w *Workspaces) holdCut(cut CutWrites) (release func(), err error) {
-	release, free, err := w.tryLayer(cut.CallID)
+	release, free, err := w.TryLayer(cut.CallID)
 	if err == nil && !free {
 		err = errors.New("another process uses it")
 	}
@@ -311,37 +297,4 @@ func (w *Workspaces) holdCut(cut CutWrites) (release func(), err error) {
 		return nil, fault.Wrap(fault.Failed, "take what the call "+cut.CallID+" wrote", err)
 	}
 	return release, nil
-}
-
-// layers are the layers of calls that were cancelled, and what was never one.
-func (s *sweep) layers(ctx context.Context) error {
-	entries, err := os.ReadDir(s.e.layersDir())
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
-	errs := []error{err}
-	for _, entry := range entries {
-		path := filepath.Join(s.e.layersDir(), entry.Name())
-		if ctx.Err() != nil || strings.HasPrefix(entry.Name(), "probe-") {
-			continue // a probe has a record of its own
-		}
-		release, free, err := s.e.tryLayer(entry.Name())
-		if err != nil || !free {
-			errs = append(errs, err)
-			continue
-		}
-		_, metaErr := cas.ReadLayerMeta(path)
-		if !errors.Is(metaErr, os.ErrNotExist) && !(metaErr == nil && wroteNothing(path)) {
-			release()
-			continue // the user decides about it
-		}
-		if s.remove {
-			err = cas.DropLayer(path)
-		}
-		release()
-		if errs = append(errs, err); err == nil {
-			s.found = append(s.found, Leftover{path, LeftTemporary, 0})
-		}
-	}
-	return errors.Join(errs...)
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/needtest"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/builtin"
@@ -101,7 +102,7 @@ func (b *bench) during(t *testing.T, dir, line string, do func()) event.ToolComp
 func (b *bench) waitForCall(t *testing.T) {
 	t.Helper()
 	for t.Context().Err() == nil {
-		if mounted, _ := filepath.Glob(filepath.Join(b.layersDir(), "*", "work", "work")); len(mounted) > 0 {
+		if mounted, _ := filepath.Glob(filepath.Join(b.LayersDir(), "*", "work", "work")); len(mounted) > 0 {
 			return
 		}
 		time.Sleep(time.Millisecond)
@@ -128,7 +129,7 @@ func TestWhatTheUserSavesDuringACallIsNotTheCalls(t *testing.T) {
 	}
 	wantFile(t, dir, "both.txt", "the user's")
 	wantFile(t, dir, "call.txt", "2\n")
-	if _, err := b.Undo(t.Context(), RestoreRequest{Chat: ChatRef{Last: true}}); err != nil {
+	if _, err := b.Undo(t.Context(), RestoreRequest{Chat: store.ChatRef{Last: true}}); err != nil {
 		t.Fatal(err)
 	}
 	for name, text := range map[string]string{
@@ -136,7 +137,7 @@ func TestWhatTheUserSavesDuringACallIsNotTheCalls(t *testing.T) {
 	} {
 		wantFile(t, dir, name, text)
 	}
-	m, err := b.states.Manifest(t.Context(), end.CallManifestID)
+	m, err := b.Snapshots.Manifest(t.Context(), end.CallManifestID)
 	if err != nil || m.Source != cas.CallVersion {
 		t.Errorf("%+v %v", m, err)
 	}
@@ -146,7 +147,7 @@ func TestWhatTheUserSavesDuringACallIsNotTheCalls(t *testing.T) {
 // noLayersLeft fails if a layer is left.
 func (b *bench) noLayersLeft(t *testing.T) {
 	t.Helper()
-	left, err := os.ReadDir(b.layersDir())
+	left, err := os.ReadDir(b.LayersDir())
 	if err != nil || len(left) != 0 {
 		t.Errorf("layers are left: %v %v", left, err)
 	}
@@ -205,7 +206,7 @@ func TestManagedFoldersHaveLayersToo(t *testing.T) {
 	if changesIn(end) != "removed d/e/f, removed d/e/l" {
 		t.Errorf("%s", changesIn(end))
 	}
-	if _, err := b.Undo(t.Context(), RestoreRequest{Chat: ChatRef{Last: true}}); err != nil {
+	if _, err := b.Undo(t.Context(), RestoreRequest{Chat: store.ChatRef{Last: true}}); err != nil {
 		t.Fatal(err)
 	}
 	end = completed(t, b.run(next(command("", "cat d/e/l"))))
@@ -220,9 +221,9 @@ func TestALayerThatCannotBeMountedFallsBack(t *testing.T) {
 	b, dir := layeredBench(t), t.TempDir()
 	b.first(t, dir)
 	b.o.Layers = func(context.Context, string, string) (string, error) { return "", nil }
-	b.pause = func(step string) {
+	b.Pause = func(step string) {
 		if step == "layer:made" { // as on a file system that can't be one
-			made, _ := filepath.Glob(filepath.Join(b.layersDir(), "*", "work"))
+			made, _ := filepath.Glob(filepath.Join(b.LayersDir(), "*", "work"))
 			for _, work := range made {
 				os.Remove(work)
 			}

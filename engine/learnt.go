@@ -12,15 +12,12 @@ import (
 	"github.com/fettle-cli/fettle/engine/budget"
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/record"
 )
 
 const (
-	// lackBelieved is how long a refusal of a feature is believed: long enough
-	// to cost a request seldom, and short enough for a server that was updated.
-	lackBelieved = 7 * 24 * time.Hour
-	// maxLessons bounds the lessons that are kept of a model.
-	maxLessons = 50
+
 	// maxLearnt bounds the models that something is kept of; who was asked
 	// longest ago goes first.
 	maxLearnt = 200
@@ -32,80 +29,9 @@ const (
 	learntTime = time.Second
 )
 
-// learnt is what answers and refusals have told of a model. Its JSON is a part
-// of catalog.json.
-type learnt struct {
-	// Tokens is what the model's tokens are to the estimate.
-	Tokens budget.Ratio `json:"tokens,omitzero"`
-	// Context is the context that a refusal named; 0 where none did.
-	Context int `json:"context,omitempty"`
-	// Lacks are features that were refused, with when.
-	Lacks map[provider.Feature]time.Time `json:"lacks,omitempty"`
-	// Lessons are what the provider has learnt about the shape of requests, with when; see
-	// provider.Learner.
-	Lessons map[string]time.Time `json:"lessons,omitempty"`
-	// ThoughtEnd is the marker that ends the reasoning with which the model begins its
-	// text, and ThoughtAt when an answer had it last without the marker that begins it.
-	ThoughtEnd string    `json:"thought_end,omitempty"`
-	ThoughtAt  time.Time `json:"thought_at,omitzero"`
-	// At is when something of it changed last.
-	At time.Time `json:"at"`
-}
-
-// lacks notes a refusal.
-func (l *learnt) lacks(f provider.Feature, at time.Time) {
-	l.Lacks = maps.Clone(l.Lacks)
-	if l.Lacks == nil {
-		l.Lacks = map[provider.Feature]time.Time{}
-	}
-	l.Lacks[f] = at
-}
-
-// learntOf is what is known of a model; a catalogue that can't be read knows
-// nothing.
-func (s *Store) learntOf(ref string) learnt {
-	c, err := s.readCatalog()
-	if err != nil {
-		return learnt{}
-	}
-	l := c.Models[ref]
-	now := s.o.Now()
-	maps.DeleteFunc(l.Lacks, func(_ provider.Feature, at time.Time) bool { return outdated(now.Sub(at)) })
-	if outdated(now.Sub(l.ThoughtAt)) {
-		l.ThoughtEnd, l.ThoughtAt = "", time.Time{}
-	}
-	maps.DeleteFunc(l.Lessons, func(_ string, at time.Time) bool { return outdated(now.Sub(at)) })
-	return l
-}
-
-// outdated reports whether a refusal of an age is no longer believed.
-func outdated(age time.Duration) bool { return age > lackBelieved || age < -lackBelieved }
-
-// teach adds what the provider has learnt of the model.
-func (l *learnt) teach(p provider.Provider, model string, at time.Time) {
-	learner, ok := provider.As[provider.Learner](p)
-	if !ok {
-		return
-	}
-	lessons := learner.Lessons(model)
-	if len(lessons) > maxLessons {
-		lessons = lessons[:maxLessons]
-	}
-	was := l.Lessons
-	l.Lessons = nil
-	for _, lesson := range lessons {
-		if l.Lessons == nil {
-			l.Lessons = map[string]time.Time{}
-		}
-		if l.Lessons[lesson] = at; !was[lesson].IsZero() {
-			l.Lessons[lesson] = was[lesson]
-		}
-	}
-}
-
 // recall takes in what is known of the model. What provider or configuration
 // say of it comes first.
-func (c *choice) recall(l learnt) {
+func (c *choice) recall(l store.Learnt) {
 	c.learnt, c.ratios = l, budget.Ratios{}
 	if l.Tokens.Samples > 0 {
 		c.ratios[c.ref] = l.Tokens
@@ -134,32 +60,32 @@ func (e *Engine) keepLearnt(models []*choice) {
 		if c == nil || c.ratios == nil {
 			return true
 		}
-		c.learnt.teach(c.prov, c.model.Name, e.o.Now())
-		return !c.hasLearnt(e.learntOf(c.ref))
+		c.learnt.Teach(c.prov, c.model.Name, e.o.Now())
+		return !c.hasLearnt(e.LearntOf(c.ref))
 	})
 	if len(models) == 0 {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), learntTime)
 	defer cancel()
-	letData, err := e.shareData(ctx, nil)
+	letData, err := e.ShareData(ctx, nil)
 	if err != nil {
 		return
 	}
 	defer letData()
-	release, err := e.lock(ctx, "catalog", nil)
+	release, err := e.Lock(ctx, "catalog", nil)
 	if err != nil {
 		return
 	}
 	defer release()
-	c, err := e.readCatalog()
+	c, err := e.ReadCatalog()
 	if err != nil {
 		return // a newer fettle's, or damage that whoever uses it tells of
 	}
-	c.Version = catalogVersion
+	c.Version = store.CatalogVersion
 	c.Models = maps.Clone(c.Models)
 	if c.Models == nil {
-		c.Models = map[string]learnt{}
+		c.Models = map[string]store.Learnt{}
 	}
 	for _, m := range models {
 		l := m.learnt
@@ -173,12 +99,12 @@ func (e *Engine) keepLearnt(models []*choice) {
 		delete(c.Models, oldest)
 	}
 	if data, err := record.Marshal(c); err == nil {
-		_ = replaceFile(e.catalogFile(), data)
+		_ = store.ReplaceFile(e.CatalogFile(), data)
 	}
 }
 
 // hasLearnt tells whether the model's answers told more than is kept.
-func (c *choice) hasLearnt(kept learnt) bool {
+func (c *choice) hasLearnt(kept store.Learnt) bool {
 	now, was := c.ratios[c.ref], kept.Tokens
 	switch {
 	case c.learnt.Context != kept.Context, c.learnt.ThoughtEnd != kept.ThoughtEnd, !maps.EqualFunc(c.learnt.Lacks, kept.Lacks, time.Time.Equal),

@@ -12,6 +12,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/budget"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // picky is a model that refuses what nobody said it lacks.
@@ -109,15 +110,15 @@ func TestWhatAModelRefusedIsRemembered(t *testing.T) {
 			}
 			open()
 			turn(2, "at first")
-			until(t, "the note of it", func() bool { _, err := os.Stat(b.catalogFile()); return err == nil })
+			until(t, "the note of it", func() bool { _, err := os.Stat(b.CatalogFile()); return err == nil })
 			turn(1, "then")
 			open()
 			turn(1, "in another process")
-			if err := b.grant(t.Context(), event.AllowAlways, "", "echo"); err != nil {
+			if err := b.Grant(t.Context(), event.AllowAlways, "", "echo"); err != nil {
 				t.Fatal(err)
 			}
 			turn(1, "after an approval was written")
-			now = now.Add(lackBelieved + time.Hour)
+			now = now.Add(store.LackBelieved + time.Hour)
 			open()
 			turn(2, "when it may have changed")
 		})
@@ -128,7 +129,7 @@ func TestWhatAModelRefusedIsRemembered(t *testing.T) {
 func TestWhatIsSaidOfAModelComesBeforeWhatWasLearnt(t *testing.T) {
 	t.Parallel()
 	c := &choice{ref: "p/m", model: provider.Model{Tools: provider.Yes, ContextLength: 100}, without: map[provider.Feature]bool{}}
-	c.recall(learnt{Context: 4096, Lacks: map[provider.Feature]time.Time{provider.FeatureTools: time.Now(), provider.FeatureImages: time.Now()}})
+	c.recall(store.Learnt{Context: 4096, Lacks: map[provider.Feature]time.Time{provider.FeatureTools: time.Now(), provider.FeatureImages: time.Now()}})
 	if want := map[provider.Feature]bool{provider.FeatureImages: true}; !maps.Equal(c.without, want) || c.model.ContextLength != 100 {
 		t.Errorf("without %v, length %d", c.without, c.model.ContextLength)
 	}
@@ -150,19 +151,19 @@ func TestTheEstimateIsCorrected(t *testing.T) {
 	if first, last := asked[0].Tokens, asked[2].Tokens; last < 2*first-first/10 {
 		t.Errorf("estimated at %d, and at %d once it was counted", first, last)
 	}
-	before, err := os.Stat(b.catalogFile())
+	before, err := os.Stat(b.CatalogFile())
 	if err != nil {
 		t.Fatal(err)
 	}
 	b.run(req)
 	b.retired(4)
-	if after, err := os.Stat(b.catalogFile()); err != nil || !os.SameFile(before, after) {
+	if after, err := os.Stat(b.CatalogFile()); err != nil || !os.SameFile(before, after) {
 		t.Errorf("it was written again for nothing: %v", err)
 	}
 	req.Ephemeral, req.Model = true, "rogue/other"
 	b.run(req)
 	b.retired(5)
-	if got := b.learntOf("rogue/other"); got.Tokens.Samples != 0 {
+	if got := b.LearntOf("rogue/other"); got.Tokens.Samples != 0 {
 		t.Errorf("a turn that leaves nothing behind left %+v", got)
 	}
 }
@@ -178,7 +179,7 @@ func TestTheModelsThatAreKnownAreBounded(t *testing.T) {
 		}
 		b.keepLearnt(models)
 	}
-	c, err := b.readCatalog()
+	c, err := b.ReadCatalog()
 	if err != nil || len(c.Models) != maxLearnt || c.Models["p/4-1"].Tokens.Ratio != 2 {
 		t.Errorf("%d models are kept, %v", len(c.Models), err)
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/atomicfile"
 	"github.com/fettle-cli/fettle/internal/lockfile"
 )
@@ -51,7 +52,7 @@ func leave(t *testing.T, data, away string) []string {
 	return want
 }
 
-func leftPaths(left []Leftover) []string {
+func leftPaths(left []store.Leftover) []string {
 	var out []string
 	for _, l := range left {
 		out = append(out, l.Path)
@@ -68,7 +69,7 @@ func TestLeftoversAreListedAndRemoved(t *testing.T) {
 	if err := os.WriteFile(mine, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	e := New(Options{StoreOptions: StoreOptions{DataDir: data}})
+	e := New(Options{Options: store.Options{DataDir: data}})
 	defer e.Close()
 	for range 2 { // reading changes nothing
 		left, err := e.Leftovers(t.Context())
@@ -81,11 +82,11 @@ func TestLeftoversAreListedAndRemoved(t *testing.T) {
 		t.Errorf("removed %q, %v; want %q", got, err, want)
 	}
 	for _, path := range want {
-		if there(path) {
+		if store.Exists(path) {
 			t.Errorf("%s is still there", path)
 		}
 	}
-	if !there(mine) {
+	if !store.Exists(mine) {
 		t.Error("a file without a record was removed")
 	}
 	if left, err := e.RemoveLeftovers(t.Context()); len(left) > 0 || err != nil {
@@ -104,7 +105,7 @@ func TestLeftoversOfLivingProcessesStay(t *testing.T) {
 		}
 		defer release()
 	}
-	for _, name := range []string{"gc.lock", dataLock} { // as a snapshot that is being taken has them
+	for _, name := range []string{"gc.lock", store.DataLock} { // as a snapshot that is being taken has them
 		release, ok, err := lockfile.TryShared(filepath.Join(data, "locks", name))
 		if err != nil || !ok {
 			t.Fatal(err)
@@ -122,7 +123,7 @@ func TestLeftoversOfLivingProcessesStay(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer remove()
-	e := New(Options{StoreOptions: StoreOptions{DataDir: data}})
+	e := New(Options{Options: store.Options{DataDir: data}})
 	defer e.Close()
 	if _, err := e.RemoveLeftovers(t.Context()); err != nil {
 		t.Error(err)
@@ -132,7 +133,7 @@ func TestLeftoversOfLivingProcessesStay(t *testing.T) {
 		filepath.Join(data, "locks", "backup"), filepath.Join(data, "locks", "restore"), f.Name(), dir,
 		filepath.Join(data, "blobs", "tmp", "unfinished"), filepath.Join(data, "counter.json.new"),
 	} {
-		if !there(path) {
+		if !store.Exists(path) {
 			t.Errorf("%s is in use and was removed", path)
 		}
 	}
@@ -144,26 +145,26 @@ func TestFoldersOfACutOffRestoreStay(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
 	leave(t, data, t.TempDir())
-	if err := os.WriteFile(filepath.Join(data, markName), []byte("{}"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(data, store.RestoreMarkName), []byte("{}"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	e := New(Options{StoreOptions: StoreOptions{DataDir: data}})
+	e := New(Options{Options: store.Options{DataDir: data}})
 	defer e.Close()
-	for _, look := range []func() ([]Leftover, error){
-		func() ([]Leftover, error) { return e.Leftovers(t.Context()) },
-		func() ([]Leftover, error) { return e.RemoveLeftovers(t.Context()) },
+	for _, look := range []func() ([]store.Leftover, error){
+		func() ([]store.Leftover, error) { return e.Leftovers(t.Context()) },
+		func() ([]store.Leftover, error) { return e.RemoveLeftovers(t.Context()) },
 	} {
 		left, err := look()
 		if err != nil {
 			t.Error(err)
 		}
 		for _, l := range left {
-			if l.Kind == LeftRestore {
+			if l.Kind == store.LeftRestore {
 				t.Errorf("%s is needed to finish the restore", l.Path)
 			}
 		}
 	}
-	if !there(filepath.Join(data, "restore-1")) || !there(filepath.Join(data, "replaced-1")) {
+	if !store.Exists(filepath.Join(data, "restore-1")) || !store.Exists(filepath.Join(data, "replaced-1")) {
 		t.Error("a folder of the restore was removed")
 	}
 }
@@ -172,7 +173,7 @@ func TestNextCommandRemovesTemporaryFiles(t *testing.T) {
 	t.Parallel()
 	data, away := t.TempDir(), t.TempDir()
 	leave(t, data, away)
-	e := New(Options{StoreOptions: StoreOptions{DataDir: data}})
+	e := New(Options{Options: store.Options{DataDir: data}})
 	defer e.Close()
 	if err := e.sweepTemporaries(t.Context()); err != nil {
 		t.Fatal(err)

@@ -15,6 +15,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
 
@@ -26,16 +27,16 @@ func TestAMessageLargerThanAStoredValue(t *testing.T) {
 	small := chat.Message{ChatID: "c", ID: "small", Role: provider.User, Parts: ask("small").Parts}
 	big := chat.Message{ChatID: "c", ID: "big", ParentID: "small", Role: provider.User, Parts: ask("big").Parts}
 	big.Parts = append(big.Parts, provider.Part{Kind: provider.FilePart, Name: "a.txt", Text: strings.Repeat("x", kv.MaxValue)})
-	short := chat.Message{ChatID: "c", ID: "short", Role: provider.User, Parts: ask(strings.Repeat("x", inlineParts)).Parts}
-	err := b.store.Batch(t.Context(), func(batch *kv.Batch) error {
-		return errors.Join(b.putMessage(batch, small), b.putMessage(batch, big), b.putMessage(batch, short))
+	short := chat.Message{ChatID: "c", ID: "short", Role: provider.User, Parts: ask(strings.Repeat("x", store.InlineParts)).Parts}
+	err := b.KV.Batch(t.Context(), func(batch *kv.Batch) error {
+		return errors.Join(b.PutMessage(batch, small), b.PutMessage(batch, big), b.PutMessage(batch, short))
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var path []chat.Message
-	err = b.store.View(t.Context(), func(tx *kv.Tx) (err error) {
-		path, err = b.pathTo(tx, "c", "big")
+	err = b.KV.View(t.Context(), func(tx *kv.Tx) (err error) {
+		path, err = b.PathTo(tx, "c", "big")
 		return err
 	})
 	if err != nil || len(path) != 2 {
@@ -44,11 +45,11 @@ func TestAMessageLargerThanAStoredValue(t *testing.T) {
 	if got := path[1]; len(got.Parts) != 2 || got.Parts[1].Text != big.Parts[1].Text || got.Pieces != 0 {
 		t.Errorf("%d parts came back", len(got.Parts))
 	}
-	err = b.store.Update(t.Context(), func(tx *kv.Tx) error { return b.tables.parts.Delete(tx, pieceKey(short, 0)) })
+	err = b.KV.Update(t.Context(), func(tx *kv.Tx) error { return b.Tables.Parts.Delete(tx, store.PieceKey(short, 0)) })
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = b.view(t.Context(), func(tx *kv.Tx) error { _, err := b.message(tx, "c", "short"); return err })
+	err = b.View(t.Context(), func(tx *kv.Tx) error { _, err := b.Message(tx, "c", "short"); return err })
 	if fault.CodeOf(err) != fault.Store || !strings.Contains(err.Error(), "piece 1 of 1") {
 		t.Errorf("with a piece missing: %v", err)
 	}
@@ -57,13 +58,13 @@ func TestAMessageLargerThanAStoredValue(t *testing.T) {
 // A turn whose question and answer are stored in pieces, and its fork.
 func TestATurnInPieces(t *testing.T) {
 	t.Parallel()
-	long := strings.Repeat("0123456789abcdef", inlineParts/16+1)
+	long := strings.Repeat("0123456789abcdef", store.InlineParts/16+1)
 	b, r := newRogue(t, func(_ context.Context, _ int, yield func([]provider.Delta, error) bool) {
 		yield([]provider.Delta{says(long), stops("stop")}, nil)
 	})
 	b.run(ask(long))
 	req := ask("again")
-	req.Chat = ChatRef{Number: 1, Fork: true}
+	req.Chat = store.ChatRef{Number: 1, Fork: true}
 	b.run(req)
 	for number := range int64(2) {
 		for i, m := range b.chat(number + 1).Messages[:2] {
@@ -82,25 +83,25 @@ func TestATurnInPieces(t *testing.T) {
 func TestALongEvent(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, yes)
-	f := &folding{accept: &chat.Acceptance{TurnID: "01LONG"}}
+	f := &store.Folding{Accept: &chat.Acceptance{TurnID: "01LONG"}}
 	texts := []string{"short", strings.Repeat("long ", chat.LargestPiece/5+1), "short again", ""}
 	for i, text := range texts {
 		raw, err := event.Event{TurnID: "01LONG", Seq: event.Seq(i + 1), Body: event.TextDelta{Text: text}}.Append(nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		f.keep(raw)
+		f.Keep(raw)
 	}
-	for i, seg := range f.segments {
+	for i, seg := range f.Segments {
 		if len(seg) > chat.LargestPiece {
 			t.Errorf("segment %d has %d bytes", i, len(seg))
 		}
 	}
-	f.lastSeq = event.Seq(len(texts))
-	err := b.store.Batch(t.Context(), func(batch *kv.Batch) error { return b.putParts(batch, f) })
+	f.LastSeq = event.Seq(len(texts))
+	err := b.KV.Batch(t.Context(), func(batch *kv.Batch) error { return b.PutParts(batch, f) })
 	if err == nil {
-		err = b.store.Update(t.Context(), func(tx *kv.Tx) error {
-			return b.tables.turns.Put(tx, &chat.Turn{ID: "01LONG", LastSeq: f.lastSeq, Segments: len(f.segments)})
+		err = b.KV.Update(t.Context(), func(tx *kv.Tx) error {
+			return b.Tables.Turns.Put(tx, &chat.Turn{ID: "01LONG", LastSeq: f.LastSeq, Segments: len(f.Segments)})
 		})
 	}
 	if err != nil {
@@ -126,25 +127,25 @@ func TestAForkOfALongChat(t *testing.T) {
 	b.run(ask("root"))
 	conv := b.chat(1)
 	c := conv.Chat
-	err := b.store.Batch(t.Context(), func(batch *kv.Batch) error {
+	err := b.KV.Batch(t.Context(), func(batch *kv.Batch) error {
 		for i := range messages {
 			m := chat.Message{
 				ChatID: c.ID, ID: fmt.Sprintf("m%05d", i), ParentID: c.ActiveLeaf, TurnID: "t", Role: provider.User,
 				Parts: ask(strings.Repeat("word ", 130)).Parts, Status: chat.UserMessage,
 			}
 			c.ActiveLeaf = m.ID
-			if err := b.putMessage(batch, m); err != nil {
+			if err := b.PutMessage(batch, m); err != nil {
 				return err
 			}
 		}
 		c.Messages += messages
-		return b.tables.chats.Put(batch, &c)
+		return b.Tables.Chats.Put(batch, &c)
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	req := ask("and on")
-	req.Chat = ChatRef{Number: 1, Fork: true}
+	req.Chat = store.ChatRef{Number: 1, Fork: true}
 	b.run(req)
 	if conv = b.chat(2); len(conv.Messages) != messages+4 || conv.Chat.Messages != messages+4 {
 		t.Errorf("the fork has %d messages, says %d", len(conv.Messages), conv.Chat.Messages)
@@ -157,7 +158,7 @@ func TestForksOfForks(t *testing.T) {
 	b.run(ask("root"))
 	for number := range int64(3) {
 		req := ask("and on")
-		req.Chat = ChatRef{Number: number + 1, Fork: true}
+		req.Chat = store.ChatRef{Number: number + 1, Fork: true}
 		b.run(req)
 		conv := b.chat(number + 2)
 		n := 2 + 2*(int(number)+1)
@@ -182,16 +183,16 @@ func TestAForkOfAChatThatIsGone(t *testing.T) {
 	b.run(ask("one"))
 	old := b.chat(1)
 	req := ask("two")
-	req.Chat = ChatRef{Number: 1, Fork: true}
+	req.Chat = store.ChatRef{Number: 1, Fork: true}
 	id := b.start(req)
 	b.follow(id)
-	err := b.store.Update(t.Context(), func(tx *kv.Tx) error {
+	err := b.KV.Update(t.Context(), func(tx *kv.Tx) error {
 		for _, m := range old.Messages {
-			if err := b.tables.messages.Delete(tx, b.tables.messages.KeyOf(&m)); err != nil {
+			if err := b.Tables.Messages.Delete(tx, b.Tables.Messages.KeyOf(&m)); err != nil {
 				return err
 			}
 		}
-		return b.tables.chats.Delete(tx, kv.Str(old.Chat.ID))
+		return b.Tables.Chats.Delete(tx, kv.Str(old.Chat.ID))
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -213,7 +214,7 @@ func TestAForkWorksInTheSameFolder(t *testing.T) {
 	req := bound(t, b)
 	b.run(req)
 	fork := ask("go")
-	fork.Chat = ChatRef{Number: 1, Fork: true}
+	fork.Chat = store.ChatRef{Number: 1, Fork: true}
 	b.run(fork)
 	if got := b.chat(2).Chat.Workspace; got != req.Workspace {
 		t.Errorf("the fork works in %q", got)
@@ -228,7 +229,7 @@ func TestRequestsThatCantBeKept(t *testing.T) {
 		says   string
 	}{
 		"a system prompt without end": {func(r *TurnRequest) { r.System = strings.Repeat("x", chat.MaxSystem+1) }, "1048577 bytes"},
-		"two chats":                   {func(r *TurnRequest) { r.Chat = ChatRef{Last: true, Number: 1} }, "more than one chat"},
+		"two chats":                   {func(r *TurnRequest) { r.Chat = store.ChatRef{Last: true, Number: 1} }, "more than one chat"},
 		"no number":                   {func(r *TurnRequest) { r.Chat.Number = -1 }, "none that can be"},
 		"a fork of nothing":           {func(r *TurnRequest) { r.Chat.Fork = true }, "needs the chat"},
 		"a branch of nothing":         {func(r *TurnRequest) { r.Chat.Parent = "x" }, "needs the chat"},

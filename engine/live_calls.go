@@ -6,6 +6,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // noteCall keeps the record of a call that has begun or ended for those who look at it
@@ -47,7 +48,7 @@ func (e *Engine) liveCall(id string) *chat.ToolCall {
 }
 
 // writesJournal reports whether a turn runs here and still writes to its journal.
-func (e *Engine) writesJournal(id TurnID) bool {
+func (e *Engine) writesJournal(id store.TurnID) bool {
 	t := e.turn(id)
 	return t != nil && !t.gone.Load()
 }

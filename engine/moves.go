@@ -7,47 +7,30 @@ import (
 
 	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/engine/chat"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/internal/sanitize"
 	"github.com/fettle-cli/fettle/toolset"
 )
 
-// branchMove is the record of a folder that is given the files of another branch
-// before the chat is there: before a turn is accepted, or a switch noted. It is
-// in the store before the first file changes. A process that is killed in
-// between leaves it, and who next works with the folder takes the move back: else
-// the other branch's files would count as somebody's change to this one.
-type branchMove struct {
-	ChatID string `json:"chat_id"`
-	// MessageID is the answer of the turn that the folder is moved for; with it
-	// in the store the chat is there. A switch removes the record as it is noted.
-	MessageID string `json:"message_id,omitempty"`
-	// Active is the state that the chat was at. Found is the state in which the
-	// folder was, if it differed, Moved the one that it was given: the ids that
-	// these get, if there are such.
-	Active string `json:"active"`
-	Found  string `json:"found"`
-	Moved  string `json:"moved"`
-}
-
 // noteMove records that a chat's folder is about to be moved.
-func (w *Workspaces) noteMove(ctx context.Context, chat chat.Chat, message string) (*branchMove, error) {
-	m := &branchMove{ChatID: chat.ID, MessageID: message, Active: chat.ActiveManifest, Found: w.newID(), Moved: w.newID()}
+func (w *Workspaces) noteMove(ctx context.Context, chat chat.Chat, message string) (*store.BranchMove, error) {
+	m := &store.BranchMove{ChatID: chat.ID, MessageID: message, Active: chat.ActiveManifest, Found: w.NewID(), Moved: w.NewID()}
 	if m.Moved < m.Found { // of one millisecond; the last state is to sort last
 		m.Found, m.Moved = m.Moved, m.Found
 	}
-	if err := w.store.UpdateSync(ctx, func(tx *kv.Tx) error { return w.tables.moves.Put(tx, m) }); err != nil {
-		return nil, storeFault("note the way to another branch", err)
+	if err := w.KV.UpdateSync(ctx, func(tx *kv.Tx) error { return w.Tables.Moves.Put(tx, m) }); err != nil {
+		return nil, store.StoreFault("note the way to another branch", err)
 	}
-	w.pause("move:noted")
+	w.Pause("move:noted")
 	return m, nil
 }
 
 // endMove removes the record of a move that isn't under way any more.
 func (w *Workspaces) endMove(ctx context.Context, chatID string) error {
-	err := w.store.Update(ctx, func(tx *kv.Tx) error { return w.tables.moves.Delete(tx, kv.Str(chatID)) })
+	err := w.KV.Update(ctx, func(tx *kv.Tx) error { return w.Tables.Moves.Delete(tx, kv.Str(chatID)) })
 	if err != nil {
-		return storeFault("note the way to another branch", err)
+		return store.StoreFault("note the way to another branch", err)
 	}
 	return nil
 }
@@ -85,14 +68,14 @@ func (w *Workspaces) takeBackMove(ctx context.Context, chat *chat.Chat, open ope
 }
 
 // moveBack is takeBackMove of a move that was begun and not ended.
-func (w *Workspaces) moveBack(ctx context.Context, chat *chat.Chat, ws *toolset.Workspace, m *branchMove) error {
-	moved, err := w.manifest(ctx, m.Moved)
+func (w *Workspaces) moveBack(ctx context.Context, chat *chat.Chat, ws *toolset.Workspace, m *store.BranchMove) error {
+	moved, err := w.Manifest(ctx, m.Moved)
 	if err != nil {
 		return err
 	}
-	before, err := w.manifest(ctx, m.Found)
+	before, err := w.Manifest(ctx, m.Found)
 	if before == nil && err == nil {
-		before, err = w.manifest(ctx, m.Active)
+		before, err = w.Manifest(ctx, m.Active)
 	}
 	if err != nil {
 		return err
@@ -100,18 +83,18 @@ func (w *Workspaces) moveBack(ctx context.Context, chat *chat.Chat, ws *toolset.
 	if moved == nil || before == nil { // it changed nothing, or was taken back as a whole
 		return w.endMove(ctx, chat.ID)
 	}
-	snap, err := w.states.Snapshot(ctx, casWorkspace(ws), cas.SnapshotOptions{
-		About: cas.About{ChatID: chat.ID, Source: cas.Interrupted}, Parent: moved, Limits: w.o.States,
+	snap, err := w.Snapshots.Snapshot(ctx, casWorkspace(ws), cas.SnapshotOptions{
+		About: cas.About{ChatID: chat.ID, Source: cas.Interrupted}, Parent: moved, Limits: w.Options.States,
 	})
 	if err != nil {
-		return stateFault("look at "+ws.Path, err)
+		return store.StateFault("look at "+ws.Path, err)
 	}
 	now, err := w.bringBack(ctx, chat, ws, branchEnds{before: before, moved: moved, now: snap.Manifest})
 	if err != nil {
 		return err
 	}
-	err = w.store.UpdateSync(ctx, func(tx *kv.Tx) error {
-		c, err := w.tables.chats.Get(tx, kv.Str(chat.ID))
+	err = w.KV.UpdateSync(ctx, func(tx *kv.Tx) error {
+		c, err := w.Tables.Chats.Get(tx, kv.Str(chat.ID))
 		if err != nil {
 			return err
 		}
@@ -119,10 +102,10 @@ func (w *Workspaces) moveBack(ctx context.Context, chat *chat.Chat, ws *toolset.
 			c.ActiveManifest = now
 		}
 		*chat = *c
-		return errors.Join(putBounded(w.Store, tx, w.tables.chats, c, c.Called()), w.tables.moves.Delete(tx, kv.Str(chat.ID)))
+		return errors.Join(store.PutBounded(w.Store, tx, w.Tables.Chats, c, c.Called()), w.Tables.Moves.Delete(tx, kv.Str(chat.ID)))
 	})
 	if err != nil {
-		return storeFault("note the state of the workspace", err)
+		return store.StoreFault("note the state of the workspace", err)
 	}
 	return nil
 }
@@ -138,27 +121,27 @@ func (w *Workspaces) bringBack(ctx context.Context, chat *chat.Chat, ws *toolset
 		return b.before.ID, nil
 	}
 	paths, keep := []string{}, []string{}
-	err := w.eachChange(ctx, b.moved, b.before, func(path string) { paths = append(paths, path) })
+	err := w.EachChange(ctx, b.moved, b.before, func(path string) { paths = append(paths, path) })
 	if err == nil {
-		err = w.eachChange(ctx, b.moved, b.now, func(path string) { keep = append(keep, path) })
+		err = w.EachChange(ctx, b.moved, b.now, func(path string) { keep = append(keep, path) })
 	}
 	if err != nil {
 		return "", err
 	}
-	done, err := w.states.Materialize(ctx, casWorkspace(ws), b.before, cas.RestoreOptions{
+	done, err := w.Snapshots.Materialize(ctx, casWorkspace(ws), b.before, cas.RestoreOptions{
 		About:  cas.About{ChatID: chat.ID, ParentID: b.before.ID, Source: cas.Branch, SourceRef: chat.ActiveLeaf},
-		Active: b.now, Paths: paths, Keep: keep, Limits: w.o.States, Doing: doingBranch,
+		Active: b.now, Paths: paths, Keep: keep, Limits: w.Options.States, Doing: doingBranch,
 	})
 	var conflict *cas.ConflictError
 	if errors.As(err, &conflict) {
 		// It stays as it is, and counts as somebody's change to this branch.
-		w.o.Notice(fmt.Sprintf("%s still has files of another branch of chat %d: %s", ws.Path, chat.Number, sanitize.Line(err.Error())))
+		w.Options.Notice(fmt.Sprintf("%s still has files of another branch of chat %d: %s", ws.Path, chat.Number, sanitize.Line(err.Error())))
 		return "", nil
 	}
 	if err != nil {
-		return "", stateFault("bring back the files of the chat's branch", err)
+		return "", store.StateFault("bring back the files of the chat's branch", err)
 	}
-	w.o.Notice(w.chatName(ctx, chat.ID) + recoveryText(cas.Recovery{
+	w.Options.Notice(w.ChatName(ctx, chat.ID) + store.RecoveryText(cas.Recovery{
 		Cut: cas.Cut{Path: ws.Path, Doing: doingBranch, Started: b.moved.CreatedAt}, Changes: done.Changes, Left: done.Left,
 	}))
 	if done.After.ID == done.Before.ID {

@@ -10,6 +10,7 @@ import (
 	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
 
@@ -18,14 +19,14 @@ import (
 func childMove(ctx context.Context, dir string, args []string) error {
 	what, message, step := args[0], args[1], args[2]
 	e := New(changerOptions(crashT{}, dir))
-	e.pause = dieAt(step, 1)
-	e.journals.Hook(e.pause)
+	e.Pause = dieAt(step, 1)
+	e.Journals.Hook(e.Pause)
 	var err error
 	if what == "switch" {
-		_, err = e.Switch(ctx, SwitchRequest{Chat: ChatRef{Number: 1}, Message: message})
+		_, err = e.Switch(ctx, SwitchRequest{Chat: store.ChatRef{Number: 1}, Message: message})
 	} else {
 		req := ask(`{"put":{"new.txt":"new"}}`)
-		req.Chat, req.Policy.AllowAll = ChatRef{Number: 1, Instead: message}, true
+		req.Chat, req.Policy.AllowAll = store.ChatRef{Number: 1, Instead: message}, true
 		req.Uploads = []Upload{{Name: "brought.txt", Data: []byte("brought")}}
 		_, err = e.Start(ctx, req)
 	}
@@ -76,16 +77,16 @@ func (k *killedMove) prepare() {
 		req.Workspace = realPath(k.t, k.t.TempDir())
 	}
 	k.run(req)
-	k.did(ChatRef{Number: 1}, `{"put":{"b.txt":"b"}}`)
+	k.did(store.ChatRef{Number: 1}, `{"put":{"b.txt":"b"}}`)
 	old := k.chat(1).Messages
-	k.did(ChatRef{Number: 1, Instead: old[2].ID}, `{"put":{"a.txt":"2","c.txt":"c"}}`)
+	k.did(store.ChatRef{Number: 1, Instead: old[2].ID}, `{"put":{"a.txt":"2","c.txt":"c"}}`)
 	k.first = old[2].ID
 	k.before = k.chat(1).Chat
 	k.folder = k.WorkspacePath(k.before)
 	if !k.bound { // in the user's folder nobody goes to another branch over it
 		put(k.t, filepath.Join(k.folder, "mine.txt"), []byte("before"))
 	}
-	if err := k.store.LetGo(); err != nil {
+	if err := k.KV.LetGo(); err != nil {
 		k.t.Fatal(err)
 	}
 }
@@ -112,10 +113,10 @@ func (k *killedMove) check(what, step string) {
 	t.Helper()
 	// The next command changes something, so it reverts the move; there is nothing to
 	// redo.
-	if _, err := k.Redo(t.Context(), RestoreRequest{Chat: ChatRef{Number: 1}}); fault.CodeOf(err) != fault.NotFound {
+	if _, err := k.Redo(t.Context(), RestoreRequest{Chat: store.ChatRef{Number: 1}}); fault.CodeOf(err) != fault.NotFound {
 		t.Errorf("redo: %v", err)
 	}
-	chat, now, err := k.FolderState(t.Context(), RestoreRequest{Chat: ChatRef{Number: 1}})
+	chat, now, err := k.FolderState(t.Context(), RestoreRequest{Chat: store.ChatRef{Number: 1}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,8 +131,8 @@ func (k *killedMove) check(what, step string) {
 	if !now.Complete {
 		t.Errorf("the state is %+v", now)
 	}
-	err = k.store.View(t.Context(), func(tx *kv.Tx) error {
-		_, err := k.tables.moves.Get(tx, kv.Str(chat.ID))
+	err = k.KV.View(t.Context(), func(tx *kv.Tx) error {
+		_, err := k.Tables.Moves.Get(tx, kv.Str(chat.ID))
 		return err
 	})
 	if !errors.Is(err, kv.ErrNotFound) {
@@ -162,7 +163,7 @@ func TestAMoveIsTakenBackAroundOthersWork(t *testing.T) {
 			k.kill("switch", "move:done")
 			put(t, filepath.Join(k.folder, "a.txt"), []byte("by hand"))
 			// There is nothing to redo, but a command that changes something ends the move.
-			if _, err := k.Redo(t.Context(), RestoreRequest{Chat: ChatRef{Number: 1}}); fault.CodeOf(err) != fault.NotFound {
+			if _, err := k.Redo(t.Context(), RestoreRequest{Chat: store.ChatRef{Number: 1}}); fault.CodeOf(err) != fault.NotFound {
 				t.Fatal(err)
 			}
 			k.sees(1, k.own(map[string]string{"a.txt": "by hand", "c.txt": "c", "since.txt": "since"}))
@@ -176,13 +177,13 @@ func TestAMoveThatArrived(t *testing.T) {
 	t.Parallel()
 	k := &killedMove{bench: changer(t, t.TempDir()), t: t}
 	k.prepare()
-	k.did(ChatRef{Number: 1, Instead: k.first}, `{"put":{"d.txt":"d"}}`)
+	k.did(store.ChatRef{Number: 1, Instead: k.first}, `{"put":{"d.txt":"d"}}`)
 	want := map[string]string{"a.txt": "1", "d.txt": "d"}
 	k.sees(1, want)
 	k.undo(1)
 	delete(want, "d.txt")
 	k.sees(1, want)
-	list, err := k.states.Manifests(t.Context(), k.before.ID)
+	list, err := k.Snapshots.Manifests(t.Context(), k.before.ID)
 	if err != nil {
 		t.Fatal(err)
 	}

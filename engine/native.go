@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/toolset"
 )
 
@@ -39,7 +40,7 @@ func (t *turn) nativeStep() *provider.Native {
 // false where they don't ask one provider.
 func (t *turn) cast() (all []provider.NativeAgent, ok bool) {
 	name := t.model.prov.Name() + "/"
-	seen, next := map[string]bool{t.entry.ID: true}, []*Agent{t.entry}
+	seen, next := map[string]bool{t.entry.ID: true}, []*store.Agent{t.entry}
 	for len(next) > 0 {
 		a := next[0]
 		next = next[1:]
@@ -51,7 +52,7 @@ func (t *turn) cast() (all []provider.NativeAgent, ok bool) {
 		if !same {
 			return nil, false
 		}
-		offer := t.withClients(a.tools(t.allTools))
+		offer := t.withClients(a.ToolsIn(t.allTools))
 		names := offer.Names()
 		made := provider.NativeAgent{
 			ID: a.ID, Name: a.Name, Purpose: a.Purpose, Prompt: a.Prompt, Model: model,

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // A chat without messages is in the list at once, and the first question of it
@@ -12,13 +13,13 @@ func TestAChatCanBeMadeBeforeAnythingIsAsked(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, toolScript)
 	c, err := b.NewChat(t.Context(), " \n")
-	if err != nil || c.Number != 1 || c.Title != NewTitle {
+	if err != nil || c.Number != 1 || c.Title != store.NewTitle {
 		t.Fatalf("%+v, %v", c, err)
 	}
 	if conv := b.chat(1); len(conv.Messages) != 0 || conv.Chat.ID != c.ID {
 		t.Errorf("%+v", conv)
 	}
-	page, err := b.Chats(t.Context(), ListChats{})
+	page, err := b.Chats(t.Context(), store.ListChats{})
 	if err != nil || len(page.Chats) != 1 {
 		t.Errorf("%+v, %v", page, err)
 	}
@@ -32,7 +33,7 @@ func TestAChatCanBeMadeBeforeAnythingIsAsked(t *testing.T) {
 	if events[len(events)-1].Type() != event.TypeComplete || b.Live(id) {
 		t.Errorf("ended with %+v, live %v", events[len(events)-1], b.Live(id))
 	}
-	if conv := b.reopen().chat(1); len(conv.Messages) != 2 || conv.Messages[0].ParentID != "" || conv.Chat.Title != NewTitle {
+	if conv := b.reopen().chat(1); len(conv.Messages) != 2 || conv.Messages[0].ParentID != "" || conv.Chat.Title != store.NewTitle {
 		t.Errorf("%+v", conv)
 	}
 }

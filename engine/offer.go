@@ -72,7 +72,7 @@ func (t *turn) offered() *toolset.Set {
 
 // withoutQuestions leaves out the tools that only a user could allow.
 func (t *turn) withoutQuestions(all []toolset.Entry) (kept []toolset.Entry) {
-	rules := t.verdicts.Allowing(slices.Concat(t.policy.Allow, t.eng.granted("").Allow))
+	rules := t.verdicts.Allowing(slices.Concat(t.policy.Allow, t.eng.Granted("").Allow))
 	for _, e := range all {
 		ours := e.Tool.ToolsetID == "" || t.box.remote[e.Tool.ID]
 		if ours && (e.Tool.RequiresConfirmation || t.box.reachOf(e.Tool).Outside()) && !rules.Names(e.Tool.ID) {

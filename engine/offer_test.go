@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/fettle-cli/fettle/engine/permission"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/toolset"
 )
 
@@ -25,7 +26,7 @@ func TestOfferedWhereNobodyCanBeAsked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := New(Options{StoreOptions: StoreOptions{DataDir: t.TempDir()}, Tools: set})
+	e := New(Options{Options: store.Options{DataDir: t.TempDir()}, Tools: set})
 	t.Cleanup(func() {
 		if err := e.Close(); err != nil {
 			t.Error(err)

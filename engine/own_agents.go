@@ -6,46 +6,15 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/toolset/manifest"
 )
 
-// OwnAgent is the record of an agent that the user made by accepting a proposal. The agents of
-// the configuration and of toolsets have none.
-type OwnAgent struct {
-	Agent
-	CreatedAt time.Time `json:"created_at"`
-	UpdatedAt time.Time `json:"updated_at"`
-}
-
 // errNotOwn is returned within a transaction; notOwn is the fault that the caller gets.
 var errNotOwn = errors.New("the user has made no agent with this id")
-
-// ownSource is the source of the agents that the user made.
-const ownSource = "yours"
-
-// OwnAgents returns the agents that the user made, by id. A store that does not exist has none.
-func (s *Store) OwnAgents(ctx context.Context) (out []Agent, err error) {
-	err = s.view(ctx, func(tx *kv.Tx) error {
-		out = nil
-		for rec, err := range legible(s, s.tables.agents.Scan(tx, kv.Range{})) {
-			if err != nil {
-				return err
-			}
-			a := rec.Agent
-			a.Source = ownSource
-			out = append(out, a)
-		}
-		return nil
-	})
-	if errors.Is(err, kv.ErrNotFound) {
-		return nil, nil
-	}
-	return out, err
-}
 
 // withOwn returns the toolbox with the agents that the user made. One whose id the
 // configuration has now is left out, with the reason.
@@ -78,56 +47,27 @@ func (e *Engine) withOwn(ctx context.Context, box *toolbox) (*toolbox, error) {
 	return &out, nil
 }
 
-// changeOwn changes a record of the user's agents. edit gets nil if there is none, and
-// returns nil to remove it. It is called in the transaction, and its error changes nothing.
-type changeOwn struct {
-	id   string
-	edit func(old *OwnAgent) (*OwnAgent, error)
-}
-
-func (s *Store) applyOwn(tx *kv.Tx, c *changeOwn) error {
-	old, err := s.tables.agents.Get(tx, kv.Str(c.id))
-	if errors.Is(err, kv.ErrNotFound) {
-		old, err = nil, nil
-	}
-	if err != nil {
-		return err
-	}
-	now, err := c.edit(old)
-	switch {
-	case err != nil:
-		return err
-	case now == nil:
-		return s.tables.agents.Delete(tx, kv.Str(c.id))
-	}
-	now.UpdatedAt = s.o.Now()
-	if old == nil {
-		now.CreatedAt = now.UpdatedAt
-	}
-	return putBounded(s, tx, s.tables.agents, now, "the agent "+c.id)
-}
-
 // changeOwnAgent carries one change out.
-func (e *Engine) changeOwnAgent(ctx context.Context, c *changeOwn) error {
-	release, err := e.shareData(ctx, nil)
+func (e *Engine) changeOwnAgent(ctx context.Context, c *store.ChangeOwn) error {
+	release, err := e.ShareData(ctx, nil)
 	if err != nil {
 		return err
 	}
 	defer release()
-	err = e.store.UpdateSync(ctx, func(tx *kv.Tx) error { return e.applyOwn(tx, c) })
+	err = e.KV.UpdateSync(ctx, func(tx *kv.Tx) error { return e.ApplyOwn(tx, c) })
 	var refused *fault.Fault
 	switch {
 	case errors.Is(err, errNotOwn):
-		return e.notOwn(ctx, c.id)
+		return e.notOwn(ctx, c.ID)
 	case err == nil, errors.As(err, &refused), ctx.Err() != nil:
 		return err
 	}
-	return e.storeTrouble(err)
+	return e.StoreTrouble(err)
 }
 
 // RemoveAgent removes an agent that the user made. Chats that continue with it need another.
 func (e *Engine) RemoveAgent(ctx context.Context, id string) error {
-	return e.changeOwnAgent(ctx, &changeOwn{id, func(old *OwnAgent) (*OwnAgent, error) {
+	return e.changeOwnAgent(ctx, &store.ChangeOwn{ID: id, Edit: func(old *store.OwnAgent) (*store.OwnAgent, error) {
 		if old == nil {
 			return nil, errNotOwn
 		}
@@ -157,7 +97,7 @@ type configuredAgent struct {
 
 // AgentConfiguration returns an agent as the text of a configuration that describes it. The
 // agents of toolsets are exported with their toolset.
-func AgentConfiguration(a *Agent) (string, error) {
+func AgentConfiguration(a *store.Agent) (string, error) {
 	if a.ToolsetID != "" {
 		return "", fault.New(fault.Usage, "the agent "+a.ID+" belongs to the toolset "+a.ToolsetID+" and is exported with it")
 	}
@@ -184,7 +124,7 @@ func (e *Engine) notOwn(ctx context.Context, id string) error {
 	}
 	msg := "you have made no agent with the id " + id
 	if len(own) > 0 {
-		ids := idsOf(own, func(a Agent) string { return a.ID })
+		ids := idsOf(own, func(a store.Agent) string { return a.ID })
 		slices.Sort(ids)
 		msg += "; you have made " + strings.Join(ids, ", ")
 	}

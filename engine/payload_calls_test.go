@@ -9,6 +9,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/toolset"
 )
 
@@ -35,7 +36,7 @@ func charted(t *testing.T, given string) (*bench, *rogue) {
 func TestACallsWorkspacePayloadCanBeAccepted(t *testing.T) {
 	t.Parallel()
 	b, r := charted(t, `{"type":"chart","title":"Sales","table_data":{"n":1}}`)
-	_, all, err := b.Payloads(t.Context(), ChatRef{Number: 1})
+	_, all, err := b.Payloads(t.Context(), store.ChatRef{Number: 1})
 	if err != nil || len(all) != 1 {
 		t.Fatalf("%+v, %v", all, err)
 	}
@@ -43,7 +44,7 @@ func TestACallsWorkspacePayloadCanBeAccepted(t *testing.T) {
 	if p := all[0]; p.ID != last.ID+".u1" || p.Type != "chart" || p.Title != "Sales" || string(p.Data) != `{"n":1}` || p.Toolset != "x" || p.MessageID != last.ID || p.Decision != nil {
 		t.Errorf("shown as %+v", p)
 	}
-	say := Deciding{Chat: ChatRef{Number: 1}, Payload: all[0].ID, Accept: true, Remark: "just so"}
+	say := store.Deciding{Chat: store.ChatRef{Number: 1}, Payload: all[0].ID, Accept: true, Remark: "just so"}
 	done, err := b.Decide(t.Context(), say)
 	if err != nil || done.Again || done.Turn != "" || done.Payload.Decision == nil {
 		t.Fatalf("%+v, %v", done, err)
@@ -76,20 +77,20 @@ func TestACallsWorkspacePayloadCanBeAccepted(t *testing.T) {
 			t.Errorf("request %d tells it %d times", i, told)
 		}
 	}
-	fork, err := b.ForkChat(t.Context(), ChatRef{Number: 1}, 0)
+	fork, err := b.ForkChat(t.Context(), store.ChatRef{Number: 1}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	doc, _, err := b.ExportChat(t.Context(), ChatRef{Number: 1})
+	doc, _, err := b.ExportChat(t.Context(), store.ChatRef{Number: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	in, err := b.importChats(t.Context(), []*chat.Document{doc}, CopyExisting)
+	in, err := b.importChats(t.Context(), []*chat.Document{doc}, store.CopyExisting)
 	if err != nil || doc.CheckPayloads() != nil {
 		t.Fatal(in, err, doc.CheckPayloads())
 	}
 	for what, number := range map[string]int64{"fork": fork.Number, "copy": in[0].Chat.Number} {
-		_, all, err := b.Payloads(t.Context(), ChatRef{Number: number})
+		_, all, err := b.Payloads(t.Context(), store.ChatRef{Number: number})
 		if err != nil || len(all) != 1 || all[0].Decision == nil || all[0].Decision.Remark != "just so" {
 			t.Errorf("in the %s: %+v, %v", what, all, err)
 		}
@@ -100,7 +101,7 @@ func TestACallsWorkspacePayloadCanBeAccepted(t *testing.T) {
 func TestAWorkspacePayloadOfNoTypeIsNone(t *testing.T) {
 	t.Parallel()
 	b, _ := charted(t, `{"type":"no type","data":1}`)
-	if _, all, err := b.Payloads(t.Context(), ChatRef{Number: 1}); err != nil || len(all) != 0 {
+	if _, all, err := b.Payloads(t.Context(), store.ChatRef{Number: 1}); err != nil || len(all) != 0 {
 		t.Errorf("%+v, %v", all, err)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/payloads"
 	"github.com/fettle-cli/fettle/engine/permission"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/manifest"
@@ -39,8 +40,8 @@ func planned(t *testing.T) (b *bench, ran *atomic.Int64, r *rogue) {
 	return b, ran, r
 }
 
-func accepting() Deciding {
-	return Deciding{Chat: ChatRef{Number: 1}, Accept: true, Policy: permission.Policy{AllowAll: true}}
+func accepting() store.Deciding {
+	return store.Deciding{Chat: store.ChatRef{Number: 1}, Accept: true, Policy: permission.Policy{AllowAll: true}}
 }
 
 // Accepting reaches the tool that the type names, in the chat, and once.
@@ -114,7 +115,7 @@ func TestADecisionThatCantBeCarriedOut(t *testing.T) {
 	if _, err := b.Decide(t.Context(), accepting()); err == nil || !strings.Contains(err.Error(), "is disabled") {
 		t.Errorf("got %v", err)
 	}
-	if _, all, err := b.Payloads(t.Context(), ChatRef{Number: 1}); err != nil || len(all) != 1 || all[0].Decision != nil {
+	if _, all, err := b.Payloads(t.Context(), store.ChatRef{Number: 1}); err != nil || len(all) != 1 || all[0].Decision != nil {
 		t.Errorf("%+v, %v", all, err)
 	}
 	reject := accepting()
@@ -139,9 +140,9 @@ func TestDecisionsGoWithTheirChat(t *testing.T) {
 		t.Fatal(err)
 	}
 	fork := ask("another")
-	fork.Chat = ChatRef{Number: 1, Fork: true}
+	fork.Chat = store.ChatRef{Number: 1, Fork: true}
 	b.run(fork)
-	_, all, err := b.Payloads(t.Context(), ChatRef{Number: 2})
+	_, all, err := b.Payloads(t.Context(), store.ChatRef{Number: 2})
 	if err != nil || len(all) != 2 || all[0].Decision == nil || all[0].Decision.Decision != chat.Rejected || all[1].Decision != nil {
 		t.Fatalf("%+v, %v", all, err)
 	}
@@ -152,12 +153,12 @@ func TestDecisionsGoWithTheirChat(t *testing.T) {
 	if err := b.DeleteChats(t.Context(), b.chat(1).Chat); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.PurgeChats(t.Context(), Purge{Chats: []string{id}}); err != nil {
+	if _, err := b.PurgeChats(t.Context(), store.Purge{Chats: []string{id}}); err != nil {
 		t.Fatal(err)
 	}
 	left := 0
-	err = b.store.View(t.Context(), func(tx *kv.Tx) error {
-		for range b.tables.payloads.Scan(tx, kv.Range{Prefix: kv.Str(id)}) {
+	err = b.KV.View(t.Context(), func(tx *kv.Tx) error {
+		for range b.Tables.Payloads.Scan(tx, kv.Range{Prefix: kv.Str(id)}) {
 			left++
 		}
 		return nil
@@ -170,18 +171,18 @@ func TestDecisionsGoWithTheirChat(t *testing.T) {
 func TestWhichPayloadIsMeant(t *testing.T) {
 	t.Parallel()
 	b, _, _ := planned(t)
-	for want, d := range map[string]Deciding{
-		"chat 1 has no payload 2":     {Chat: ChatRef{Number: 1}, Number: 2},
-		"chat 1 has no payload -1":    {Chat: ChatRef{Number: 1}, Number: -1},
-		"chat 1 has no payload 01ABC": {Chat: ChatRef{Number: 1}, Payload: "01ABC"},
-		"no chat 7":                   {Chat: ChatRef{Number: 7}},
+	for want, d := range map[string]store.Deciding{
+		"chat 1 has no payload 2":     {Chat: store.ChatRef{Number: 1}, Number: 2},
+		"chat 1 has no payload -1":    {Chat: store.ChatRef{Number: 1}, Number: -1},
+		"chat 1 has no payload 01ABC": {Chat: store.ChatRef{Number: 1}, Payload: "01ABC"},
+		"no chat 7":                   {Chat: store.ChatRef{Number: 7}},
 	} {
 		if _, err := b.Decide(t.Context(), d); fault.CodeOf(err) != fault.NotFound || !strings.Contains(err.Error(), want) {
 			t.Errorf("want %q, got %v", want, err)
 		}
 	}
 	b.run(ask("nothing here to see; the model repeats its plan"))
-	if _, all, err := b.Payloads(t.Context(), ChatRef{Last: true}); err != nil || len(all) != 1 {
+	if _, all, err := b.Payloads(t.Context(), store.ChatRef{Last: true}); err != nil || len(all) != 1 {
 		t.Errorf("%+v, %v", all, err)
 	}
 }

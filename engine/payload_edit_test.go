@@ -7,6 +7,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // lastRequest returns the texts of the user's messages in the last request to the model.
@@ -25,13 +26,13 @@ func (r *rogue) lastRequest() (texts []string) {
 func TestAnEditedDraftIsKeptAndTold(t *testing.T) {
 	t.Parallel()
 	b, r := charted(t, `{"type":"draft","title":"Letter","content":"Dear all"}`)
-	_, all, err := b.Payloads(t.Context(), ChatRef{Number: 1})
+	_, all, err := b.Payloads(t.Context(), store.ChatRef{Number: 1})
 	if err != nil || len(all) != 1 || all[0].Edit != nil {
 		t.Fatalf("%+v, %v", all, err)
 	}
 	edit := func(text string) {
 		t.Helper()
-		p, err := b.EditPayload(t.Context(), Deciding{Chat: ChatRef{Number: 1}, Payload: all[0].ID}, text)
+		p, err := b.EditPayload(t.Context(), store.Deciding{Chat: store.ChatRef{Number: 1}, Payload: all[0].ID}, text)
 		if err != nil || p.Edit == nil || p.Edit.Text != text {
 			t.Fatalf("edit: %+v, %v", p, err)
 		}
@@ -65,18 +66,18 @@ func TestAnEditedDraftIsKeptAndTold(t *testing.T) {
 		t.Errorf("what was sent before is now %q, was %q", second[1], first[1])
 	}
 	// The decision is another thing, and both are kept by a fork.
-	if _, err := b.Decide(t.Context(), Deciding{Chat: ChatRef{Number: 1}, Payload: all[0].ID, Accept: true}); err != nil {
+	if _, err := b.Decide(t.Context(), store.Deciding{Chat: store.ChatRef{Number: 1}, Payload: all[0].ID, Accept: true}); err != nil {
 		t.Fatal(err)
 	}
-	fork, err := b.ForkChat(t.Context(), ChatRef{Number: 1}, 0)
+	fork, err := b.ForkChat(t.Context(), store.ChatRef{Number: 1}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, kept, err := b.Payloads(t.Context(), ChatRef{ID: fork.ID})
+	_, kept, err := b.Payloads(t.Context(), store.ChatRef{ID: fork.ID})
 	if err != nil || len(kept) == 0 || kept[0].Edit == nil || kept[0].Edit.Text != "Dear Grace" || kept[0].Decision == nil || kept[0].Decision.Decision != chat.Accepted {
 		t.Errorf("the fork has %+v, %v", kept, err)
 	}
-	_, err = b.EditPayload(t.Context(), Deciding{Chat: ChatRef{Number: 1}, Payload: all[0].ID}, strings.Repeat("x", chat.MaxEdit+1))
+	_, err = b.EditPayload(t.Context(), store.Deciding{Chat: store.ChatRef{Number: 1}, Payload: all[0].ID}, strings.Repeat("x", chat.MaxEdit+1))
 	if fault.CodeOf(err) != fault.Usage {
 		t.Errorf("a text that is too long: %v", err)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/payloads"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/record"
 	"github.com/fettle-cli/fettle/internal/sanitize"
 	"github.com/fettle-cli/fettle/toolset"
@@ -199,7 +200,7 @@ func (t *turn) reportEnd(end event.ToolComplete) {
 // shownPayload completes the event of a payload; set is whose tool gave it, or
 // whose marker it was.
 func (t *turn) shownPayload(p event.Payload, set string) event.Payload {
-	p.PayloadID = t.eng.newID()
+	p.PayloadID = t.eng.NewID()
 	p.Toolset = t.cards.shows.owner(set, p.Kind)
 	p.Title = t.cards.shows.reg.Title(p.Kind, set)
 	p.RenderPlan = t.planOfPayload(p)
@@ -228,20 +229,20 @@ func (t *turn) planOfWorkspace(end *event.ToolComplete) json.RawMessage {
 
 // remember takes in what people decided about the chat's payloads. A new chat
 // has none, and opens no store for it.
-func (t *turn) remember(ctx context.Context, conv *conversation) error {
-	t.older = conv.older()
-	if len(conv.path) == 0 && t.older.leaf == "" {
+func (t *turn) remember(ctx context.Context, conv *store.OpenChat) error {
+	t.older = conv.Older()
+	if len(conv.Path) == 0 && t.older.Leaf == "" {
 		return nil
 	}
-	decided, err := t.eng.decisions(ctx, conv.recordsOf())
+	decided, err := t.eng.Decisions(ctx, conv.RecordsOf())
 	if err != nil {
 		return err
 	}
-	untold, err := t.eng.untold(ctx, t.older, decided, conv.path)
+	untold, err := t.eng.Untold(ctx, t.older, decided, conv.Path)
 	if err != nil {
 		return err
 	}
-	t.cards.before.place(decided, untold, append(conv.path[:len(conv.path):len(conv.path)], t.accept.Question()))
+	t.cards.before.place(decided, untold, append(conv.Path[:len(conv.Path):len(conv.Path)], t.accept.Question()))
 	return nil
 }
 

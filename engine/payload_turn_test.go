@@ -17,6 +17,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/payloads"
 	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/registry"
 )
@@ -343,7 +344,7 @@ func TestTheNextTurnIsTold(t *testing.T) {
 	t.Parallel()
 	b, r := showroom(t, answers([]string{"Here: SCHEMA_PROPOSAL: " + proposal + " Well?"}, []string{"Good."}), nil, "research-streams")
 	b.run(onEdit("propose"))
-	if _, err := b.Decide(t.Context(), Deciding{Chat: ChatRef{Last: true}, Remark: "not\nyet"}); err != nil {
+	if _, err := b.Decide(t.Context(), store.Deciding{Chat: store.ChatRef{Last: true}, Remark: "not\nyet"}); err != nil {
 		t.Fatal(err)
 	}
 	next := ask("go on")

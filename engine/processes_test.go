@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // childEnv makes the test binary a child process: task, folder, arguments, with
@@ -64,8 +65,8 @@ func child(args []string) error {
 func childEngine(dir string, fn func(step string)) *Engine {
 	e := New(testOptions(crashT{}, dir, nil))
 	e.o.Notice = func(s string) { fmt.Fprintln(os.Stderr, "notice:", s) }
-	e.pause = fn
-	e.journals.Hook(fn)
+	e.Pause = fn
+	e.Journals.Hook(fn)
 	return e
 }
 
@@ -104,8 +105,8 @@ func childFold(ctx context.Context, dir string) error {
 	for {
 		e := childEngine(dir, pauses)
 		_, statErr := os.Stat(filepath.Join(dir, "stop"))
-		_, err := e.Fold(ctx, FoldAll)
-		if err = errors.Join(err, e.journals.Sweep(ctx), e.Close()); err != nil || statErr == nil {
+		_, err := e.Fold(ctx, store.FoldAll)
+		if err = errors.Join(err, e.Journals.Sweep(ctx), e.Close()); err != nil || statErr == nil {
 			return err
 		}
 	}
@@ -117,7 +118,7 @@ func childDie(ctx context.Context, dir, step, count string) error {
 		return err
 	}
 	e := childEngine(dir, dieAt(step, left))
-	_, err = e.Fold(ctx, FoldAll)
+	_, err = e.Fold(ctx, store.FoldAll)
 	return fmt.Errorf("it never came to %s: %w", step, errors.Join(err, e.Close()))
 }
 
@@ -184,7 +185,7 @@ func TestProcessesThatFoldAndAskAtOnce(t *testing.T) {
 		t.Errorf("left behind: %v", left)
 	}
 	b := openBench(t, dir)
-	page, err := b.Chats(t.Context(), ListChats{})
+	page, err := b.Chats(t.Context(), store.ListChats{})
 	if err != nil || len(page.Chats) != askers*turns || len(ids) != askers*turns {
 		t.Fatalf("%d chats and %d turns, %v", len(page.Chats), len(ids), err)
 	}
@@ -194,7 +195,7 @@ func TestProcessesThatFoldAndAskAtOnce(t *testing.T) {
 		}
 	}
 	for _, id := range ids {
-		want(t, b.follow(TurnID(id)), `"Yes."`, "meta stop", "complete")
+		want(t, b.follow(store.TurnID(id)), `"Yes."`, "meta stop", "complete")
 	}
 }
 
@@ -214,7 +215,7 @@ responses:
 	req.Chat.Number = 1
 	b.run(req)
 	req = ask("three")
-	req.Chat = ChatRef{Number: 1, Fork: true} // folds the second, and is one itself
+	req.Chat = store.ChatRef{Number: 1, Fork: true} // folds the second, and is one itself
 	b.run(req)
 	b.run(ask("four"))
 	if err := b.Close(); err != nil {
@@ -253,7 +254,7 @@ func checkFolded(t *testing.T, dir string) {
 			t.Errorf("chat %d has %d messages and says %d, want %d", number, len(conv.Messages), conv.Chat.Messages, messages)
 		}
 		turn := conv.Messages[len(conv.Messages)-1].TurnID
-		last[event.Complete](t, b.follow(TurnID(turn)))
+		last[event.Complete](t, b.follow(store.TurnID(turn)))
 	}
 	if left := files(t, filepath.Join(dir, "data", "journal")); len(left) > 0 {
 		t.Errorf("left behind: %v", left)

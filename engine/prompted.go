@@ -136,7 +136,7 @@ func (q *caller) consent(ctx context.Context, p toolset.Prompting, model string,
 		}
 		q.t.prompting[p.Server] = true
 		q.t.mu.Unlock()
-		if err := q.t.eng.grant(ctx, a.Decision, q.t.accept.Chat.ID, rule); err != nil {
+		if err := q.t.eng.Grant(ctx, a.Decision, q.t.accept.Chat.ID, rule); err != nil {
 			q.run.inTurn(func() { q.t.report(event.Status{Message: "the approval is not remembered: " + err.Error()}) })
 		}
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/journal"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
 
@@ -32,8 +33,8 @@ func (b *bench) halt(step string) (reached <-chan struct{}, release func()) {
 			once.Do(func() { close(at); <-on })
 		}
 	}
-	b.pause = fn
-	b.journals.Hook(fn)
+	b.Pause = fn
+	b.Journals.Hook(fn)
 	release = func() { gone.Do(func() { close(on) }) }
 	b.t.Cleanup(release)
 	return at, release
@@ -55,7 +56,7 @@ func TestWhatAnotherIsFoldingIsNotMissed(t *testing.T) {
 			var wg sync.WaitGroup
 			defer wg.Wait()
 			wg.Go(func() {
-				if _, err := folder.Fold(context.Background(), FoldAll); err != nil {
+				if _, err := folder.Fold(context.Background(), store.FoldAll); err != nil {
 					t.Error(err)
 				}
 			})
@@ -118,13 +119,13 @@ func TestReadingAChatDoesNotWait(t *testing.T) {
 	b := newBench(t, `{responses: [{when: one, text: Yes.}, {when: two, deltas: [{content: Half}], hang: true}]}`)
 	id := b.start(ask("two"))
 	b.firstText(id)
-	for what, ref := range map[string]ChatRef{"by number": {Number: 1}, "the last": {Last: true}} {
+	for what, ref := range map[string]store.ChatRef{"by number": {Number: 1}, "the last": {Last: true}} {
 		if _, err := b.Chat(t.Context(), ref); fault.CodeOf(err) != fault.Busy {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
 	b.run(ask("one"))
-	if conv, err := b.Chat(t.Context(), ChatRef{Last: true}); err != nil || conv.Chat.Number != 2 {
+	if conv, err := b.Chat(t.Context(), store.ChatRef{Last: true}); err != nil || conv.Chat.Number != 2 {
 		t.Errorf("the last chat is %d, %v", conv.Chat.Number, err)
 	}
 	b.Cancel(t.Context(), id)
@@ -157,7 +158,7 @@ func TestAQuestionThatCouldNotBeKept(t *testing.T) {
 			if err := there(); err != nil {
 				t.Skipf("no symbolic links here: %v", err)
 			}
-			b.journals.Hook(func(s string) {
+			b.Journals.Hook(func(s string) {
 				if s == step {
 					_ = os.Remove(link)
 				}
@@ -168,14 +169,14 @@ func TestAQuestionThatCouldNotBeKept(t *testing.T) {
 			if fault.CodeOf(err) != fault.Store || !strings.Contains(err.Error(), "keep the question") {
 				t.Errorf("start: %v (%s)", err, fault.CodeOf(err))
 			}
-			b.journals.Hook(func(string) { /* the folder stays */ })
+			b.Journals.Hook(func(string) { /* the folder stays */ })
 			if got := strings.Join(files(t, real), " "); got != "x" {
 				t.Errorf("left behind: %s", got)
 			}
 			if got := files(t, filepath.Join(b.dir, "data", "chats")); len(got) > 0 {
 				t.Errorf("left behind: %v", got)
 			}
-			if page, err := b.Chats(t.Context(), ListChats{}); err != nil || len(page.Chats) > 0 {
+			if page, err := b.Chats(t.Context(), store.ListChats{}); err != nil || len(page.Chats) > 0 {
 				t.Errorf("%d chats, %v", len(page.Chats), err)
 			}
 		})
@@ -193,7 +194,7 @@ func TestANumberThatIsTaken(t *testing.T) {
 	b.chat(3)
 	put(t, filepath.Join(b.dir, "data", "counter.json"), []byte(`{"chat":1,"turn":1}`))
 	b.run(ask("new"))
-	page, err := b.Chats(t.Context(), ListChats{})
+	page, err := b.Chats(t.Context(), store.ListChats{})
 	if err != nil || len(page.Chats) != 4 {
 		t.Fatalf("%d chats, %v", len(page.Chats), err)
 	}
@@ -207,7 +208,7 @@ func TestANumberThatIsTaken(t *testing.T) {
 	if p.ConversationID != 5 {
 		t.Errorf("the next chat is %d", p.ConversationID)
 	}
-	if conv, err := b.Chat(t.Context(), ChatRef{Last: true}); err != nil || conv.Chat.Number != 5 {
+	if conv, err := b.Chat(t.Context(), store.ChatRef{Last: true}); err != nil || conv.Chat.Number != 5 {
 		t.Errorf("the last chat is %d, %v", conv.Chat.Number, err)
 	}
 }
@@ -274,7 +275,7 @@ func TestContinueWithManyJournals(t *testing.T) {
 	if p.ConversationID != n {
 		t.Errorf("went on with chat %d", p.ConversationID)
 	}
-	page, err := b.Chats(t.Context(), ListChats{})
+	page, err := b.Chats(t.Context(), store.ListChats{})
 	if err != nil || len(page.Chats) != n {
 		t.Errorf("%d chats, %v", len(page.Chats), err)
 	}
@@ -285,8 +286,8 @@ func makeJournal(t *testing.T, b *bench, number int) {
 	t.Helper()
 	now := b.o.Now()
 	a := chat.Acceptance{
-		Version: chat.JournalVersion, TurnID: b.newID(), Order: int64(number), NewChat: true, UserMessageID: b.newID(), MessageID: b.newID(),
-		Chat: chat.Chat{ID: b.newID(), Number: int64(number), Title: "made", CreatedAt: now}, Parts: ask("hi").Parts, Time: now,
+		Version: chat.JournalVersion, TurnID: b.NewID(), Order: int64(number), NewChat: true, UserMessageID: b.NewID(), MessageID: b.NewID(),
+		Chat: chat.Chat{ID: b.NewID(), Number: int64(number), Title: "made", CreatedAt: now}, Parts: ask("hi").Parts, Time: now,
 	}
 	line, err := json.Marshal(a)
 	if err != nil {
@@ -306,12 +307,12 @@ func TestAFoldThatCantHaveTheStore(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, yes)
 	b.run(ask("one"))
-	b.store = kv.Open(b.storeDir(), kv.Options{Wait: 50 * time.Millisecond})
-	holder := kv.Open(b.storeDir(), kv.Options{Hold: true})
+	b.KV = kv.Open(b.StoreDir(), kv.Options{Wait: 50 * time.Millisecond})
+	holder := kv.Open(b.StoreDir(), kv.Options{Hold: true})
 	if err := holder.View(t.Context(), func(*kv.Tx) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
-	_, err := b.Fold(t.Context(), FoldAll)
+	_, err := b.Fold(t.Context(), store.FoldAll)
 	if fault.CodeOf(err) != fault.Store || !strings.Contains(err.Error(), fmt.Sprintf("pid %d", os.Getpid())) {
 		t.Errorf("fold: %v", err)
 	}
@@ -337,7 +338,7 @@ func TestABudgetedFoldDoesNotWait(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	if n, err := b.Fold(ctx, FoldAll); n != 0 || ctx.Err() == nil || err == nil {
+	if n, err := b.Fold(ctx, store.FoldAll); n != 0 || ctx.Err() == nil || err == nil {
 		t.Errorf("folded %d beside another, %v", n, err)
 	}
 	release()

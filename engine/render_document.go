@@ -4,14 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/registry"
@@ -41,7 +39,7 @@ func (e *Engine) RenderDocument(ctx context.Context, callID string) (*RenderedCa
 	if len(call.RenderPlan) == 0 {
 		return nil, fault.New(fault.NotFound, "call "+callID+" of "+call.ToolID+" has no render plan")
 	}
-	out.Document, err = e.pageOfPlan(ctx, call.ChatID, call.RenderPlan, "show call "+callID)
+	out.Document, err = e.PageOfPlan(ctx, call.ChatID, call.RenderPlan, "show call "+callID)
 	return out, err
 }
 
@@ -54,53 +52,8 @@ func (e *Engine) RenderPayload(ctx context.Context, chat chat.Chat, p chat.Shown
 		return nil, fault.New(fault.NotFound, "payloads of the type "+p.Type+" have no renderer")
 	}
 	var err error
-	out.Document, err = e.pageOfPlan(ctx, chat.ID, out.Plan, "show payload "+p.ID)
+	out.Document, err = e.PageOfPlan(ctx, chat.ID, out.Plan, "show payload "+p.ID)
 	return out, err
-}
-
-// pageOfPlan returns the page of a plan for the html renderer, or a bundle's for mcp_app; nil for others. The page
-// that the chat keeps comes first: the toolset may have another one by now.
-func (s *Store) pageOfPlan(ctx context.Context, chatID string, raw json.RawMessage, doing string) ([]byte, error) {
-	var plan render.Plan
-	var config struct {
-		Artifact string          `json:"artifact"`
-		SHA256   string          `json:"artifact_sha256"`
-		Data     json.RawMessage `json:"data"`
-	}
-	if err := json.Unmarshal(raw, &plan); err != nil {
-		return nil, fault.Wrap(fault.Store, doing, err)
-	}
-	if !hasPage(plan) {
-		return nil, nil
-	}
-	if err := json.Unmarshal(plan.Config, &config); err != nil {
-		return nil, fault.Wrap(fault.Store, doing, err)
-	}
-	if plan.Renderer == toolset.RenderApp && config.Artifact == "" && config.SHA256 == "" {
-		return nil, nil // the call's MCP server has the page
-	}
-	var page []byte
-	err := error(kv.ErrNotFound)
-	if config.SHA256 != "" {
-		page, err = s.readArtifact(ctx, chatID, config.SHA256)
-	}
-	if errors.Is(err, kv.ErrNotFound) {
-		page, err = s.artifact(config.Artifact)
-	}
-	if err != nil {
-		return nil, fault.Wrap(fault.NotFound, doing, err)
-	}
-	if plan.Renderer == toolset.RenderApp {
-		return page, nil
-	}
-	if len(config.Data) == 0 {
-		config.Data = json.RawMessage("null")
-	}
-	document, err := render.Inject(page, config.Data)
-	if err != nil {
-		return nil, fault.Wrap(fault.Failed, doing, err)
-	}
-	return document, nil
 }
 
 // foldWait bounds the wait for the record of a call that has just ended: its
@@ -113,8 +66,8 @@ func (e *Engine) toolCall(ctx context.Context, id string) (*chat.ToolCall, error
 	defer cancel()
 	var call *chat.ToolCall
 	read := func() error {
-		return e.view(ctx, func(tx *kv.Tx) (err error) {
-			call, err = e.tables.calls.Get(tx, kv.Str(id))
+		return e.View(ctx, func(tx *kv.Tx) (err error) {
+			call, err = e.Tables.Calls.Get(tx, kv.Str(id))
 			return err
 		})
 	}
@@ -123,7 +76,7 @@ func (e *Engine) toolCall(ctx context.Context, id string) (*chat.ToolCall, error
 		if live := e.liveCall(id); live != nil {
 			return live, nil
 		}
-		if _, err := e.Fold(ctx, FoldAll); err != nil {
+		if _, err := e.Fold(ctx, store.FoldAll); err != nil {
 			return nil, err
 		}
 		err = read()
@@ -132,23 +85,6 @@ func (e *Engine) toolCall(ctx context.Context, id string) (*chat.ToolCall, error
 		return nil, fault.New(fault.NotFound, "no tool call "+id+" in a turn that has ended or that runs in this process")
 	}
 	return call, err
-}
-
-var errNoArtifact = errors.New("the page belongs to no installed toolset any more")
-
-// artifact reads a page of an installed toolset. A plan is data, so its path is
-// believed only where it lies in the files of a revision.
-func (s *Store) artifact(file string) ([]byte, error) {
-	base := filepath.Join(s.o.DataDir, "toolsets")
-	rel, err := filepath.Rel(base, filepath.FromSlash(file))
-	if err != nil || !filepath.IsLocal(rel) {
-		return nil, errNoArtifact
-	}
-	parts := strings.SplitN(filepath.ToSlash(rel), "/", 3)
-	if len(parts) != 3 {
-		return nil, errNoArtifact
-	}
-	return s.page(parts[0], parts[1], parts[2])
 }
 
 // ToolPage gives the page of a tool's html renderer as its toolset has it, without
@@ -166,40 +102,11 @@ func (e *Engine) ToolPage(ctx context.Context, toolID string) ([]byte, error) {
 		if t.Tool.ID != toolID || r == nil || r.Type != toolset.RenderHTML {
 			continue
 		}
-		page, err := e.page(set.ID, set.Revision, strings.TrimPrefix(r.Artifact, "$toolset/"))
+		page, err := e.Page(set.ID, set.Revision, strings.TrimPrefix(r.Artifact, "$toolset/"))
 		if err != nil {
 			return nil, fault.Wrap(fault.NotFound, "read the page of "+toolID, err)
 		}
 		return page, nil
 	}
 	return nil, fault.New(fault.NotFound, "no tool "+toolID+" has a page")
-}
-
-// page reads a file of a revision of a toolset.
-func (s *Store) page(id, revision, name string) ([]byte, error) {
-	if !filepath.IsLocal(filepath.FromSlash(name)) {
-		return nil, errNoArtifact
-	}
-	dir, release, err := registry.Use(s.o.DataDir, id, revision)
-	if errors.Is(err, registry.ErrGone) {
-		return nil, errNoArtifact
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer release()
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return nil, errNoArtifact
-	}
-	defer func() { _ = root.Close() }() // it was only read
-	f, err := root.Open(filepath.FromSlash(name))
-	if err != nil {
-		return nil, errNoArtifact
-	}
-	defer func() { _ = f.Close() }() // it was only read
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, errNoArtifact
-	}
-	return io.ReadAll(io.LimitReader(f, render.MaxArtifact+1)) // Inject refuses what is larger
 }

@@ -7,17 +7,15 @@ import (
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/store"
 )
-
-// TurnID names a turn; a ULID.
-type TurnID string
 
 // TurnRequest is everything that decides a turn. The caller has resolved the
 // configuration: nothing below reads it. It goes whole through JSON, but for
 // OnWait, to an engine of the same version in another process.
 type TurnRequest struct {
 	// Chat says which conversation is continued; the zero value begins one.
-	Chat ChatRef
+	Chat store.ChatRef
 	// Parts are the person's message: file parts first, then images, then
 	// one text. At least one part is needed, unless Chat.Instead names a
 	// question that is asked again. Before them may be tool_result parts, which
@@ -181,32 +179,6 @@ type Upload struct {
 
 // MaxPlace bounds a message's place in its chat.
 const MaxPlace = 1<<31 - 1
-
-// ChatRef says which chat a turn belongs to. At most one of Last, Number and
-// ID is set; none begins a chat.
-type ChatRef struct {
-	Last   bool   // the chat of the last accepted turn
-	Number int64  // the number for people
-	ID     string // the chat's id
-	// New is an id of [Store.NewChatID] for the chat that begins.
-	New string
-	// Parent is the message to go on from; empty is the chat's active leaf.
-	Parent string
-	// Fork makes a new chat that begins with the messages up to Parent
-	// (or the leaf) of the chat named.
-	Fork bool
-	// Instead is a question of the chat, or the answer to one: the turn goes on
-	// from where that was asked, and the chat has another branch. With no parts
-	// in the request the question itself is asked again. At names it by its
-	// place on the active branch, from 1; -1 is the last.
-	Instead string
-	At      int
-}
-
-// beside tells whether the turn takes the place of another.
-func (r ChatRef) beside() bool { return r.Instead != "" || r.At != 0 }
-
-func (r ChatRef) isNew() bool { return !r.Last && r.Number == 0 && r.ID == "" }
 
 // Confirmation answers a confirm_request.
 type Confirmation struct {

@@ -156,7 +156,7 @@ func (t *turn) withLess(err error) (bool, event.Footnote) {
 		return false, event.Footnote{}
 	}
 	t.model.without[pe.Feature] = true
-	t.model.learnt.lacks(pe.Feature, t.eng.o.Now())
+	t.model.learnt.Refuse(pe.Feature, t.eng.o.Now())
 	return true, event.Footnote{Text: withoutNote(pe.Feature, t.model.ref), Ignored: ignoredFeature(pe.Feature)}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/toolset"
 )
 
@@ -71,7 +72,7 @@ func TestImagesOfResultsReachTheModel(t *testing.T) {
 			t.Parallel()
 			b, r := newRogue(t, snapping, snap())
 			r.model = c.model
-			turn := func(b *bench, ref ChatRef) string {
+			turn := func(b *bench, ref store.ChatRef) string {
 				t.Helper()
 				req := ask("go")
 				req.Chat, req.Tools = ref, []string{"snap"}
@@ -79,23 +80,23 @@ func TestImagesOfResultsReachTheModel(t *testing.T) {
 				all := r.requests()
 				return mediaIn(all[len(all)-1])
 			}
-			if got := turn(b, ChatRef{}); got != c.want {
+			if got := turn(b, store.ChatRef{}); got != c.want {
 				t.Errorf("in the turn the model gets %q, want %q", got, c.want)
 			}
-			if got := turn(b, ChatRef{Number: 1, Fork: true}); got != c.want+"\n"+c.want {
+			if got := turn(b, store.ChatRef{Number: 1, Fork: true}); got != c.want+"\n"+c.want {
 				t.Errorf("in a fork the model gets %q", got)
 			}
-			doc, _, err := b.ExportChat(t.Context(), ChatRef{Number: 1})
+			doc, _, err := b.ExportChat(t.Context(), store.ChatRef{Number: 1})
 			if err != nil {
 				t.Fatal(err)
 			}
 			there, r2 := newRogue(t, snapping, snap())
 			r2.model = c.model
-			if _, err := there.importChats(t.Context(), []*chat.Document{doc}, RefuseExisting); err != nil {
+			if _, err := there.importChats(t.Context(), []*chat.Document{doc}, store.RefuseExisting); err != nil {
 				t.Fatal(err)
 			}
 			req := ask("go")
-			req.Chat, req.Tools = ChatRef{Number: 1}, []string{"snap"}
+			req.Chat, req.Tools = store.ChatRef{Number: 1}, []string{"snap"}
 			last[event.Complete](t, there.run(req))
 			if got := mediaIn(r2.requests()[0]); got != c.want {
 				t.Errorf("after an import the model gets %q, want %q", got, c.want)
@@ -113,7 +114,7 @@ func TestImagesOfResultsWithoutTools(t *testing.T) {
 	last[event.Complete](t, b.run(req))
 	r.model = provider.Model{Tools: provider.No}
 	more := ask("and now?")
-	more.Chat, more.Model = ChatRef{Number: 1}, "rogue/plain"
+	more.Chat, more.Model = store.ChatRef{Number: 1}, "rogue/plain"
 	r.stream = func(_ context.Context, _ int, yield func([]provider.Delta, error) bool) {
 		yield([]provider.Delta{says("Well."), stops(provider.StopEnd)}, nil)
 	}
@@ -161,7 +162,7 @@ func TestARefusedImageFurtherUpIsLeftOut(t *testing.T) {
 		yield([]provider.Delta{says("Fine."), stops(provider.StopEnd)}, nil)
 	}
 	more := ask("and now?")
-	more.Chat = ChatRef{Number: 1}
+	more.Chat = store.ChatRef{Number: 1}
 	events := b.run(more)
 	last[event.Complete](t, events)
 	if note := find[event.Footnote](events).Text; !strings.Contains(note, "images further up in the chat were left out") || !strings.Contains(note, "Could not process image") {
@@ -192,7 +193,7 @@ func TestReasoningInTextIsCut(t *testing.T) {
 	if all := r.requests(); all[0].ThoughtEnd != "" || all[1].ThoughtEnd != "</think>" {
 		t.Errorf("the requests have the markers %q and %q", all[0].ThoughtEnd, all[1].ThoughtEnd)
 	}
-	if l := b.learntOf("rogue/m"); l.ThoughtEnd != "</think>" { // as another process reads it
+	if l := b.LearntOf("rogue/m"); l.ThoughtEnd != "</think>" { // as another process reads it
 		t.Errorf("what is kept is %+v", l)
 	}
 }

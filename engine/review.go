@@ -10,6 +10,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/sanitize"
 	"github.com/fettle-cli/fettle/toolset"
 )
@@ -155,7 +156,7 @@ func (t *turn) askReview(c *call, shown *event.Review) (a Confirmation, err erro
 	if err := t.pose(w); err != nil {
 		return a, err
 	}
-	t.eng.pause("review:asked")
+	t.eng.Pause("review:asked")
 	select {
 	case <-t.ctx.Done():
 		return a, context.Cause(t.ctx)
@@ -231,7 +232,7 @@ func (r reviewed) notes(done *landed) []string {
 			applied = append(applied, f.Path)
 		}
 	}
-	note := fmt.Sprintf("the user applied only %s of what the call changed, and discarded %s", someOf(applied), fault.Plural(r.of.shown.Count()-len(applied), "file"))
+	note := fmt.Sprintf("the user applied only %s of what the call changed, and discarded %s", store.SomeOf(applied), fault.Plural(r.of.shown.Count()-len(applied), "file"))
 	if r.reason != "" {
 		note += ": " + r.reason
 	}
@@ -264,5 +265,5 @@ func (t *turn) endDiscarded(end ended, choice reviewed) event.ToolComplete {
 
 // readLayer plans how the layer of a call lands.
 func (t *turn) readLayer(ctx context.Context, c *call, ws *toolset.Workspace) (*cas.LandingPlan, error) {
-	return t.eng.states.ReadLayer(ctx, casWorkspace(ws), c.layer.dir, cas.LayerOptions{ChatID: t.accept.Chat.ID, Parent: t.states.at, Limits: t.eng.o.States})
+	return t.eng.Snapshots.ReadLayer(ctx, casWorkspace(ws), c.layer.dir, cas.LayerOptions{ChatID: t.accept.Chat.ID, Parent: t.states.at, Limits: t.eng.o.States})
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/permission"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/toolset"
 )
 
@@ -34,7 +35,7 @@ func reviewBench(t *testing.T) (b *bench, dir string) {
 }
 
 // reviewed runs a command up to the question about its changes.
-func (b *bench) reviewed(dir, line string) (TurnID, event.ConfirmRequest) {
+func (b *bench) reviewed(dir, line string) (store.TurnID, event.ConfirmRequest) {
 	b.t.Helper()
 	id := b.start(reviewedCall(dir, line))
 	asked := b.firstOf(id, event.TypeConfirmRequest, event.TypeToolComplete)
@@ -46,7 +47,7 @@ func (b *bench) reviewed(dir, line string) (TurnID, event.ConfirmRequest) {
 }
 
 // decides answers the question of a turn, and returns the end of its call.
-func (b *bench) decides(id TurnID, ask event.ConfirmRequest, a Confirmation) event.ToolComplete {
+func (b *bench) decides(id store.TurnID, ask event.ConfirmRequest, a Confirmation) event.ToolComplete {
 	b.t.Helper()
 	a.ToolUseID = ask.ToolUseID
 	if err := b.Confirm(context.Background(), id, a); err != nil {
@@ -227,7 +228,7 @@ func TestAReviewOfManyRemovals(t *testing.T) {
 	if !strings.Contains(end.Result, "discarded 2002 files") {
 		t.Errorf("the model is told %s", end.Result)
 	}
-	if _, err := b.Undo(t.Context(), RestoreRequest{Chat: ChatRef{Last: true}}); err != nil {
+	if _, err := b.Undo(t.Context(), RestoreRequest{Chat: store.ChatRef{Last: true}}); err != nil {
 		t.Fatal(err)
 	}
 	if back, err := filepath.Glob(filepath.Join(dir, "d", "sub", "*")); err != nil || len(back) != many {
@@ -336,9 +337,9 @@ func TestACallThatGetsNoLayerDoesNotRunUnasked(t *testing.T) {
 	b, dir := reviewBench(t)
 	b.first(t, dir)
 	b.o.Layers = func(context.Context, string, string) (string, error) { return "", nil }
-	b.pause = func(step string) {
+	b.Pause = func(step string) {
 		if step == "layer:made" { // as on a file system that can't be one
-			made, _ := filepath.Glob(filepath.Join(b.layersDir(), "*", "work"))
+			made, _ := filepath.Glob(filepath.Join(b.LayersDir(), "*", "work"))
 			for _, work := range made {
 				os.Remove(work)
 			}

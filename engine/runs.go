@@ -12,6 +12,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/sanitize"
 	"github.com/fettle-cli/fettle/internal/schema"
 	"github.com/fettle-cli/fettle/toolset"
@@ -29,7 +30,7 @@ func (t *turn) runNow(calls []*call, ws *toolset.Workspace) error {
 		return err
 	}
 	if err := t.log.Sync(); err != nil {
-		t.broken = fault.Wrap(fault.Store, "keep the turn", err, roomHint)
+		t.broken = fault.Wrap(fault.Store, "keep the turn", err, store.RoomHint)
 		return t.broken
 	}
 	return t.await(calls, t.launch(calls, ws), ws)

@@ -19,6 +19,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/toolset"
 )
@@ -89,7 +90,7 @@ func fastDir(t *testing.T) string {
 func newScene(t *testing.T, history []byte) *scene {
 	w := &scene{t: t, history: history, ledger: ledger{}}
 	w.b = onceChanger(t)
-	w.b.did(ChatRef{}, `{"put":{"ground.txt":"0"}}`) // so that there is a store
+	w.b.did(store.ChatRef{}, `{"put":{"ground.txt":"0"}}`) // so that there is a store
 	w.fold()
 	return w
 }
@@ -106,15 +107,15 @@ func onceChanger(t *testing.T) *bench {
 	b := &bench{t: t, dir: fastDir(t)}
 	b.Engine = New(changerOptions(t, b.dir))
 	b.o.Notice = b.notice
-	share(b.Engine, kv.Open(b.storeDir(), kv.Options{}))
+	share(b.Engine, kv.Open(b.StoreDir(), kv.Options{}))
 	return b
 }
 
 // share lets an Engine use a session of the store that others use, too.
 func share(e *Engine, store *kv.Store) {
-	_ = e.store.Close() // it was never opened
-	e.store = store
-	e.states = cas.Open(cas.Options{Dir: e.o.DataDir, KV: store, Now: e.o.Now})
+	_ = e.KV.Close() // it was never opened
+	e.KV = store
+	e.Snapshots = cas.Open(cas.Options{Dir: e.o.DataDir, KV: store, Now: e.o.Now})
 }
 
 // end closes the Engine and removes its folder.
@@ -128,7 +129,7 @@ func (b *bench) end() {
 }
 
 func (w *scene) fold() {
-	if _, err := w.b.Fold(context.Background(), FoldAll); err != nil {
+	if _, err := w.b.Fold(context.Background(), store.FoldAll); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -151,9 +152,9 @@ func (w *scene) engine(a *actor, apart bool) *Engine {
 	o.Notice = w.b.notice
 	e := New(o)
 	if !apart {
-		share(e, w.b.store)
+		share(e, w.b.KV)
 	}
-	e.pause = a.pause
+	e.Pause = a.pause
 	return e
 }
 
@@ -164,7 +165,7 @@ func (w *scene) dismiss(a *actor, apart bool) {
 		}
 		return
 	}
-	a.e.stop(errClosed)
+	a.e.stop(store.ErrClosed)
 	a.e.wg.Wait()
 }
 
@@ -189,7 +190,7 @@ func (w *scene) question(toolName string) (prompt, name, content string) {
 func (w *scene) chatOf(id string) string {
 	prompt, name, content := w.question("")
 	req := ask(prompt)
-	req.Chat, req.Policy.AllowAll = ChatRef{ID: id}, true
+	req.Chat, req.Policy.AllowAll = store.ChatRef{ID: id}, true
 	turn := w.b.start(req)
 	id = w.b.turn(turn).accept.Chat.ID
 	w.b.follow(turn)
@@ -265,7 +266,7 @@ func (w *scene) turn(id string) deed {
 	return deed{
 		do: func(ctx context.Context, a *actor) error {
 			req := ask(prompt)
-			req.Chat, req.Policy.AllowAll = ChatRef{ID: id}, true
+			req.Chat, req.Policy.AllowAll = store.ChatRef{ID: id}, true
 			turn, err := a.e.Start(ctx, req)
 			if err != nil {
 				return err
@@ -303,7 +304,7 @@ func (w *scene) foldDeed() deed {
 	w.last = append(w.last, func() { w.chatOf(""); w.chatOf("") })
 	return deed{
 		do: func(ctx context.Context, a *actor) error {
-			_, err := a.e.Fold(ctx, FoldAll)
+			_, err := a.e.Fold(ctx, store.FoldAll)
 			return err
 		},
 		done: nothing, lost: nothing,
@@ -314,7 +315,7 @@ func (w *scene) foldDeed() deed {
 func (w *scene) collectDeed() deed {
 	return deed{
 		do: func(ctx context.Context, a *actor) error {
-			a.e.o.Now = later(4 * unknownGrace)
+			a.e.o.Now = later(4 * store.UnknownGrace)
 			_, err := a.e.CollectStates(ctx, false)
 			return err
 		},
@@ -342,10 +343,10 @@ func (w *scene) purgeDeed() deed {
 	id := w.folded()
 	w.fork(id)
 	w.then = append(w.then, func() { w.delete(id) })
-	var out Purged
+	var out store.Purged
 	return deed{
 		do: func(ctx context.Context, a *actor) (err error) {
-			out, err = a.e.PurgeChats(ctx, Purge{Chats: []string{id}})
+			out, err = a.e.PurgeChats(ctx, store.Purge{Chats: []string{id}})
 			return err
 		},
 		done: w.locked(func() {
@@ -359,7 +360,7 @@ func (w *scene) purgeDeed() deed {
 
 // delete deletes a chat.
 func (w *scene) delete(id string) {
-	chat, err := w.b.FindChat(context.Background(), ChatRef{ID: id})
+	chat, err := w.b.FindChat(context.Background(), store.ChatRef{ID: id})
 	if err == nil {
 		err = w.b.DeleteChats(context.Background(), chat)
 	}
@@ -371,7 +372,7 @@ func (w *scene) delete(id string) {
 
 // fork forks a chat, alone.
 func (w *scene) fork(id string) {
-	fork, err := w.b.ForkChat(context.Background(), ChatRef{ID: id}, 0)
+	fork, err := w.b.ForkChat(context.Background(), store.ChatRef{ID: id}, 0)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -384,7 +385,7 @@ func (w *scene) forkDeed() deed {
 	var fork chat.Chat
 	return deed{
 		do: func(ctx context.Context, a *actor) (err error) {
-			fork, err = a.e.ForkChat(ctx, ChatRef{ID: id}, 0)
+			fork, err = a.e.ForkChat(ctx, store.ChatRef{ID: id}, 0)
 			return err
 		},
 		done: w.locked(func() {
@@ -450,15 +451,15 @@ func (w *scene) spoil() {
 	w.spent = true
 	id := w.chatOf(w.chatOf(""))
 	w.fold()
-	conv, err := w.b.Chat(ctx, ChatRef{ID: id})
+	conv, err := w.b.Chat(ctx, store.ChatRef{ID: id})
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	req := ask("refuse")
-	req.Chat = ChatRef{ID: id, Parent: conv.Messages[1].ID}
+	req.Chat = store.ChatRef{ID: id, Parent: conv.Messages[1].ID}
 	w.b.run(req)
-	err = w.b.store.UpdateSync(ctx, func(tx *kv.Tx) error {
-		return w.b.tables.messages.Delete(tx, messageKey(id, conv.Chat.ActiveLeaf))
+	err = w.b.KV.UpdateSync(ctx, func(tx *kv.Tx) error {
+		return w.b.Tables.Messages.Delete(tx, store.MessageKey(id, conv.Chat.ActiveLeaf))
 	})
 	if err != nil {
 		w.t.Fatal(err)
@@ -503,7 +504,7 @@ func (w *scene) check(s *schedule) error {
 		}
 		w.touched = slices.Sorted(maps.Keys(want))
 	}
-	_, foldErr := w.b.Fold(context.Background(), FoldAll)
+	_, foldErr := w.b.Fold(context.Background(), store.FoldAll)
 	for _, id := range w.touched {
 		if err := w.compare(w.b, id, want[id]); err != nil {
 			return err
@@ -538,7 +539,7 @@ func (w *scene) compare(b *bench, id string, want *entry) error {
 		return nil
 	}
 	ctx := context.Background()
-	conv, err := b.Chat(ctx, ChatRef{ID: id})
+	conv, err := b.Chat(ctx, store.ChatRef{ID: id})
 	switch {
 	case fault.CodeOf(err) == fault.NotFound && (want.doubt || want.gone):
 		return nil
@@ -577,13 +578,13 @@ func (w *scene) compare(b *bench, id string, want *entry) error {
 // wholeStates reads every file of every state that a chat names, and returns how many
 // states there are.
 func (b *bench) wholeStates(ctx context.Context, chat chat.Chat) (int, error) {
-	list, err := b.states.Manifests(ctx, chat.ID)
+	list, err := b.Snapshots.Manifests(ctx, chat.ID)
 	if err != nil {
 		return 0, err
 	}
 	all := slices.Clone(list)
 	if chat.ActiveManifest != "" && !slices.ContainsFunc(all, func(m *cas.Manifest) bool { return m.ID == chat.ActiveManifest }) {
-		m, err := b.states.Manifest(ctx, chat.ActiveManifest) // of the chat that it was forked from
+		m, err := b.Snapshots.Manifest(ctx, chat.ActiveManifest) // of the chat that it was forked from
 		if err != nil {
 			return 0, fmt.Errorf("its state: %w", err)
 		}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
 
@@ -16,19 +17,19 @@ func TestSearchFollowsTheCareOfChats(t *testing.T) {
 	b.wantFound("wren", 2)
 	empty := b.terms()
 
-	if _, err := b.RenameChat(t.Context(), ChatRef{Number: 1}, "Of waders"); err != nil {
+	if _, err := b.RenameChat(t.Context(), store.ChatRef{Number: 1}, "Of waders"); err != nil {
 		t.Fatal(err)
 	}
 	b.wantFound("waders", 1)
 	b.wantFound("heron", 1)
 
-	fork, err := b.ForkChat(t.Context(), ChatRef{Number: 1}, 0)
+	fork, err := b.ForkChat(t.Context(), store.ChatRef{Number: 1}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	b.wantFound("heron", fork.Number, 1)
 
-	doc, _, err := b.ExportChat(t.Context(), ChatRef{Number: 2})
+	doc, _, err := b.ExportChat(t.Context(), store.ChatRef{Number: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +41,7 @@ func TestSearchFollowsTheCareOfChats(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in, err := b.importChats(t.Context(), docs, CopyExisting)
+	in, err := b.importChats(t.Context(), docs, store.CopyExisting)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +56,7 @@ func TestSearchFollowsTheCareOfChats(t *testing.T) {
 	b.wantFound("heron", fork.Number, 1)
 
 	b.del(fork.Number, 1)
-	if _, err := b.PurgeChats(t.Context(), Purge{}); err != nil {
+	if _, err := b.PurgeChats(t.Context(), store.Purge{}); err != nil {
 		t.Fatal(err)
 	}
 	b.wantFound("heron")
@@ -73,18 +74,18 @@ func TestADamagedChatIsPurgedFromTheSearch(t *testing.T) {
 	b.askIn(0, "the heron stands")
 	chat := b.chat(1)
 	b.del(1)
-	err := b.store.Update(t.Context(), func(tx *kv.Tx) error {
-		m, err := b.tables.messages.Get(tx, kv.Str(chat.Chat.ID).Str(chat.Messages[0].ID))
+	err := b.KV.Update(t.Context(), func(tx *kv.Tx) error {
+		m, err := b.Tables.Messages.Get(tx, kv.Str(chat.Chat.ID).Str(chat.Messages[0].ID))
 		if err != nil {
 			return err
 		}
 		m.Pieces, m.Parts = 3, nil
-		return b.tables.messages.Put(tx, m)
+		return b.Tables.Messages.Put(tx, m)
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := b.PurgeChats(t.Context(), Purge{})
+	out, err := b.PurgeChats(t.Context(), store.Purge{})
 	if err != nil || out.Chats != 1 {
 		t.Fatalf("purged %+v, %v", out, err)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/journal"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/search"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // corpus is what was said in some chats, kept apart from the engine.
@@ -117,7 +118,7 @@ func TestSearchFindsWhatReadingAllFinds(t *testing.T) {
 			if err := os.MkdirAll(filepath.Join(b.dir, "data"), 0o700); err != nil {
 				t.Fatal(err)
 			}
-			if err := b.counter.Raise(t.Context(), journal.Numbers{Chat: search.BlockSize - 10}); err != nil {
+			if err := b.Counter.Raise(t.Context(), journal.Numbers{Chat: search.BlockSize - 10}); err != nil {
 				t.Fatal(err)
 			}
 			c.fill(b, 40)
@@ -125,7 +126,7 @@ func TestSearchFindsWhatReadingAllFinds(t *testing.T) {
 				t.Helper()
 				for range 60 {
 					query, want := c.query()
-					if got := b.found(SearchChats{Query: parse(t, query)}); !slices.Equal(got, want) {
+					if got := b.found(store.SearchChats{Query: parse(t, query)}); !slices.Equal(got, want) {
 						t.Errorf("%s: %s is in %v, want %v", how, query, got, want)
 					}
 				}

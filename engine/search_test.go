@@ -17,6 +17,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/search"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
 
@@ -33,7 +34,7 @@ func parse(t testing.TB, query string) search.Query {
 }
 
 // found are the numbers of the chats that have a query, by pages of three.
-func (b *bench) found(q SearchChats) []int64 {
+func (b *bench) found(q store.SearchChats) []int64 {
 	b.t.Helper()
 	var out []int64
 	for q.Limit = 3; ; {
@@ -55,7 +56,7 @@ func (b *bench) found(q SearchChats) []int64 {
 
 func (b *bench) wantFound(query string, numbers ...int64) {
 	b.t.Helper()
-	if got := b.found(SearchChats{Query: parse(b.t, query)}); !slices.Equal(got, numbers) {
+	if got := b.found(store.SearchChats{Query: parse(b.t, query)}); !slices.Equal(got, numbers) {
 		b.t.Errorf("%s is in chats %v, want %v", query, got, numbers)
 	}
 }
@@ -64,16 +65,16 @@ func (b *bench) wantFound(query string, numbers ...int64) {
 // said to be whole, it is one that a crash kept from being written.
 func (b *bench) wipeIndex(whole bool) {
 	b.t.Helper()
-	t := b.tables.search
-	for _, table := range []keyed{t.words, t.pairs, t.chats} {
-		if err := b.clearKeys(context.Background(), table, kv.Range{Limit: wordsUpdate}); err != nil {
+	t := b.Tables.Search
+	for _, table := range []store.Keyed{t.Words, t.Pairs, t.Chats} {
+		if err := b.ClearKeys(context.Background(), table, kv.Range{Limit: store.WordsUpdate}); err != nil {
 			b.t.Fatal(err)
 		}
 	}
 	if whole {
 		return
 	}
-	err := b.store.Update(context.Background(), func(tx *kv.Tx) error { return t.state.Delete(tx, kv.Str(searchWhole)) })
+	err := b.KV.Update(context.Background(), func(tx *kv.Tx) error { return t.State.Delete(tx, kv.Str(store.SearchWhole)) })
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -82,8 +83,8 @@ func (b *bench) wipeIndex(whole bool) {
 // terms counts the bytes of the index.
 func (b *bench) terms() (n int) {
 	b.t.Helper()
-	err := b.view(context.Background(), func(tx *kv.Tx) error {
-		for _, table := range []*kv.RawTable{b.tables.search.words, b.tables.search.pairs} {
+	err := b.View(context.Background(), func(tx *kv.Tx) error {
+		for _, table := range []*kv.RawTable{b.Tables.Search.Words, b.Tables.Search.Pairs} {
 			for item, err := range table.Scan(tx, kv.Range{}) {
 				if n += len(item.Value); err != nil {
 					return err
@@ -103,7 +104,7 @@ func TestSearchShowsWhereAndWhat(t *testing.T) {
 	b := newBench(t, echoScript)
 	b.askIn(0, "Why is the sky blue?")
 	b.askIn(1, "And at night?")
-	page, err := b.SearchChats(t.Context(), SearchChats{Query: parse(t, "blue night"), Width: 40})
+	page, err := b.SearchChats(t.Context(), store.SearchChats{Query: parse(t, "blue night"), Width: 40})
 	if err != nil || len(page.Chats) != 1 {
 		t.Fatalf("found %+v, %v", page, err)
 	}
@@ -145,15 +146,15 @@ func TestSearchShowsAllOfTheQueryInALongChat(t *testing.T) {
 	b := newBench(t, `{responses: [{when: "", text: Mhm.}]}`)
 	b.askIn(0, "hello") // the title
 	b.askIn(1, "a quokka in the sky")
-	for range 2*mostMatches + firstLook {
+	for range 2*store.MostMatches + store.FirstLook {
 		b.askIn(1, "more of the sky")
 	}
-	page, err := b.SearchChats(t.Context(), SearchChats{Query: parse(t, "sky quokka")})
+	page, err := b.SearchChats(t.Context(), store.SearchChats{Query: parse(t, "sky quokka")})
 	if err != nil || len(page.Chats) != 1 {
 		t.Fatalf("found %+v, %v", page, err)
 	}
 	matches := page.Chats[0].Matches
-	if len(matches) != mostMatches || !strings.Contains(matches[mostMatches-1].Excerpt, "quokka") {
+	if len(matches) != store.MostMatches || !strings.Contains(matches[store.MostMatches-1].Excerpt, "quokka") {
 		t.Errorf("matches: %+v", matches)
 	}
 }
@@ -176,18 +177,18 @@ func TestSearchFilters(t *testing.T) {
 	day := func(n int) time.Time { return time.Date(2026, 3, n, 0, 0, 0, 0, time.Local) }
 	for _, c := range []struct {
 		name string
-		q    SearchChats
+		q    store.SearchChats
 		want []int64
 	}{
-		{"all", SearchChats{}, []int64{3, 2, 1}},
-		{"since", SearchChats{Since: day(2)}, []int64{3, 2}},
-		{"until", SearchChats{Until: day(5)}, []int64{1}},
-		{"neither", SearchChats{Since: day(2), Until: day(5)}, nil},
-		{"a whole name", SearchChats{Model: "script/other.yaml"}, []int64{2}},
-		{"a name without provider", SearchChats{Model: "o*"}, []int64{2}},
-		{"a star over the slash", SearchChats{Model: "scr*yaml"}, []int64{3, 2, 1}},
-		{"alternatives", SearchChats{Model: "{m,x}.yaml"}, []int64{3, 1}},
-		{"no such model", SearchChats{Model: "m"}, nil},
+		{"all", store.SearchChats{}, []int64{3, 2, 1}},
+		{"since", store.SearchChats{Since: day(2)}, []int64{3, 2}},
+		{"until", store.SearchChats{Until: day(5)}, []int64{1}},
+		{"neither", store.SearchChats{Since: day(2), Until: day(5)}, nil},
+		{"a whole name", store.SearchChats{Model: "script/other.yaml"}, []int64{2}},
+		{"a name without provider", store.SearchChats{Model: "o*"}, []int64{2}},
+		{"a star over the slash", store.SearchChats{Model: "scr*yaml"}, []int64{3, 2, 1}},
+		{"alternatives", store.SearchChats{Model: "{m,x}.yaml"}, []int64{3, 1}},
+		{"no such model", store.SearchChats{Model: "m"}, nil},
 	} {
 		c.q.Query = parse(t, "sky")
 		if got := b.found(c.q); !slices.Equal(got, c.want) {
@@ -214,7 +215,7 @@ responses:
 	req := ask("what is in it?")
 	req.Parts = append(req.Parts, provider.Part{Kind: provider.FilePart, Name: "report.md", Text: "Turnover rose."})
 	b.run(req)
-	b.run(ask("begins " + strings.Repeat("x ", searchedText/2) + " endless"))
+	b.run(ask("begins " + strings.Repeat("x ", store.SearchedText/2) + " endless"))
 	b.wantFound("kiwi", 1)
 	b.wantFound(`"first second line"`, 1)
 	b.wantFound("4711 write_file", 1)
@@ -230,7 +231,7 @@ func TestSearchOfAFork(t *testing.T) {
 	b := newBench(t, echoScript)
 	b.askIn(0, "the sky")
 	fork := ask("or the sea")
-	fork.Chat = ChatRef{Number: 1, Fork: true}
+	fork.Chat = store.ChatRef{Number: 1, Fork: true}
 	b.run(fork)
 	b.wantFound("scattered", 2, 1)
 	b.wantFound("scattered sea", 2)
@@ -243,7 +244,7 @@ func TestSearchAfterACrashBeforeTheIndex(t *testing.T) {
 	b.askIn(0, "the sky")
 	b.wantFound("sky", 1)
 	fork := ask("or the sea")
-	fork.Chat = ChatRef{Number: 1, Fork: true}
+	fork.Chat = store.ChatRef{Number: 1, Fork: true}
 	b.run(fork)
 	journals := filepath.Join(b.dir, "data", "journal")
 	name := files(t, journals)[0]
@@ -270,7 +271,7 @@ func TestSearchShowsNoChatThatIsGone(t *testing.T) {
 	b.wantFound("sky", 5, 4, 3, 2, 1)
 	for _, number := range []int64{1, 3, 5} {
 		chat := b.chat(number).Chat
-		err := b.store.Update(t.Context(), func(tx *kv.Tx) error { return b.tables.chats.Delete(tx, kv.Str(chat.ID)) })
+		err := b.KV.Update(t.Context(), func(tx *kv.Tx) error { return b.Tables.Chats.Delete(tx, kv.Str(chat.ID)) })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -289,7 +290,7 @@ func TestAChatIsTakenOutOfTheIndex(t *testing.T) {
 	b.wantFound("sky", 2, 1)
 	chat := b.chat(2).Chat
 	for range 2 { // it may be called again
-		if err := b.unindexChat(t.Context(), &chat); err != nil {
+		if err := b.UnindexChat(t.Context(), &chat); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -298,7 +299,7 @@ func TestAChatIsTakenOutOfTheIndex(t *testing.T) {
 		t.Errorf("%d bytes are left, %d before", after, before)
 	}
 	first := b.chat(1).Chat
-	if err := b.unindexChat(t.Context(), &first); err != nil {
+	if err := b.UnindexChat(t.Context(), &first); err != nil {
 		t.Fatal(err)
 	}
 	if n := b.terms(); n != 0 {
@@ -314,12 +315,12 @@ func TestATitleIsExchangedInTheIndex(t *testing.T) {
 	b.run(req)
 	b.wantFound("heaven", 1)
 	chat := b.chat(1).Chat
-	err := b.store.Update(t.Context(), func(tx *kv.Tx) error {
-		if err := b.retitle(tx, &chat, "Above the clouds"); err != nil {
+	err := b.KV.Update(t.Context(), func(tx *kv.Tx) error {
+		if err := b.Retitle(tx, &chat, "Above the clouds"); err != nil {
 			return err
 		}
 		chat.Title = "Above the clouds"
-		return b.tables.chats.Put(tx, &chat)
+		return b.Tables.Chats.Put(tx, &chat)
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -341,14 +342,14 @@ func TestSearchWhileTurnsRun(t *testing.T) {
 		wg.Go(func() {
 			for n := range turns {
 				last[event.Complete](t, other.run(ask("the sky")))
-				if got := other.found(SearchChats{Query: parse(t, `"the sky" scattered`)}); len(got) <= n {
+				if got := other.found(store.SearchChats{Query: parse(t, `"the sky" scattered`)}); len(got) <= n {
 					t.Errorf("%d chats after %d turns", len(got), n+1)
 				}
 			}
 		})
 	}
 	wg.Wait()
-	if got := b.found(SearchChats{Query: parse(t, "sky")}); len(got) != engines*turns {
+	if got := b.found(store.SearchChats{Query: parse(t, "sky")}); len(got) != engines*turns {
 		t.Errorf("found %v", got)
 	}
 }

@@ -253,7 +253,7 @@ func (t *turn) sessionFolder() *toolset.Workspace {
 		return nil
 	}
 	path, err := filepath.EvalSymlinks(t.req.Workspace)
-	if err != nil || toolset.CheckBound(path, t.eng.places()) != nil {
+	if err != nil || toolset.CheckBound(path, t.eng.Places()) != nil {
 		return nil // checkChat says what is wrong with it
 	}
 	ws := &toolset.Workspace{Path: path, Bound: true}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/manifest"
 	"github.com/fettle-cli/fettle/toolset/mcp"
@@ -47,7 +48,7 @@ func (e *Engine) MCPServer(ctx context.Context, id string) (*registry.MirrorServ
 	for _, s := range x.Servers {
 		known = append(known, s.ID)
 	}
-	return nil, missingFault(&registry.NotFoundError{What: "MCP server", ID: id, Known: known})
+	return nil, store.MissingFault(&registry.NotFoundError{What: "MCP server", ID: id, Known: known})
 }
 
 // ReachedAs is how a recorded server is reached.
@@ -59,12 +60,12 @@ func (e *Engine) AddMCPServer(ctx context.Context, config manifest.MCPServer, se
 	if err := s.Check(); err != nil {
 		return fault.Wrap(fault.Usage, "add the MCP server", err, "fettle mcp add --help")
 	}
-	return e.toolsetFault("add the MCP server "+config.ID, e.installed().PutServer(ctx, config, set))
+	return e.ToolsetFault("add the MCP server "+config.ID, e.Installed().PutServer(ctx, config, set))
 }
 
 // RemoveMCPServer removes a server of the user's own.
 func (e *Engine) RemoveMCPServer(ctx context.Context, id string) error {
-	if err := e.toolsetFault("remove the MCP server "+id, e.installed().RemoveServer(ctx, id)); err != nil {
+	if err := e.ToolsetFault("remove the MCP server "+id, e.Installed().RemoveServer(ctx, id)); err != nil {
 		return err
 	}
 	if e.o.MCP != nil {
@@ -76,11 +77,11 @@ func (e *Engine) RemoveMCPServer(ctx context.Context, id string) error {
 // SwitchMCPServer switches a server on or off, and tells whether it was
 // otherwise before. One that is switched off is ended.
 func (e *Engine) SwitchMCPServer(ctx context.Context, id string, on bool) (bool, error) {
-	changed, err := e.installed().SetServerEnabled(ctx, id, on)
+	changed, err := e.Installed().SetServerEnabled(ctx, id, on)
 	if err == nil && !on && e.o.MCP != nil {
 		e.o.MCP.Forget(id)
 	}
-	return changed, e.toolsetFault("switch the MCP server "+id, err)
+	return changed, e.ToolsetFault("switch the MCP server "+id, err)
 }
 
 // endMCPServers ends the MCP servers that may not be used any more. Without the mirror it
@@ -148,14 +149,14 @@ func (e *Engine) LookAtMCPServer(ctx context.Context, id string, approved bool) 
 		return nil, context.Cause(ctx)
 	}
 	if err != nil {
-		if noted := e.installed().ServerProblem(ctx, id, fault.FirstLine(err)); noted != nil {
+		if noted := e.Installed().ServerProblem(ctx, id, fault.FirstLine(err)); noted != nil {
 			e.o.Notice("the problem of the MCP server " + id + " is not noted: " + fault.FirstLine(noted))
 		}
 		return nil, serverFault(id, err)
 	}
-	changes, err := e.installed().PinServer(ctx, id, report.Tools, approved)
+	changes, err := e.Installed().PinServer(ctx, id, report.Tools, approved)
 	if err != nil {
-		return nil, e.toolsetFault("pin the tools of "+id, err)
+		return nil, e.ToolsetFault("pin the tools of "+id, err)
 	}
 	out := &Looked{Report: report, Changes: changes, Waiting: m.PinnedAt != nil && len(changes) > 0 && !approved}
 	for _, t := range report.Tools {
@@ -170,9 +171,9 @@ func (e *Engine) LookAtMCPServer(ctx context.Context, id string, approved bool) 
 // ApproveSeen pins the tools that a look has shown, by what it gave for them, and
 // gives them. Nothing connects: what the server says by now is not what was shown.
 func (e *Engine) ApproveSeen(ctx context.Context, id, approve string) ([]ListedTool, error) {
-	pinned, err := e.installed().ApproveSeen(ctx, id, approve)
+	pinned, err := e.Installed().ApproveSeen(ctx, id, approve)
 	if err != nil {
-		return nil, e.toolsetFault("approve the tools of "+id, err)
+		return nil, e.ToolsetFault("approve the tools of "+id, err)
 	}
 	m, err := e.MCPServer(ctx, id)
 	if err != nil {
@@ -188,8 +189,8 @@ func (e *Engine) ApproveSeen(ctx context.Context, id, approve string) ([]ListedT
 // ApproveMCPServer pins tools as they were looked at and shown to a person: by now
 // the server may say something else.
 func (e *Engine) ApproveMCPServer(ctx context.Context, id string, tools []toolset.Tool) error {
-	if _, err := e.installed().PinServer(ctx, id, tools, true); err != nil {
-		return e.toolsetFault("pin the tools of "+id, err)
+	if _, err := e.Installed().PinServer(ctx, id, tools, true); err != nil {
+		return e.ToolsetFault("pin the tools of "+id, err)
 	}
 	return nil
 }
@@ -232,7 +233,7 @@ func (e *Engine) NoteServerTools(ctx context.Context, id string, now []toolset.T
 	if len(m.Seen) > 0 && len(registry.ServerChanges(m.Seen, registry.Pinned(now))) == 0 {
 		return // that is known
 	}
-	changes, err := e.installed().PinServer(ctx, id, now, false)
+	changes, err := e.Installed().PinServer(ctx, id, now, false)
 	switch {
 	case ctx.Err() != nil: // the engine or the connection is being closed
 	case err != nil:
@@ -268,7 +269,7 @@ func (e *Engine) lookAtNew(ctx context.Context, toolsetID string) {
 		wg.Go(func() {
 			looked, err := e.LookAtMCPServer(ctx, s.ID, true)
 			if err != nil && ctx.Err() != nil && whole.Err() == nil { // too late, and that is its problem
-				err = errors.Join(serverFault(s.ID, err), e.installed().ServerProblem(whole, s.ID, fault.FirstLine(err)))
+				err = errors.Join(serverFault(s.ID, err), e.Installed().ServerProblem(whole, s.ID, fault.FirstLine(err)))
 			}
 			var unset *mcp.UnsetError
 			switch {

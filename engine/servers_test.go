@@ -183,7 +183,7 @@ func TestADisabledServerIsEndedAndNotOffered(t *testing.T) {
 	ctx := t.Context()
 	for name, disable := range map[string]func(*bench) error{
 		"by this process": func(b *bench) error { _, err := b.SwitchMCPServer(ctx, "docs", false); return err },
-		"by another":      func(b *bench) error { _, err := b.installed().SetServerEnabled(ctx, "docs", false); return err },
+		"by another":      func(b *bench) error { _, err := b.Installed().SetServerEnabled(ctx, "docs", false); return err },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -13,6 +13,7 @@ import (
 	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/render"
@@ -21,7 +22,7 @@ import (
 // Services are the processes of tools that live on after their calls. Whoever made
 // it ends it, after the Engine was closed.
 type Services interface {
-	FolderServices
+	store.FolderServices
 	// Services lists those that live, the oldest first.
 	Services() []toolset.Service
 	// ServiceOf finds the one that served a call, also for a while after its end.
@@ -31,7 +32,7 @@ type Services interface {
 }
 
 // withoutServices is for engines without any.
-type withoutServices struct{ noServices }
+type withoutServices struct{ store.NoServices }
 
 func (withoutServices) Services() []toolset.Service              { return nil }
 func (withoutServices) ServiceOf(string) (toolset.Service, bool) { return toolset.Service{}, false }
@@ -190,26 +191,21 @@ func (e *Engine) CallAgain(ctx context.Context, callID string) (TurnRequest, err
 		return TurnRequest{}, errors.Join(err, fault.New(fault.Usage, call.ToolID+" is no service"))
 	}
 	return TurnRequest{
-		Chat: ChatRef{ID: call.ChatID}, Title: call.ToolID, Calls: []DirectCall{{Tool: call.ToolID, Args: call.Args}},
+		Chat: store.ChatRef{ID: call.ChatID}, Title: call.ToolID, Calls: []DirectCall{{Tool: call.ToolID, Args: call.Args}},
 	}, nil
-}
-
-// endServices ends those of a chat, or of a toolset.
-func (s *Store) endServices(why string, match func(toolset.Service) bool) {
-	s.services.EndServices(why, match)
 }
 
 // endServicesIn ends those that work in a folder, which is about to get other files:
 // what they have read and opened would not be what is there.
 func (w *Workspaces) endServicesIn(ws *toolset.Workspace, why string) {
-	w.services.EndServices(why, func(service toolset.Service) bool { return service.Workspace == ws.Path })
+	w.Services.EndServices(why, func(service toolset.Service) bool { return service.Workspace == ws.Path })
 }
 
 // takeState takes a state of a folder. The services that work in it write nothing
 // meanwhile, so that no file of the state is half of one.
 func (w *Workspaces) takeState(ctx context.Context, ws *toolset.Workspace, o cas.SnapshotOptions) (*cas.Snapshot, error) {
-	defer w.services.HoldServices(ctx, func(service toolset.Service) bool { return service.Workspace == ws.Path })()
-	return w.states.Snapshot(ctx, casWorkspace(ws), o)
+	defer w.Services.HoldServices(ctx, func(service toolset.Service) bool { return service.Workspace == ws.Path })()
+	return w.Snapshots.Snapshot(ctx, casWorkspace(ws), o)
 }
 
 // mindServices looks after the services that there are, as long as there are any.
@@ -260,7 +256,7 @@ func (e *Engine) endOrphans(ctx context.Context) {
 		}
 	}
 	for id, why := range gone {
-		e.endServices(why, func(s toolset.Service) bool { return s.ID == id })
+		e.EndServices(why, func(s toolset.Service) bool { return s.ID == id })
 	}
 }
 
@@ -284,8 +280,8 @@ func (e *Engine) orphaned(ctx context.Context, s toolset.Service) string {
 		}
 	}
 	var chat *chat.Chat
-	err = e.view(ctx, func(tx *kv.Tx) (err error) {
-		chat, err = e.tables.chats.Get(tx, kv.Str(s.ChatID))
+	err = e.View(ctx, func(tx *kv.Tx) (err error) {
+		chat, err = e.Tables.Chats.Get(tx, kv.Str(s.ChatID))
 		return err
 	})
 	if err == nil && chat.DeletedAt != nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/internal/sanitize"
 )
@@ -18,12 +19,12 @@ const answersAll = `{responses: [{when: "", text: Done.}]}`
 func TestSiblingsReadNoParts(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, answersAll)
-	b.run(ask(strings.Repeat("0123456789abcdef", inlineParts/16+1)))
+	b.run(ask(strings.Repeat("0123456789abcdef", store.InlineParts/16+1)))
 	first := b.chat(1)
 	b.askAt(1, 1)
 	second := b.chat(1)
 	question, answers := first.Messages[0], []string{first.Messages[1].ID, second.Messages[1].ID}
-	err := b.store.Update(t.Context(), func(tx *kv.Tx) error { return b.tables.parts.Delete(tx, pieceKey(question, 0)) })
+	err := b.KV.Update(t.Context(), func(tx *kv.Tx) error { return b.Tables.Parts.Delete(tx, store.PieceKey(question, 0)) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,11 +33,11 @@ func TestSiblingsReadNoParts(t *testing.T) {
 		t.Errorf("siblings %v, %v; want %v", got, err, answers)
 	}
 	// The second answer's turn asked nothing itself, so that needs no parts either.
-	turn, err := b.AnsweredTurn(t.Context(), TurnID(second.Messages[1].TurnID))
-	if err != nil || len(turn.Asked) != 0 || turn.Answer.ID != answers[1] || turn.Before != TurnID(question.TurnID) {
+	turn, err := b.AnsweredTurn(t.Context(), store.TurnID(second.Messages[1].TurnID))
+	if err != nil || len(turn.Asked) != 0 || turn.Answer.ID != answers[1] || turn.Before != store.TurnID(question.TurnID) {
 		t.Errorf("%+v, %v", turn, err)
 	}
-	if _, err := b.AnsweredTurn(t.Context(), TurnID(question.TurnID)); fault.CodeOf(err) != fault.Store {
+	if _, err := b.AnsweredTurn(t.Context(), store.TurnID(question.TurnID)); fault.CodeOf(err) != fault.Store {
 		t.Errorf("a turn whose question has lost a piece: %v", err)
 	}
 }
@@ -45,7 +46,7 @@ func TestSiblingsReadNoParts(t *testing.T) {
 func TestAnAnsweredTurn(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, answersAll)
-	var turns []TurnID
+	var turns []store.TurnID
 	for range 3 {
 		req := ask("go on")
 		req.Chat.Number = min(int64(len(turns)), 1)
@@ -53,7 +54,7 @@ func TestAnAnsweredTurn(t *testing.T) {
 		b.follow(turns[len(turns)-1])
 	}
 	conv := b.chat(1)
-	before := TurnID("")
+	before := store.TurnID("")
 	for i, id := range turns {
 		got, err := b.AnsweredTurn(t.Context(), id)
 		if err != nil || got.Chat.ID != conv.Chat.ID || got.Before != before || len(got.Asked) != 1 ||
@@ -63,7 +64,7 @@ func TestAnAnsweredTurn(t *testing.T) {
 		before = id
 	}
 	b.del(1)
-	for _, id := range []TurnID{turns[0], "01ARZ3NDEKTSV4RRFFQ69G5FAV"} {
+	for _, id := range []store.TurnID{turns[0], "01ARZ3NDEKTSV4RRFFQ69G5FAV"} {
 		if _, err := b.AnsweredTurn(t.Context(), id); fault.CodeOf(err) != fault.NotFound {
 			t.Errorf("%s, deleted or none: %v", id, err)
 		}
@@ -75,7 +76,7 @@ func TestPreviews(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, answersAll)
 	b.run(ask("  what is\n the time in Paris, now that the clocks have changed?"))
-	b.run(TurnRequest{Chat: ChatRef{Number: 1, At: 1}})
+	b.run(TurnRequest{Chat: store.ChatRef{Number: 1, At: 1}})
 	c := b.chat(1).Chat
 	got, err := b.Previews(t.Context(), []chat.Chat{c, {ID: "none"}, {ID: "lost", Messages: 2}})
 	if want := sanitize.Shorten("what is the time in Paris, now that the clocks have changed?", chat.PreviewLength); err != nil || len(got) != 1 || got[c.ID] != want {

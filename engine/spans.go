@@ -12,6 +12,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/toolset"
 )
 
@@ -135,7 +136,7 @@ func failureOf(err error) string {
 	switch {
 	case err == nil:
 		return ""
-	case errors.Is(err, errClosed):
+	case errors.Is(err, store.ErrClosed):
 		return string(fault.Interrupted)
 	case errors.As(err, &f):
 		return string(f.Code)

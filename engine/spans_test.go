@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/toolset"
 )
 
@@ -240,7 +241,7 @@ func TestTracesOfTurnsThatAreStopped(t *testing.T) {
 			t.Error(line)
 		}
 	}
-	if got := failureOf(errors.Join(errClosed)); got != "interrupted" {
+	if got := failureOf(errors.Join(store.ErrClosed)); got != "interrupted" {
 		t.Errorf("a closed engine is %q", got)
 	}
 	if dir := filepath.Base(b.dir); strings.Contains(book.told(), dir) {

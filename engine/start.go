@@ -14,6 +14,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/journal"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/sanitize"
 	"github.com/fettle-cli/fettle/internal/schema"
 )
@@ -25,7 +26,7 @@ import (
 //
 // A chat has one live turn at a time; Start waits for it and says so through
 // OnWait.
-func (e *Engine) Start(ctx context.Context, req TurnRequest) (TurnID, error) {
+func (e *Engine) Start(ctx context.Context, req TurnRequest) (store.TurnID, error) {
 	ctx, leave, err := e.enter(ctx)
 	if err != nil {
 		return "", err
@@ -34,11 +35,11 @@ func (e *Engine) Start(ctx context.Context, req TurnRequest) (TurnID, error) {
 	t, conv, err := e.prepare(ctx, req)
 	if err == nil {
 		err = t.begin(ctx, conv)
-		conv.letOrigin()
+		conv.LetOrigin()
 	}
 	if err != nil {
-		if errors.Is(context.Cause(ctx), errClosed) {
-			err = fault.Wrap(fault.Interrupted, "start turn", errClosed)
+		if errors.Is(context.Cause(ctx), store.ErrClosed) {
+			err = fault.Wrap(fault.Interrupted, "start turn", store.ErrClosed)
 		}
 		return "", err
 	}
@@ -46,7 +47,7 @@ func (e *Engine) Start(ctx context.Context, req TurnRequest) (TurnID, error) {
 }
 
 // begin accepts the turn and lets it run, or takes back what was done for it.
-func (t *turn) begin(ctx context.Context, conv *conversation) error {
+func (t *turn) begin(ctx context.Context, conv *store.OpenChat) error {
 	t.beginSpan(ctx)
 	err := t.moveFolder(ctx, conv)
 	if err == nil {
@@ -72,7 +73,7 @@ func (t *turn) begin(ctx context.Context, conv *conversation) error {
 
 // prepare checks the request and gathers what the turn needs; it holds the
 // chat's lock when it returns without an error.
-func (e *Engine) prepare(ctx context.Context, req TurnRequest) (*turn, *conversation, error) {
+func (e *Engine) prepare(ctx context.Context, req TurnRequest) (*turn, *store.OpenChat, error) {
 	t := &turn{
 		eng: e, req: req, useIDs: map[string]bool{}, asking: map[string]*waiting{},
 		abandon: make(chan struct{}), since: e.o.Now(),
@@ -99,17 +100,17 @@ func (e *Engine) prepare(ctx context.Context, req TurnRequest) (*turn, *conversa
 	if err != nil {
 		return nil, nil, err
 	}
-	t.unlock = conv.unlock
+	t.unlock = conv.Unlock
 	if err := t.prepareWith(ctx, conv); err != nil {
-		conv.unlock()
-		conv.letOrigin()
+		conv.Unlock()
+		conv.LetOrigin()
 		return nil, nil, err
 	}
 	return t, conv, nil
 }
 
 // prepareWith gathers what the turn needs of its chat.
-func (t *turn) prepareWith(ctx context.Context, conv *conversation) error {
+func (t *turn) prepareWith(ctx context.Context, conv *store.OpenChat) error {
 	told := len(t.req.History) > 0
 	err := t.giveHistory(conv)
 	if err == nil {
@@ -124,22 +125,22 @@ func (t *turn) prepareWith(ctx context.Context, conv *conversation) error {
 	if err := t.checkPrefill(); err != nil {
 		return err
 	}
-	t.path = conv.path
+	t.path = conv.Path
 	if told { // what a chat has kept without a model comes from an answer that was cut off
 		t.ownParts(t.path)
 	}
-	if conv.summed != nil {
-		t.fit.summary = conv.summed.Summary
+	if conv.Summed != nil {
+		t.fit.summary = conv.Summed.Summary
 	}
-	if conv.again != nil {
-		t.req.Parts = conv.again.Parts
-		t.req.InteractionType, t.req.ActionMetadata = conv.again.InteractionType, conv.again.ActionMetadata
+	if conv.Again != nil {
+		t.req.Parts = conv.Again.Parts
+		t.req.InteractionType, t.req.ActionMetadata = conv.Again.InteractionType, conv.Again.ActionMetadata
 	}
-	t.policy = t.policy.With(t.eng.granted(conv.chat.ID))
-	t.chooseMode(conv.chat)
+	t.policy = t.policy.With(t.eng.Granted(conv.Chat.ID))
+	t.chooseMode(conv.Chat)
 	_ = t.compileRules() // one of them that was stored and cannot be parsed matches nothing
 	t.accept = t.acceptanceOf(conv)
-	t.id = TurnID(t.accept.TurnID)
+	t.id = store.TurnID(t.accept.TurnID)
 	if err := t.remember(ctx, conv); err != nil {
 		return err
 	}
@@ -151,7 +152,7 @@ func (t *turn) prepareWith(ctx context.Context, conv *conversation) error {
 		return err
 	}
 	t.inherit(conv)
-	if dir := t.accept.Chat.Workspace; !conv.isNew || dir != "" {
+	if dir := t.accept.Chat.Workspace; !conv.IsNew || dir != "" {
 		for _, w := range t.eng.cutWarnings(ctx, t.accept.Chat.ID, dir) {
 			t.eng.o.Notice(w)
 			t.warnings = append(t.warnings, w)
@@ -164,7 +165,7 @@ func (t *turn) checkRequest(ctx context.Context) error {
 	if len(t.req.Calls) > 0 && len(t.req.Parts) == 0 {
 		t.req.Parts = directParts(t.req.Calls)
 	}
-	if len(t.req.Parts) == 0 && !t.req.Chat.beside() {
+	if len(t.req.Parts) == 0 && !t.req.Chat.Beside() {
 		return fault.New(fault.Usage, "there is nothing to ask", `fettle ask "why is the sky blue?"`)
 	}
 	if n := len(t.req.System); n > chat.MaxSystem {
@@ -209,13 +210,13 @@ func (t *turn) checkChat() error {
 	switch {
 	case r.Last && (r.Number != 0 || r.ID != ""), r.Number != 0 && r.ID != "", r.Number < 0:
 		return fault.New(fault.Usage, "the request names more than one chat, or none that can be", "fettle chats list")
-	case r.New != "" && !r.isNew():
+	case r.New != "" && !r.IsNew():
 		return fault.New(fault.Usage, "the request names a chat and begins another", "fettle chats list")
-	case r.isNew() && (r.Fork || r.Parent != "" || r.beside()):
+	case r.IsNew() && (r.Fork || r.Parent != "" || r.Beside()):
 		return fault.New(fault.Usage, "a fork or a message to go on from needs the chat it is in", "fettle ask -c --fork …")
-	case r.beside() && (r.Fork || r.Parent != ""), r.Instead != "" && r.At != 0, r.At < -1:
+	case r.Beside() && (r.Fork || r.Parent != ""), r.Instead != "" && r.At != 0, r.At < -1:
 		return fault.New(fault.Usage, "a question that takes the place of another goes on from where that was asked", "fettle ask -c --at 3 …")
-	case ws == "" || !r.isNew() && !r.Fork:
+	case ws == "" || !r.IsNew() && !r.Fork:
 		return nil
 	case !filepath.IsAbs(ws):
 		return fault.New(fault.Usage, "the workspace "+ws+" is no absolute path", "fettle ask -w DIR …")
@@ -236,9 +237,9 @@ func (t *turn) reserveIDs(m chat.Message) {
 }
 
 // acceptanceOf returns the record that begins the turn, and notes when the chat was last used.
-func (t *turn) acceptanceOf(conv *conversation) *chat.Acceptance {
+func (t *turn) acceptanceOf(conv *store.OpenChat) *chat.Acceptance {
 	now := t.eng.o.Now()
-	c := conv.chat
+	c := conv.Chat
 	t.usedBefore = c.UpdatedAt
 	c.Model, c.UpdatedAt = cmp.Or(t.base, t.model.ref), now
 	if t.req.Agent != "" {
@@ -254,24 +255,24 @@ func (t *turn) acceptanceOf(conv *conversation) *chat.Acceptance {
 		c.System = t.req.System
 	}
 	if t.req.KeepMode || t.req.KeepPlan {
-		t.modeChange().apply(&c, now)
+		t.modeChange().Apply(&c, now)
 	}
-	if conv.isNew {
+	if conv.IsNew {
 		c.CreatedAt, c.Title = now, chat.FirstTitle(t.req.Title, t.req.Parts)
 	}
 	a := &chat.Acceptance{
-		Version: chat.JournalVersion, TurnID: t.eng.newID(), Chat: c, NewChat: conv.isNew, ParentID: conv.parent,
-		UserMessageID: t.eng.newID(), MessageID: t.eng.newID(), Parts: t.req.Parts, Model: t.model.ref,
+		Version: chat.JournalVersion, TurnID: t.eng.NewID(), Chat: c, NewChat: conv.IsNew, ParentID: conv.Parent,
+		UserMessageID: t.eng.NewID(), MessageID: t.eng.NewID(), Parts: t.req.Parts, Model: t.model.ref,
 		InteractionType: t.req.InteractionType, ActionMetadata: t.req.ActionMetadata,
 		Plan: t.plan, KeepMode: t.req.KeepMode || t.req.KeepPlan, Time: now, PID: os.Getpid(),
 	}
 	if t.req.app != nil {
 		a.Version, a.App, a.MessageID, a.UserMessageID, a.Parts = chat.AppVersion, t.req.app.of.ID, t.req.app.of.MessageID, "", nil
 	}
-	if conv.again != nil {
-		a.UserMessageID, a.Again = conv.again.ID, true
+	if conv.Again != nil {
+		a.UserMessageID, a.Again = conv.Again.ID, true
 	}
-	if !conv.isNew && conv.parent != c.ActiveLeaf {
+	if !conv.IsNew && conv.Parent != c.ActiveLeaf {
 		a.Leaf = c.ActiveLeaf
 	}
 	return a
@@ -283,7 +284,7 @@ func (e *Engine) accept(ctx context.Context, t *turn) error {
 	if err := t.openLog(ctx); err != nil {
 		return err
 	}
-	e.pause("start:created")
+	e.Pause("start:created")
 	t.ctx, t.cancel = context.WithCancelCause(e.base)
 	e.remember(t)
 	published := make(chan error, 1)
@@ -305,9 +306,9 @@ func (e *Engine) accept(ctx context.Context, t *turn) error {
 		t.cancel(err)
 		<-followed
 		e.forget(t)
-		return fault.Wrap(fault.Store, "keep the question", err, roomHint)
+		return fault.Wrap(fault.Store, "keep the question", err, store.RoomHint)
 	}
-	e.minted.drop(t.accept.Chat.ID)
+	e.Minted.Drop(t.accept.Chat.ID)
 	return nil
 }
 
@@ -323,17 +324,17 @@ func (t *turn) openLog(ctx context.Context) error {
 		t.log, t.feed = noLog{}, newFeed(feedAll)
 		return nil
 	}
-	n, syncNumbers, err := t.eng.counter.Next(ctx, t.accept.NewChat)
+	n, syncNumbers, err := t.eng.Counter.Next(ctx, t.accept.NewChat)
 	if err != nil {
-		return waitFault(ctx, "give the chat a number", err)
+		return store.WaitFault(ctx, "give the chat a number", err)
 	}
-	t.eng.pause("start:numbered")
+	t.eng.Pause("start:numbered")
 	t.nameLast(n.Turn)
 	t.accept.Order, t.accept.Chat.LastTurn = n.Turn, n.Turn
 	if t.accept.NewChat {
 		t.accept.Chat.Number = n.Chat
 	}
-	w, err := t.eng.journals.Create(ctx, string(t.id), t.accept)
+	w, err := t.eng.Journals.Create(ctx, string(t.id), t.accept)
 	var big *journal.TooBigError
 	switch {
 	case errors.As(err, &big):
@@ -341,7 +342,7 @@ func (t *turn) openLog(ctx context.Context) error {
 			fmt.Sprintf("the question has %d MB with its files; %d MB can be kept", big.Size>>20, journal.MaxLine>>20),
 			"fettle ask --ephemeral …   keeps nothing"), syncNumbers())
 	case err != nil:
-		return errors.Join(waitFault(ctx, "keep the question", err), syncNumbers())
+		return errors.Join(store.WaitFault(ctx, "keep the question", err), syncNumbers())
 	}
 	t.log, t.feed = &numbered{Writer: w, numbers: sync.OnceValue(syncNumbers)}, newFeed(feedWindow)
 	return nil
@@ -354,21 +355,6 @@ func (t *turn) nameLast(turn int64) {
 		t.warnings = append(t.warnings, fmt.Sprintf("this continues chat %d (%s): a question that was asked after it is not kept",
 			c.Number, sanitize.Shorten(sanitize.Line(c.Title), chat.TitleLength)))
 	}
-}
-
-// roomHint is what to do where the data directory can't be written.
-const roomHint = "export FETTLE_DATA=DIR   keeps everything in another folder"
-
-func storeFault(doing string, err error) error {
-	return fault.Wrap(fault.Store, doing, err, roomHint)
-}
-
-// waitFault is storeFault for what may also have been stopped while it waited.
-func waitFault(ctx context.Context, doing string, err error) error {
-	if ctx.Err() != nil {
-		return err
-	}
-	return storeFault(doing, err)
 }
 
 // numbered is a journal whose numbers are made durable together with it.
@@ -400,10 +386,10 @@ func (noLog) Discard() error              { return nil }
 // gives running tools a moment to end; a second one waits for nothing. The
 // turn's stream ends with its cancelled event. A turn that has ended is left
 // as it is.
-func (e *Engine) Cancel(ctx context.Context, id TurnID) error {
+func (e *Engine) Cancel(ctx context.Context, id store.TurnID) error {
 	t := e.turn(id)
 	if t == nil {
-		return e.notMine(ctx, id)
+		return e.NotMine(ctx, id)
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -416,7 +402,7 @@ func (e *Engine) Cancel(ctx context.Context, id TurnID) error {
 }
 
 // SyncTime is how long a turn of this process has spent in file syncs.
-func (e *Engine) SyncTime(id TurnID) time.Duration {
+func (e *Engine) SyncTime(id store.TurnID) time.Duration {
 	if t := e.turn(id); t != nil {
 		return t.log.SyncTime()
 	}
@@ -426,7 +412,7 @@ func (e *Engine) SyncTime(id TurnID) time.Duration {
 // TurnChat is the chat that a turn of this process belongs to, as it was when
 // the turn was accepted; it has no number where the turn keeps nothing. UpdatedAt is when
 // the chat was used last before the turn; a chat that the turn begins has its own time.
-func (e *Engine) TurnChat(id TurnID) (chat.Chat, bool) {
+func (e *Engine) TurnChat(id store.TurnID) (chat.Chat, bool) {
 	if t := e.turn(id); t != nil {
 		chat := t.accept.Chat
 		if !t.accept.NewChat {
@@ -439,7 +425,7 @@ func (e *Engine) TurnChat(id TurnID) (chat.Chat, bool) {
 
 // TurnBegins is the message after which the answer of a turn of this process stands,
 // or its question where that is a new one; empty where it begins its chat.
-func (e *Engine) TurnBegins(id TurnID) (string, bool) {
+func (e *Engine) TurnBegins(id store.TurnID) (string, bool) {
 	switch t := e.turn(id); {
 	case t == nil:
 		return "", false
@@ -452,7 +438,7 @@ func (e *Engine) TurnBegins(id TurnID) (string, bool) {
 
 // TurnQuestion is what a live turn of this process was asked, which its chat has when
 // the turn has ended; false where it asks again what is there.
-func (e *Engine) TurnQuestion(id TurnID) (chat.Message, bool) {
+func (e *Engine) TurnQuestion(id store.TurnID) (chat.Message, bool) {
 	t := e.turn(id)
 	if t == nil || t.accept.Again || t.gone.Load() {
 		return chat.Message{}, false
@@ -460,18 +446,4 @@ func (e *Engine) TurnQuestion(id TurnID) (chat.Message, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.accept.Question(), t.accept.Parts != nil
-}
-
-// lockChat takes the lock that a turn of the chat holds to its end.
-func (s *Store) lockChat(ctx context.Context, id string, onWait func(string)) (func(), error) {
-	let, err := s.shareData(ctx, onWait)
-	if err != nil {
-		return nil, err
-	}
-	release, err := s.lock(ctx, "chat-"+id, onWait)
-	if err != nil {
-		let()
-		return nil, err
-	}
-	return func() { release(); let() }, nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
 
@@ -34,12 +35,12 @@ func (w *Workspaces) stateNamed(ctx context.Context, chat chat.Chat, name string
 		n := 0
 		if back != "" {
 			var err error
-			if n, err = strconv.Atoi(back); err != nil || n > 0 || n < -maxHistory {
+			if n, err = strconv.Atoi(back); err != nil || n > 0 || n < -store.MaxHistory {
 				return nil, fault.New(fault.Usage, "no state is called "+name+": @ is the active one, @-1 the one before it",
 					logOf(chat.Number))
 			}
 		}
-		m, err := w.manifest(ctx, chat.ActiveManifest)
+		m, err := w.Manifest(ctx, chat.ActiveManifest)
 		if err != nil {
 			return nil, err
 		}
@@ -52,7 +53,7 @@ func (w *Workspaces) stateNamed(ctx context.Context, chat chat.Chat, name string
 	if err != nil {
 		return nil, err
 	}
-	m, err := w.manifest(ctx, id)
+	m, err := w.Manifest(ctx, id)
 	if err == nil && m == nil {
 		err = noState(chat, name)
 	}
@@ -71,7 +72,7 @@ func (w *Workspaces) ancestor(ctx context.Context, chat chat.Chat, m *cas.Manife
 			return nil, fault.New(fault.NotFound, fmt.Sprintf("chat %d has only %s before that one", chat.Number, fault.Plural(i, "state")),
 				fmt.Sprintf("fettle workspace log %d   lists them", chat.Number))
 		}
-		before, err := w.manifest(ctx, m.ParentID)
+		before, err := w.Manifest(ctx, m.ParentID)
 		if err != nil {
 			return nil, err
 		}
@@ -96,22 +97,22 @@ func (w *Workspaces) stateID(ctx context.Context, chat chat.Chat, name string) (
 			found[strings.ToUpper(id)] = manifest
 		}
 	}
-	all, err := w.states.Manifests(ctx, chat.ID)
+	all, err := w.Snapshots.Manifests(ctx, chat.ID)
 	if err != nil {
-		return "", storeFault("list the states of the workspace", err)
+		return "", store.StoreFault("list the states of the workspace", err)
 	}
 	for _, m := range all {
 		take(m.ID, m.ID)
 	}
-	err = w.view(ctx, func(tx *kv.Tx) error {
-		for c, err := range legible(w.Store, w.tables.calls.ByIndex(tx, "chat", kv.Str(chat.ID), kv.Range{})) {
+	err = w.View(ctx, func(tx *kv.Tx) error {
+		for c, err := range store.Legible(w.Store, w.Tables.Calls.ByIndex(tx, "chat", kv.Str(chat.ID), kv.Range{})) {
 			if err != nil {
 				return err
 			}
 			take(c.ID, c.PostManifestID)
 			take(c.ToolUseID, c.PostManifestID)
 		}
-		for m, err := range legible(w.Store, w.tables.messages.Scan(tx, kv.Range{Prefix: kv.Str(chat.ID)})) {
+		for m, err := range store.Legible(w.Store, w.Tables.Messages.Scan(tx, kv.Range{Prefix: kv.Str(chat.ID)})) {
 			if err != nil {
 				return err
 			}
@@ -120,7 +121,7 @@ func (w *Workspaces) stateID(ctx context.Context, chat chat.Chat, name string) (
 		return nil
 	})
 	if err != nil && !errors.Is(err, kv.ErrNotFound) {
-		return "", storeFault("look for the state "+name, err)
+		return "", store.StoreFault("look for the state "+name, err)
 	}
 	if id, ok := found[part]; ok {
 		return id, nil

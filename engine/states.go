@@ -13,6 +13,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/sanitize"
 	"github.com/fettle-cli/fettle/toolset"
 )
@@ -31,8 +32,6 @@ const (
 	// MaxChanges bounds the changes that a call's end lists; its manifests
 	// have them all.
 	MaxChanges = 200
-	// shownLeft is how many paths a remark names that can't be brought back.
-	shownLeft = 5
 )
 
 // states is what a turn knows of its workspace: the state that the chat is at,
@@ -179,20 +178,12 @@ func (t *turn) remark(snap *cas.Snapshot) error {
 	}
 	var notes []event.Body
 	if snap.New && len(failed) > 0 {
-		notes = append(notes, event.Footnote{Text: "these can't be brought back by undo: " + someOf(failed)})
+		notes = append(notes, event.Footnote{Text: "these can't be brought back by undo: " + store.SomeOf(failed)})
 	}
 	if first && snap.New && snap.Manifest.ParentID == "" && len(omitted) > 0 {
-		notes = append(notes, event.Footnote{Text: "left out of what undo can bring back: " + someOf(omitted)})
+		notes = append(notes, event.Footnote{Text: "left out of what undo can bring back: " + store.SomeOf(omitted)})
 	}
 	return t.emit(notes...)
-}
-
-// someOf names the first few of a list.
-func someOf(all []string) string {
-	if len(all) <= shownLeft {
-		return strings.Join(all, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(all[:shownLeft], ", "), len(all)-shownLeft)
 }
 
 // changes are the paths that differ between two states, the first MaxChanges
@@ -204,7 +195,7 @@ func (w *Workspaces) changes(ctx context.Context, from, to *cas.Manifest) ([]eve
 	}
 	var out []event.Change
 	var folder *cas.Change // that is told only if nothing in it is
-	for c, err := range w.states.Diff(ctx, a, to.Root) {
+	for c, err := range w.Snapshots.Diff(ctx, a, to.Root) {
 		if err != nil {
 			return nil, err
 		}
@@ -252,33 +243,33 @@ func manifestID(m *cas.Manifest) string {
 // moveFolder brings the workspace to the state of the message that the turn
 // goes on from, where that isn't the one the folder is at: in another branch of
 // the chat, and in a fork whose own folder isn't filled yet.
-func (t *turn) moveFolder(ctx context.Context, conv *conversation) error {
-	t.states = states{first: true, suspect: conv.suspect()}
-	if conv.state == "" || !t.keepsStates() {
+func (t *turn) moveFolder(ctx context.Context, conv *store.OpenChat) error {
+	t.states = states{first: true, suspect: conv.Suspect()}
+	if conv.State == "" || !t.keepsStates() {
 		return nil
 	}
-	if !conv.isNew {
-		was := conv.chat.ActiveManifest
-		if err := t.eng.takeBackCut(ctx, conv.chat, func() (*toolset.Workspace, func(), error) { return t.lockedFolder(ctx) }); err != nil {
+	if !conv.IsNew {
+		was := conv.Chat.ActiveManifest
+		if err := t.eng.takeBackCut(ctx, conv.Chat, func() (*toolset.Workspace, func(), error) { return t.lockedFolder(ctx) }); err != nil {
 			if ctx.Err() != nil {
 				return err
 			}
 			t.eng.o.Notice(sanitize.Line(err.Error())) // a question may need no folder; a call fails by it
 		}
-		if err := t.eng.settleIn(ctx, &conv.chat, func() (*toolset.Workspace, func(), error) { return t.lockedFolder(ctx) }); err != nil {
+		if err := t.eng.settleIn(ctx, &conv.Chat, func() (*toolset.Workspace, func(), error) { return t.lockedFolder(ctx) }); err != nil {
 			return err
 		}
-		if conv.state == was {
-			conv.state = conv.chat.ActiveManifest
+		if conv.State == was {
+			conv.State = conv.Chat.ActiveManifest
 		}
 	}
-	m, err := t.eng.manifest(ctx, conv.state)
+	m, err := t.eng.Manifest(ctx, conv.State)
 	if err != nil {
 		return err
 	}
 	t.states.at = m
-	moved := !conv.isNew && conv.parent != conv.chat.ActiveLeaf
-	if m == nil || !moved && !unfilled(conv.chat, m) {
+	moved := !conv.IsNew && conv.Parent != conv.Chat.ActiveLeaf
+	if m == nil || !moved && !unfilled(conv.Chat, m) {
 		return nil
 	}
 	ws, release, err := t.lockedFolder(ctx)
@@ -286,15 +277,15 @@ func (t *turn) moveFolder(ctx context.Context, conv *conversation) error {
 		return err
 	}
 	defer release()
-	b := branching{chat: t.accept.Chat.ID, message: conv.origin(), ws: ws, to: m}
+	b := branching{chat: t.accept.Chat.ID, message: conv.Origin(), ws: ws, to: m}
 	if moved {
 		if err := t.eng.takeInLeft(ctx, conv, ws); err != nil {
 			return err
 		}
-		if b.active, err = t.eng.manifest(ctx, conv.chat.ActiveManifest); err != nil {
+		if b.active, err = t.eng.Manifest(ctx, conv.Chat.ActiveManifest); err != nil {
 			return err
 		}
-		if b.move, err = t.eng.noteMove(ctx, conv.chat, t.accept.MessageID); err != nil {
+		if b.move, err = t.eng.noteMove(ctx, conv.Chat, t.accept.MessageID); err != nil {
 			return err
 		}
 		t.states.noted = true
@@ -303,7 +294,7 @@ func (t *turn) moveFolder(ctx context.Context, conv *conversation) error {
 	if err != nil {
 		return besideFault(conv, err)
 	}
-	t.eng.pause("move:done")
+	t.eng.Pause("move:done")
 	t.states.at, t.states.suspect = done.After, false
 	if moved {
 		t.states.left = done.Before.ID
@@ -336,7 +327,7 @@ type branching struct {
 	chat, message string
 	ws            *toolset.Workspace
 	to, active    *cas.Manifest
-	move          *branchMove // the ids of the states, where they are recorded
+	move          *store.BranchMove // the ids of the states, where they are recorded
 }
 
 // branchTo gives a folder the state of a message. The state that comes of it
@@ -344,7 +335,7 @@ type branching struct {
 func (w *Workspaces) branchTo(ctx context.Context, b branching) (*cas.Restoration, error) {
 	o := cas.RestoreOptions{
 		About:  cas.About{ChatID: b.chat, ParentID: b.to.ID, Source: cas.Branch, SourceRef: b.message},
-		Active: b.active, Limits: w.o.States, Doing: doingBranch,
+		Active: b.active, Limits: w.Options.States, Doing: doingBranch,
 	}
 	if b.move != nil {
 		o.ID, o.FoundID = b.move.Moved, b.move.Found
@@ -352,14 +343,14 @@ func (w *Workspaces) branchTo(ctx context.Context, b branching) (*cas.Restoratio
 	w.endServicesIn(b.ws, "the chat went on from another message")
 	done, err := w.moveTo(ctx, b.ws, b.to, o)
 	if err != nil {
-		return nil, stateFault("bring back the files of that message", err)
+		return nil, store.StateFault("bring back the files of that message", err)
 	}
 	return done, nil
 }
 
 // besideFault adds to a conflict what can be done instead of a branch in the same
 // folder.
-func besideFault(conv *conversation, err error) error {
+func besideFault(conv *store.OpenChat, err error) error {
 	var f *fault.Fault
 	var conflict *cas.ConflictError
 	if !errors.As(err, &f) || !errors.As(err, &conflict) {
@@ -367,10 +358,10 @@ func besideFault(conv *conversation, err error) error {
 	}
 	out := *f
 	out.Hints = nil
-	if n := len(conv.path); n > 0 && conv.summed == nil {
-		out.Hints = append(out.Hints, fmt.Sprintf("fettle chats fork %d --at %d   goes on from there in a new chat, with the folder as it is", conv.chat.Number, n))
+	if n := len(conv.Path); n > 0 && conv.Summed == nil {
+		out.Hints = append(out.Hints, fmt.Sprintf("fettle chats fork %d --at %d   goes on from there in a new chat, with the folder as it is", conv.Chat.Number, n))
 	}
-	out.Hints = append(out.Hints, fmt.Sprintf("fettle undo --chat %d --overwrite   takes back a call with what was changed since; redo brings both", conv.chat.Number))
+	out.Hints = append(out.Hints, fmt.Sprintf("fettle undo --chat %d --overwrite   takes back a call with what was changed since; redo brings both", conv.Chat.Number))
 	return &out
 }
 
@@ -396,50 +387,9 @@ func (t *turn) putFolderBack(ctx context.Context, was *cas.Manifest) error {
 		return err
 	}
 	defer release()
-	_, err = t.eng.states.Materialize(ctx, casWorkspace(t.ws), was, cas.RestoreOptions{
+	_, err = t.eng.Snapshots.Materialize(ctx, casWorkspace(t.ws), was, cas.RestoreOptions{
 		About:  cas.About{ChatID: t.accept.Chat.ID, Source: cas.Restored, SourceRef: was.ID},
 		Active: t.states.at, Limits: t.eng.o.States, Doing: doingBranch,
 	})
 	return err
-}
-
-// manifest reads a manifest; nil where there is none of that id any more: a
-// state that can't be told is taken anew.
-func (s *Store) manifest(ctx context.Context, id string) (*cas.Manifest, error) {
-	if id == "" {
-		return nil, nil
-	}
-	m, err := s.states.Manifest(ctx, id)
-	if errors.Is(err, cas.ErrNotFound) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, storeFault("read the state of the workspace", err)
-	}
-	return m, nil
-}
-
-// stateFault tells what can be done where a state can't be kept or brought
-// back.
-func stateFault(doing string, err error) error {
-	var quota *cas.QuotaError
-	var conflict *cas.ConflictError
-	var damage *cas.DamageError
-	var folder *cas.FolderError
-	switch {
-	case errors.As(err, &folder):
-		return fault.Wrap(fault.Failed, doing, err, "add it to .fettleignore, and states leave it out")
-	case errors.As(err, &quota):
-		return fault.Wrap(fault.Failed, doing, err, "fettle store stats   says what uses the space")
-	case errors.As(err, &conflict):
-		f := fault.New(fault.Failed, doing+": somebody else has changed what it would change")
-		f.Err = err
-		f.List(len(conflict.Paths), func(i int) string { return cas.EscapePath(conflict.Paths[i].Path) + "  " + conflict.Paths[i].Reason })
-		return f
-	case errors.As(err, &damage):
-		return fault.Wrap(fault.Store, doing, err, "fettle store verify   says what it belongs to")
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return err
-	}
-	return fault.Wrap(fault.Failed, doing, err)
 }

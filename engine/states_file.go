@@ -11,6 +11,7 @@ import (
 	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/record"
 	"github.com/fettle-cli/fettle/toolset"
 )
@@ -38,7 +39,7 @@ func aboutChat(extras []cas.Extra) (about exportedChat) {
 
 // toolsOf are the tools whose calls made states of a chat, by the calls.
 func (w *Workspaces) toolsOf(ctx context.Context, chat chat.Chat) (map[string]string, error) {
-	_, states, _, err := w.StateTree(ctx, ChatRef{ID: chat.ID}, 0)
+	_, states, _, err := w.StateTree(ctx, store.ChatRef{ID: chat.ID}, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -57,9 +58,9 @@ func (w *Workspaces) ExportStates(ctx context.Context, out io.Writer, chat chat.
 	if chat.ActiveManifest == "" {
 		return noFiles(chat)
 	}
-	switch last, err := w.states.Latest(ctx, chat.ID); {
+	switch last, err := w.Snapshots.Latest(ctx, chat.ID); {
 	case err != nil:
-		return storeFault("read the states of the workspace", err)
+		return store.StoreFault("read the states of the workspace", err)
 	case last == nil: // a fork whose folder isn't filled yet
 		return fault.New(fault.NotFound, fmt.Sprintf("chat %d has no states of its own yet: it is at one of the chat that it was forked from", chat.Number),
 			fmt.Sprintf("fettle workspace diff %d   gives it its files", chat.Number))
@@ -70,10 +71,10 @@ func (w *Workspaces) ExportStates(ctx context.Context, out io.Writer, chat chat.
 	}
 	about, err := record.Marshal(exportedChat{Title: chat.Title, Tools: tools})
 	if err == nil {
-		err = w.states.Export(ctx, out, chat.ID, cas.Extra{Name: historyChat, Body: about})
+		err = w.Snapshots.Export(ctx, out, chat.ID, cas.Extra{Name: historyChat, Body: about})
 	}
 	if err != nil {
-		return stateFault("export the history", err)
+		return store.StateFault("export the history", err)
 	}
 	return nil
 }
@@ -109,7 +110,7 @@ func (w *Workspaces) ImportStates(ctx context.Context, req RestoreRequest, file 
 		return nil, err
 	}
 	defer unlock()
-	chat := &conv.chat
+	chat := &conv.Chat
 	open := func() (*toolset.Workspace, func(), error) { return w.lockedFolderOf(ctx, *chat, req.OnWait) }
 	if err := w.takeBackCut(ctx, *chat, open); err != nil {
 		return nil, err
@@ -158,10 +159,10 @@ func (w *Workspaces) followStates(ctx context.Context, chat *chat.Chat, ws *tool
 	last := in[len(in)-1]
 	snap, err := w.takeState(ctx, ws, cas.SnapshotOptions{
 		About: cas.About{ChatID: chat.ID, Source: cas.Imported, SourceRef: last.ID}, Parent: last,
-		Limits: w.o.States, Begin: req.Begin, Progress: req.Progress,
+		Limits: w.Options.States, Begin: req.Begin, Progress: req.Progress,
 	})
 	if err != nil {
-		return w.withdraw(ctx, chat.ID, in, stateFault("look at "+ws.Path, err))
+		return w.withdraw(ctx, chat.ID, in, store.StateFault("look at "+ws.Path, err))
 	}
 	if err := w.setActive(ctx, chat.ID, snap.Manifest.ID); err != nil {
 		if snap.New {
@@ -176,53 +177,53 @@ func (w *Workspaces) followStates(ctx context.Context, chat *chat.Chat, ws *tool
 // importNew imports into a chat that it makes. The chat appears once its states are
 // there; where a crash comes between, the collector removes them.
 func (w *Workspaces) importNew(ctx context.Context, file History) (*ImportedStates, error) {
-	letData, err := w.shareData(ctx, nil)
+	letData, err := w.ShareData(ctx, nil)
 	if err != nil {
 		return nil, err
 	}
 	defer letData()
-	release, err := w.states.Guard(ctx) // the states have no chat until the end
+	release, err := w.Snapshots.Guard(ctx) // the states have no chat until the end
 	if err != nil {
-		return nil, storeFault("keep the collector away", err)
+		return nil, store.StoreFault("keep the collector away", err)
 	}
 	defer release()
-	id := w.newID()
+	id := w.NewID()
 	in, err := w.readHistory(ctx, id, file)
 	if err != nil {
 		return nil, err
 	}
 	last := in.Manifests[len(in.Manifests)-1]
-	folder, err := w.states.Empty(ctx, cas.About{ChatID: id, ParentID: last.ID, Source: cas.Imported, SourceRef: last.ID})
+	folder, err := w.Snapshots.Empty(ctx, cas.About{ChatID: id, ParentID: last.ID, Source: cas.Imported, SourceRef: last.ID})
 	if err != nil {
-		return nil, w.withdraw(ctx, id, in.Manifests, stateFault("import "+file.Name, err))
+		return nil, w.withdraw(ctx, id, in.Manifests, store.StateFault("import "+file.Name, err))
 	}
-	w.pause("import:states")
-	now := w.o.Now()
-	c := &incoming{chat: chat.Chat{ID: id, Title: titleOf(in.Extras), CreatedAt: now, UpdatedAt: now, ActiveManifest: folder.ID}}
-	if err := w.insert(ctx, c); err != nil {
+	w.Pause("import:states")
+	now := w.Options.Now()
+	c := &store.Incoming{Chat: chat.Chat{ID: id, Title: titleOf(in.Extras), CreatedAt: now, UpdatedAt: now, ActiveManifest: folder.ID}}
+	if err := w.Insert(ctx, c); err != nil {
 		return nil, w.withdraw(ctx, id, append(in.Manifests, folder), err)
 	}
-	return &ImportedStates{Chat: c.chat, States: in.Manifests, Follows: true}, nil
+	return &ImportedStates{Chat: c.Chat, States: in.Manifests, Follows: true}, nil
 }
 
 // withdraw removes states that their chat couldn't take up, and gives the reason.
 func (w *Workspaces) withdraw(ctx context.Context, chatID string, list []*cas.Manifest, why error) error {
-	if err := w.states.Withdraw(context.WithoutCancel(ctx), chatID, list); err != nil {
-		return errors.Join(why, storeFault("take the imported states back", err))
+	if err := w.Snapshots.Withdraw(context.WithoutCancel(ctx), chatID, list); err != nil {
+		return errors.Join(why, store.StoreFault("take the imported states back", err))
 	}
 	return why
 }
 
 // titleOf is the title that an imported history brings along.
 func titleOf(extras []cas.Extra) string {
-	return cmp.Or(chat.CleanTitle(aboutChat(extras).Title), NewTitle)
+	return cmp.Or(chat.CleanTitle(aboutChat(extras).Title), store.NewTitle)
 }
 
 // readHistory reads a file's states as those of a chat: all of them or none.
 func (w *Workspaces) readHistory(ctx context.Context, chatID string, file History) (*cas.Import, error) {
 	const hint = "fettle workspace export 1 history.tar.gz   writes such a file"
 	var about *exportedChat // read once, for all states
-	in, err := w.states.Import(ctx, file.Content, cas.ImportOptions{ChatID: chatID, Limits: w.o.States,
+	in, err := w.Snapshots.Import(ctx, file.Content, cas.ImportOptions{ChatID: chatID, Limits: w.Options.States,
 		Maker: func(extras []cas.Extra, call string) string {
 			if about == nil {
 				known := aboutChat(extras)
@@ -238,7 +239,7 @@ func (w *Workspaces) readHistory(ctx context.Context, chatID string, file Histor
 		f.Err = err
 		return nil, f
 	case err != nil:
-		return nil, stateFault("import "+file.Name, err)
+		return nil, store.StateFault("import "+file.Name, err)
 	case len(in.Manifests) == 0:
 		return nil, fault.New(fault.Usage, "import "+file.Name+": it has no states", hint)
 	}

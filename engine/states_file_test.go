@@ -10,13 +10,14 @@ import (
 	"testing"
 
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // exportedHistory is a chat of two steps as a file.
 func exportedHistory(t *testing.T) []byte {
 	t.Helper()
 	b := changer(t, t.TempDir())
-	b.did(ChatRef{}, `{"put":{"a":"1"}}`)
+	b.did(store.ChatRef{}, `{"put":{"a":"1"}}`)
 	b.did(lastChat, `{"put":{"a":"2"}}`)
 	var out bytes.Buffer
 	if err := b.ExportStates(t.Context(), &out, b.chat(1).Chat); err != nil {
@@ -28,7 +29,7 @@ func exportedHistory(t *testing.T) []byte {
 // all are the ids of all states of a chat, beside the way included.
 func (b *bench) all(chat int64) string {
 	b.t.Helper()
-	_, states, _, err := b.StateTree(b.t.Context(), ChatRef{Number: chat}, 0)
+	_, states, _, err := b.StateTree(b.t.Context(), store.ChatRef{Number: chat}, 0)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -65,15 +66,15 @@ func TestATornHistoryLeavesNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := changer(t, t.TempDir())
-			b.did(ChatRef{}, `{"put":{"own":"1"}}`)
+			b.did(store.ChatRef{}, `{"put":{"own":"1"}}`)
 			if _, err := b.NewChat(t.Context(), ""); err != nil { // it has no states
 				t.Fatal(err)
 			}
 			before, states := b.all(1), b.manifestCount()
 			for _, how := range []struct {
-				ref   ChatRef
+				ref   store.ChatRef
 				fresh bool
-			}{{ChatRef{Number: 1}, false}, {ChatRef{Number: 2}, false}, {ChatRef{}, true}} {
+			}{{store.ChatRef{Number: 1}, false}, {store.ChatRef{Number: 2}, false}, {store.ChatRef{}, true}} {
 				_, err := b.ImportStates(t.Context(), RestoreRequest{Chat: how.ref}, History{Name: "f", Content: bytes.NewReader(bad), New: how.fresh})
 				if fault.CodeOf(err) != fault.Usage || !strings.HasPrefix(err.Error(), "import f: ") || !strings.HasSuffix(err.Error(), "; nothing was imported") {
 					t.Errorf("into %+v: %v", how.ref, err)
@@ -88,7 +89,7 @@ func TestATornHistoryLeavesNothing(t *testing.T) {
 			if got := b.manifestCount(); got != states {
 				t.Errorf("the store had %d states and has %d", states, got)
 			}
-			if page, err := b.Chats(t.Context(), ListChats{}); err != nil || len(page.Chats) != 2 {
+			if page, err := b.Chats(t.Context(), store.ListChats{}); err != nil || len(page.Chats) != 2 {
 				t.Errorf("there are %d chats, %v", len(page.Chats), err)
 			}
 		})
@@ -100,16 +101,16 @@ func TestAnImportThatCannotMakeItsChatIsTakenBack(t *testing.T) {
 	t.Parallel()
 	file := exportedHistory(t)
 	b := changer(t, t.TempDir())
-	b.did(ChatRef{}, `{"put":{"own":"1"}}`)
+	b.did(store.ChatRef{}, `{"put":{"own":"1"}}`)
 	states := b.manifestCount()
 	ctx, cancel := context.WithCancel(t.Context())
-	b.pause = func(step string) {
+	b.Pause = func(step string) {
 		if step == "import:states" {
 			cancel()
 		}
 	}
 	_, err := b.ImportStates(ctx, RestoreRequest{}, History{Name: "f", Content: bytes.NewReader(file), New: true})
-	b.pause = func(string) {}
+	b.Pause = func(string) {}
 	if !errors.Is(err, context.Canceled) {
 		t.Fatalf("it was stopped with %v", err)
 	}

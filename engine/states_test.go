@@ -21,6 +21,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/toolset"
 )
 
@@ -85,7 +86,7 @@ func changerOptions(t testing.TB, dir string, more ...toolset.Entry) Options {
 }
 
 // did runs a turn of one call and gives its end.
-func (b *bench) did(ref ChatRef, prompt string) event.ToolComplete {
+func (b *bench) did(ref store.ChatRef, prompt string) event.ToolComplete {
 	b.t.Helper()
 	req := ask(prompt)
 	req.Chat, req.Policy.AllowAll = ref, true
@@ -126,7 +127,7 @@ func (b *bench) put(chat int64, name, content string) {
 func TestEveryCallLeavesItsState(t *testing.T) {
 	t.Parallel()
 	b := changer(t, t.TempDir())
-	first := b.did(ChatRef{}, `{"put":{"a.txt":"1","d/b.txt":"2"}}`)
+	first := b.did(store.ChatRef{}, `{"put":{"a.txt":"1","d/b.txt":"2"}}`)
 	if first.PreManifestID == "" || first.PostManifestID == "" || first.PreManifestID == first.PostManifestID {
 		t.Fatalf("the states are %q and %q", first.PreManifestID, first.PostManifestID)
 	}
@@ -134,11 +135,11 @@ func TestEveryCallLeavesItsState(t *testing.T) {
 	if diff := cmp.Diff(want, first.Changes); diff != "" {
 		t.Error(diff)
 	}
-	failed := b.did(ChatRef{Last: true}, `{"put":{"a.txt":"changed"},"rm":["d"],"fail":"no more"}`)
+	failed := b.did(store.ChatRef{Last: true}, `{"put":{"a.txt":"changed"},"rm":["d"],"fail":"no more"}`)
 	if failed.Status != event.CallError || failed.Error != "no more" || len(failed.Changes) != 2 || failed.PreManifestID != first.PostManifestID {
 		t.Errorf("a call that failed: %+v", failed)
 	}
-	nothing := b.did(ChatRef{Last: true}, `{}`)
+	nothing := b.did(store.ChatRef{Last: true}, `{}`)
 	if nothing.PreManifestID != failed.PostManifestID || nothing.PostManifestID != failed.PostManifestID || nothing.Changes != nil {
 		t.Errorf("a call that did nothing: %+v", nothing)
 	}
@@ -173,9 +174,9 @@ func TestEveryCallLeavesItsState(t *testing.T) {
 func TestAnEditBetweenCallsIsAState(t *testing.T) {
 	t.Parallel()
 	b := changer(t, t.TempDir())
-	first := b.did(ChatRef{}, `{"put":{"a.txt":"1"}}`)
+	first := b.did(store.ChatRef{}, `{"put":{"a.txt":"1"}}`)
 	b.put(1, "mine.txt", "mine")
-	second := b.did(ChatRef{Last: true}, `{"put":{"a.txt":"2"}}`)
+	second := b.did(store.ChatRef{Last: true}, `{"put":{"a.txt":"2"}}`)
 	if second.PreManifestID == first.PostManifestID {
 		t.Error("the edit is in no state")
 	}
@@ -189,10 +190,10 @@ func TestAnEditBetweenCallsIsAState(t *testing.T) {
 func TestAnotherBranchHasItsFiles(t *testing.T) {
 	t.Parallel()
 	b := changer(t, t.TempDir())
-	b.did(ChatRef{}, `{"put":{"a.txt":"1","keep.txt":"k"}}`)
+	b.did(store.ChatRef{}, `{"put":{"a.txt":"1","keep.txt":"k"}}`)
 	leaf := b.chat(1).Messages[1].ID
-	b.did(ChatRef{Number: 1}, `{"put":{"a.txt":"2","b.txt":"b"},"rm":["keep.txt"]}`)
-	other := b.did(ChatRef{Number: 1, Parent: leaf}, `{"put":{"c.txt":"c"}}`)
+	b.did(store.ChatRef{Number: 1}, `{"put":{"a.txt":"2","b.txt":"b"},"rm":["keep.txt"]}`)
+	other := b.did(store.ChatRef{Number: 1, Parent: leaf}, `{"put":{"c.txt":"c"}}`)
 	if len(other.Changes) != 1 {
 		t.Errorf("it changed %v", other.Changes)
 	}
@@ -206,8 +207,8 @@ func TestAnotherBranchHasItsFiles(t *testing.T) {
 func TestAForkHasTheFiles(t *testing.T) {
 	t.Parallel()
 	b := changer(t, t.TempDir())
-	b.did(ChatRef{}, `{"put":{"a.txt":"1"}}`)
-	b.did(ChatRef{Number: 1, Fork: true}, `{"put":{"b.txt":"2"}}`)
+	b.did(store.ChatRef{}, `{"put":{"a.txt":"1"}}`)
+	b.did(store.ChatRef{Number: 1, Fork: true}, `{"put":{"b.txt":"2"}}`)
 	b.sees(1, map[string]string{"a.txt": "1"})
 	b.sees(2, map[string]string{"a.txt": "1", "b.txt": "2"})
 }
@@ -218,11 +219,11 @@ func TestAStateThatCantBeKept(t *testing.T) {
 	dir := t.TempDir()
 	b := changer(t, dir)
 	b.o.States.Chat = 1 << 10
-	got := b.did(ChatRef{}, `{"put":{"a.txt":"`+strings.Repeat("x", 4<<10)+`"}}`)
+	got := b.did(store.ChatRef{}, `{"put":{"a.txt":"`+strings.Repeat("x", 4<<10)+`"}}`)
 	if got.Status != event.CallError || !strings.Contains(got.Result, "could not be kept") || !strings.Contains(got.Result, "the limit is") {
 		t.Errorf("a call that left too much: %+v", got)
 	}
-	again := b.did(ChatRef{Last: true}, `{"put":{"b.txt":"b"}}`)
+	again := b.did(store.ChatRef{Last: true}, `{"put":{"b.txt":"b"}}`)
 	if again.Status != event.CallError || !strings.Contains(again.Error, "it did not run, because it could not be undone") {
 		t.Errorf("the next call: %+v", again)
 	}
@@ -238,14 +239,14 @@ func TestAnEphemeralTurnKeepsNoState(t *testing.T) {
 	if end.Status != event.CallSuccess || end.PostManifestID != "" {
 		t.Errorf("%+v", end)
 	}
-	if _, err := os.Stat(b.storeDir()); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(b.StoreDir()); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("there is a store: %v", err)
 	}
 }
 
 func (b *bench) undo(n int) *Restored {
 	b.t.Helper()
-	out, err := b.Undo(b.t.Context(), RestoreRequest{Chat: ChatRef{Last: true}, Steps: n})
+	out, err := b.Undo(b.t.Context(), RestoreRequest{Chat: store.ChatRef{Last: true}, Steps: n})
 	if err != nil {
 		b.t.Fatalf("undo %d: %v", n, err)
 	}
@@ -254,7 +255,7 @@ func (b *bench) undo(n int) *Restored {
 
 func (b *bench) redo(n int) *Restored {
 	b.t.Helper()
-	out, err := b.Redo(b.t.Context(), RestoreRequest{Chat: ChatRef{Last: true}, Steps: n})
+	out, err := b.Redo(b.t.Context(), RestoreRequest{Chat: store.ChatRef{Last: true}, Steps: n})
 	if err != nil {
 		b.t.Fatalf("redo %d: %v", n, err)
 	}
@@ -267,8 +268,8 @@ func TestUndoAndRedo(t *testing.T) {
 	steps := []map[string]string{{}}
 	now := map[string]string{}
 	for _, name := range []string{"a", "b", "c"} {
-		b.did(ChatRef{Last: len(steps) > 1}, `{"put":{"`+name+`":"`+name+`"}}`)
-		b.did(ChatRef{Last: true}, `{}`) // changes nothing: no step
+		b.did(store.ChatRef{Last: len(steps) > 1}, `{"put":{"`+name+`":"`+name+`"}}`)
+		b.did(store.ChatRef{Last: true}, `{}`) // changes nothing: no step
 		now = maps.Clone(now)
 		now[name] = name
 		steps = append(steps, now)
@@ -286,15 +287,15 @@ func TestUndoAndRedo(t *testing.T) {
 		t.Errorf("it went %d steps", len(out.Steps))
 	}
 	at(0)
-	if _, err := b.Undo(t.Context(), RestoreRequest{Chat: ChatRef{Last: true}}); fault.CodeOf(err) != fault.NotFound {
+	if _, err := b.Undo(t.Context(), RestoreRequest{Chat: store.ChatRef{Last: true}}); fault.CodeOf(err) != fault.NotFound {
 		t.Errorf("undo at the beginning: %v", err)
 	}
 	b.redo(2)
 	at(2)
 	// Something new: what was undone before it can't be redone, and undo goes
 	// from the new step to the state that it found.
-	b.did(ChatRef{Last: true}, `{"put":{"d":"d"}}`)
-	if _, err := b.Redo(t.Context(), RestoreRequest{Chat: ChatRef{Last: true}}); fault.CodeOf(err) != fault.NotFound {
+	b.did(store.ChatRef{Last: true}, `{"put":{"d":"d"}}`)
+	if _, err := b.Redo(t.Context(), RestoreRequest{Chat: store.ChatRef{Last: true}}); fault.CodeOf(err) != fault.NotFound {
 		t.Errorf("redo after a new step: %v", err)
 	}
 	b.undo(1)
@@ -304,7 +305,7 @@ func TestUndoAndRedo(t *testing.T) {
 	b.redo(2)
 	b.sees(1, map[string]string{"a": "a", "b": "b", "d": "d"})
 	chat := b.chat(1).Chat
-	if _, err := b.RestoreState(t.Context(), "@-1", RestoreRequest{Chat: ChatRef{Last: true}}); err != nil {
+	if _, err := b.RestoreState(t.Context(), "@-1", RestoreRequest{Chat: store.ChatRef{Last: true}}); err != nil {
 		t.Fatal(err)
 	}
 	at(1)
@@ -320,8 +321,8 @@ func TestUndoAndRedo(t *testing.T) {
 func TestUndoLeavesOthersWorkAlone(t *testing.T) {
 	t.Parallel()
 	b := changer(t, t.TempDir())
-	b.did(ChatRef{}, `{"put":{"a":"1"}}`)
-	b.did(ChatRef{Last: true}, `{"put":{"a":"2","b":"2"}}`)
+	b.did(store.ChatRef{}, `{"put":{"a":"1"}}`)
+	b.did(store.ChatRef{Last: true}, `{"put":{"a":"2","b":"2"}}`)
 	b.put(1, "mine", "mine")
 	b.undo(1)
 	b.sees(1, map[string]string{"a": "1", "mine": "mine"})
@@ -329,19 +330,19 @@ func TestUndoLeavesOthersWorkAlone(t *testing.T) {
 	b.sees(1, map[string]string{"a": "2", "b": "2", "mine": "mine"})
 
 	b.put(1, "a", "by hand")
-	b.did(ChatRef{Last: true}, `{"put":{"c":"3"}}`)
-	_, err := b.Undo(t.Context(), RestoreRequest{Chat: ChatRef{Last: true}, Steps: 2})
+	b.did(store.ChatRef{Last: true}, `{"put":{"c":"3"}}`)
+	_, err := b.Undo(t.Context(), RestoreRequest{Chat: store.ChatRef{Last: true}, Steps: 2})
 	var conflict *cas.ConflictError
 	if !errors.As(err, &conflict) || len(conflict.Paths) != 1 || conflict.Paths[0].Path != "a" {
 		t.Fatalf("undo over an edit by hand: %v", err)
 	}
 	b.sees(1, map[string]string{"a": "by hand", "b": "2", "c": "3", "mine": "mine"})
-	plan, err := b.Undo(t.Context(), RestoreRequest{Chat: ChatRef{Last: true}, Steps: 2, Plan: true})
+	plan, err := b.Undo(t.Context(), RestoreRequest{Chat: store.ChatRef{Last: true}, Steps: 2, Plan: true})
 	if err != nil || len(plan.Blocked) != 1 {
 		t.Errorf("the plan: %+v, %v", plan, err)
 	}
 	b.undo(1)
-	if _, err := b.Undo(t.Context(), RestoreRequest{Chat: ChatRef{Last: true}, Overwrite: true}); err != nil {
+	if _, err := b.Undo(t.Context(), RestoreRequest{Chat: store.ChatRef{Last: true}, Overwrite: true}); err != nil {
 		t.Fatal(err)
 	}
 	b.sees(1, map[string]string{"a": "1", "mine": "mine"})
@@ -352,7 +353,7 @@ func TestAConflictOfManyFilesIsTold(t *testing.T) {
 	t.Parallel()
 	const n = 25
 	b := changer(t, t.TempDir())
-	for turn, chat := range []ChatRef{{}, lastChat} {
+	for turn, chat := range []store.ChatRef{{}, lastChat} {
 		var puts []string
 		for i := range n {
 			puts = append(puts, fmt.Sprintf(`"f%02d":"%d"`, i, turn))
@@ -386,13 +387,13 @@ func TestUndoInABoundFolder(t *testing.T) {
 	req.Workspace, req.Policy.AllowAll = dir, true
 	last[event.Complete](t, b.run(req))
 	b.put(1, "a", "mine again")
-	_, err := b.Undo(t.Context(), RestoreRequest{Chat: ChatRef{Last: true}})
+	_, err := b.Undo(t.Context(), RestoreRequest{Chat: store.ChatRef{Last: true}})
 	var f *fault.Fault
 	if !errors.As(err, &f) || len(f.Detail) != 1 || !strings.HasPrefix(f.Detail[0], "a  someone else") {
 		t.Fatalf("undo over an edit: %v", err)
 	}
 	b.sees(1, map[string]string{"a": "mine again", "b": "1"})
-	if _, err := b.Undo(t.Context(), RestoreRequest{Chat: ChatRef{Last: true}, Paths: []string{"b"}}); err != nil {
+	if _, err := b.Undo(t.Context(), RestoreRequest{Chat: store.ChatRef{Last: true}, Paths: []string{"b"}}); err != nil {
 		t.Fatal(err)
 	}
 	b.sees(1, map[string]string{"a": "mine again"})
@@ -401,10 +402,10 @@ func TestUndoInABoundFolder(t *testing.T) {
 func TestUndoOfManyCalls(t *testing.T) {
 	t.Parallel()
 	b := changer(t, t.TempDir())
-	b.did(ChatRef{}, `{"put":{"start":"start"}}`)
+	b.did(store.ChatRef{}, `{"put":{"start":"start"}}`)
 	const calls = 100
 	for i := range calls {
-		b.did(ChatRef{Last: true}, `{"put":{"f`+strconv.Itoa(i%7)+`":"`+strconv.Itoa(i)+`"}}`)
+		b.did(store.ChatRef{Last: true}, `{"put":{"f`+strconv.Itoa(i%7)+`":"`+strconv.Itoa(i)+`"}}`)
 	}
 	if out := b.undo(calls); len(out.Steps) != calls {
 		t.Errorf("it went %d steps", len(out.Steps))

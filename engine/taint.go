@@ -6,8 +6,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/permission"
-	"github.com/fettle-cli/fettle/engine/provider"
-	"github.com/fettle-cli/fettle/internal/sanitize"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/toolset"
 )
 
@@ -45,37 +44,11 @@ func (t *turn) broughtBy(c *call) string {
 func (t *turn) taint(c *call) { t.tainted = cmp.Or(t.tainted, t.broughtBy(c)) }
 
 // inherit notes what the conversation, the question and the workflow have from outside.
-func (t *turn) inherit(conv *conversation) {
-	t.tainted = cmp.Or(conv.outside(), outsideIn(t.req.Parts))
+func (t *turn) inherit(conv *store.OpenChat) {
+	t.tainted = cmp.Or(conv.Outside(), store.OutsideIn(t.req.Parts))
 	if t.req.workflow != nil {
 		t.tainted = cmp.Or(t.tainted, t.req.workflow.instance.Outside)
 	}
-}
-
-// outside names what a conversation has from outside.
-func (c *conversation) outside() string {
-	if c.summed != nil && c.summed.Summary != nil && c.summed.Summary.Outside != "" {
-		return c.summed.Summary.Outside
-	}
-	for _, m := range c.path {
-		if from := outsideIn(m.Parts); from != "" {
-			return from
-		}
-	}
-	return ""
-}
-
-// outsideIn names the first of a message's parts that comes from outside.
-func outsideIn(parts []provider.Part) string {
-	for _, p := range parts {
-		switch {
-		case p.Result != nil && p.Result.Outside != "":
-			return p.Result.Outside
-		case p.Kind == provider.FilePart || p.Kind == provider.ImagePart:
-			return "the attachment " + cmp.Or(sanitize.Line(p.Name), p.Doc, "without a name")
-		}
-	}
-	return ""
 }
 
 // compileRules parses the turn's rules. It is called whenever these have changed, so that

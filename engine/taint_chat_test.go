@@ -8,6 +8,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // The chat's model fetches a page that was always allowed, in each of its turns.
@@ -33,7 +34,7 @@ func (b *bench) denials(req TurnRequest) int {
 	return last[event.Complete](b.t, b.run(req)).Payload.Denied
 }
 
-func goOnIn(ref ChatRef) TurnRequest {
+func goOnIn(ref store.ChatRef) TurnRequest {
 	req := ask("go on")
 	req.Chat = ref
 	return req
@@ -45,22 +46,22 @@ func TestContentFromOutsideStaysWithTheChat(t *testing.T) {
 	if n := b.denials(ask("go")); n != 0 {
 		t.Fatalf("a new chat: %d denied", n)
 	}
-	if n := b.denials(goOnIn(ChatRef{Number: 1})); n != 1 {
+	if n := b.denials(goOnIn(store.ChatRef{Number: 1})); n != 1 {
 		t.Errorf("the next turn: %d denied, want 1", n)
 	}
 	b = b.reopen()
 	b.o.Policy = permission.Policy{Allow: []string{"fetch", "near"}}
 	b.o.Tools = fetcher(t).o.Tools
-	forked, err := b.ForkChat(t.Context(), ChatRef{Number: 1}, 0)
+	forked, err := b.ForkChat(t.Context(), store.ChatRef{Number: 1}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := b.denials(goOnIn(ChatRef{Number: forked.Number})); n != 1 {
+	if n := b.denials(goOnIn(store.ChatRef{Number: forked.Number})); n != 1 {
 		t.Errorf("a fork: %d denied, want 1", n)
 	}
 	// The branch that never had the page is as a new chat.
 	req := ask("another beginning")
-	req.Chat = ChatRef{Number: 1, At: 1}
+	req.Chat = store.ChatRef{Number: 1, At: 1}
 	if n := b.denials(req); n != 0 {
 		t.Errorf("a branch without the page: %d denied", n)
 	}
@@ -70,14 +71,14 @@ func TestASummaryKeepsWhatItsMessagesHaveFromOutside(t *testing.T) {
 	t.Parallel()
 	b := fetcher(t)
 	b.run(ask("go"))
-	done, err := b.CompactChat(t.Context(), CompactRequest{Chat: ChatRef{Number: 1}})
+	done, err := b.CompactChat(t.Context(), CompactRequest{Chat: store.ChatRef{Number: 1}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if done.Summary.Outside != "fetch" {
 		t.Errorf("the summary has %q from outside", done.Summary.Outside)
 	}
-	if n := b.denials(goOnIn(ChatRef{Number: 1})); n != 1 {
+	if n := b.denials(goOnIn(store.ChatRef{Number: 1})); n != 1 {
 		t.Errorf("behind a summary: %d denied, want 1", n)
 	}
 }
@@ -95,7 +96,7 @@ func TestWhatAUserAttachesIsFromOutside(t *testing.T) {
 		if n := b.denials(req); n != 1 {
 			t.Errorf("%s: %d denied, want 1", name, n)
 		}
-		if n := b.denials(goOnIn(ChatRef{Number: 1})); n != 1 {
+		if n := b.denials(goOnIn(store.ChatRef{Number: 1})); n != 1 {
 			t.Errorf("%s, in the next turn: %d denied, want 1", name, n)
 		}
 	}
@@ -106,7 +107,7 @@ func TestAnImportedChatHasResultsFromOutside(t *testing.T) {
 	b := newBench(t, strings.ReplaceAll(fetchScript, "name: fetch", "name: near"), webTool("near", false))
 	b.o.Policy = permission.Policy{Allow: []string{"near"}}
 	b.run(ask("go"))
-	doc, _, err := b.ExportChat(t.Context(), ChatRef{Number: 1})
+	doc, _, err := b.ExportChat(t.Context(), store.ChatRef{Number: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,10 +120,10 @@ func TestAnImportedChatHasResultsFromOutside(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := fetcher(t)
-	if _, err := other.importChats(t.Context(), docs, CopyExisting); err != nil {
+	if _, err := other.importChats(t.Context(), docs, store.CopyExisting); err != nil {
 		t.Fatal(err)
 	}
-	if n := other.denials(goOnIn(ChatRef{Number: 1})); n != 1 {
+	if n := other.denials(goOnIn(store.ChatRef{Number: 1})); n != 1 {
 		t.Errorf("%d denied, want 1", n)
 	}
 }

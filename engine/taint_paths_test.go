@@ -9,6 +9,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/toolset"
 )
 
@@ -33,7 +34,7 @@ func TestContentFromOutsideIsHandedOverWithTheConversation(t *testing.T) {
 				}
 				return fetch("2")
 			},
-		}, Agent{ID: "a", Prompt: "a:", Handoffs: []string{"b"}, Tools: []string{"fetch"}}, Agent{ID: "b", Prompt: "b:", Tools: []string{"fetch"}, History: history})
+		}, store.Agent{ID: "a", Prompt: "a:", Handoffs: []string{"b"}, Tools: []string{"fetch"}}, store.Agent{ID: "b", Prompt: "b:", Tools: []string{"fetch"}, History: history})
 		set, err := toolset.NewSet(webTool("fetch", true))
 		if err != nil {
 			t.Fatal(err)
@@ -74,7 +75,7 @@ func TestContentFromOutsideStaysWithAWorkflow(t *testing.T) {
 	f.bench = f.reopen()
 	f.openShelf()
 	f.o.Policy = permission.Policy{Allow: []string{"flow:find"}}
-	turn, err = f.ActWorkflow(t.Context(), id, ActRetry, TurnRequest{})
+	turn, err = f.ActWorkflow(t.Context(), id, store.ActRetry, TurnRequest{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +105,7 @@ responses:
 	if n := b.denials(ask("go")); n != 0 {
 		t.Fatalf("a new chat: %d denied", n)
 	}
-	if n := b.denials(goOnIn(ChatRef{Number: 1})); n != 1 {
+	if n := b.denials(goOnIn(store.ChatRef{Number: 1})); n != 1 {
 		t.Errorf("after a result of a server: %d denied, want 1", n)
 	}
 	resource := ask("go on")

@@ -59,7 +59,7 @@ func TestAlwaysEndsWhereTheWebWasRead(t *testing.T) {
 			b := newBench(t, webScript, webTool("fetch", true), webTool("near", false))
 			b.o.Policy = c.config
 			if c.always != "" {
-				if err := b.grant(t.Context(), event.AllowAlways, "", c.always); err != nil {
+				if err := b.Grant(t.Context(), event.AllowAlways, "", c.always); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // thinks is a response with a signed thought.
@@ -55,14 +56,14 @@ func TestSignedThoughtsGoBackToTheirModel(t *testing.T) {
 	turn := func(req TurnRequest) { last[event.Complete](t, b.run(req)) }
 	turn(ask("first"))
 	more := ask("second")
-	more.Chat = ChatRef{Number: 1}
+	more.Chat = store.ChatRef{Number: 1}
 	turn(more)
 	more.Model = "rogue/other"
 	turn(more)
 	more.Model = "rogue/m"
 	turn(more)
 	fork := ask("fork")
-	fork.Chat, fork.Model = ChatRef{Number: 1, Fork: true}, "rogue/m"
+	fork.Chat, fork.Model = store.ChatRef{Number: 1, Fork: true}, "rogue/m"
 	turn(fork)
 
 	for i, want := range []struct {
@@ -93,7 +94,7 @@ func TestThoughtsOfABrokenResponseStayOut(t *testing.T) {
 	})
 	last[event.Error](t, b.run(ask("first")))
 	more := ask("second")
-	more.Chat = ChatRef{Number: 1}
+	more.Chat = store.ChatRef{Number: 1}
 	last[event.Complete](t, b.run(more))
 	if signed, plain := signatures(r.requests()[1]); len(signed)+plain > 0 {
 		t.Errorf("it sent %q and %d other thoughts", signed, plain)

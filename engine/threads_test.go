@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
 
@@ -41,7 +42,7 @@ func TestNamesOfThreads(t *testing.T) {
 			t.Errorf("the name means %q, not %q", got, id)
 		}
 	}
-	chat, err := b.FindChat(ctx, ChatRef{ID: ids[1]})
+	chat, err := b.FindChat(ctx, store.ChatRef{ID: ids[1]})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,18 +52,18 @@ func TestNamesOfThreads(t *testing.T) {
 	if got := means("agents:one"); got != "" {
 		t.Errorf("the name of a deleted chat means %q", got)
 	}
-	if _, err := b.PurgeChats(ctx, Purge{Chats: []string{ids[1]}}); err != nil {
+	if _, err := b.PurgeChats(ctx, store.Purge{Chats: []string{ids[1]}}); err != nil {
 		t.Fatal(err)
 	}
 	left := 0
-	err = b.store.View(ctx, func(tx *kv.Tx) (err error) {
-		left, err = b.tables.threads.Count(tx, kv.Range{})
+	err = b.KV.View(ctx, func(tx *kv.Tx) (err error) {
+		left, err = b.Tables.Threads.Count(tx, kv.Range{})
 		return err
 	})
 	if err != nil || left != 0 {
 		t.Errorf("%d names are left of a purged chat, %v", left, err)
 	}
-	for _, name := range []string{"", strings.Repeat("x", MaxThreadName+1)} {
+	for _, name := range []string{"", strings.Repeat("x", store.MaxThreadName+1)} {
 		if _, _, err := b.ThreadChat(ctx, name); fault.CodeOf(err) != fault.Usage {
 			t.Errorf("a name of %d bytes: %v", len(name), err)
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/registry"
 )
@@ -145,7 +146,7 @@ func TestATurnFindsWhatOtherToolsetsHave(t *testing.T) {
 	}
 	// A chat's own agent is known only when the chat has been read.
 	last[event.Complete](t, b.run(TurnRequest{Parts: ask("hi").Parts, Agent: "set02:helper"}))
-	tr, _, err := b.prepare(t.Context(), TurnRequest{Parts: ask("go on").Parts, Chat: ChatRef{Last: true}, Tools: []string{"set00:tool0"}})
+	tr, _, err := b.prepare(t.Context(), TurnRequest{Parts: ask("go on").Parts, Chat: store.ChatRef{Last: true}, Tools: []string{"set00:tool0"}})
 	if err != nil {
 		t.Fatal(err)
 	}

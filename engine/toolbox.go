@@ -7,6 +7,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/manifest"
 	"github.com/fettle-cli/fettle/toolset/registry"
@@ -24,7 +25,7 @@ type toolbox struct {
 	tools     *toolset.Set
 	agents    *Agents
 	shows     *showcase
-	workflows []Workflow
+	workflows []store.Workflow
 	unusable  map[string]string        // by tool id
 	reach     map[string]toolset.Reach // of tools of toolsets and MCP servers
 	remote    map[string]bool          // tools of MCP servers
@@ -175,10 +176,10 @@ func changedBuiltins(set *toolset.Set, changes map[string]registry.BuiltinChange
 }
 
 // agentsOf are the agents of a toolset under its name.
-func agentsOf(id string, all []manifest.Agent) []Agent {
-	out := make([]Agent, 0, len(all))
+func agentsOf(id string, all []manifest.Agent) []store.Agent {
+	out := make([]store.Agent, 0, len(all))
 	for _, a := range all {
-		out = append(out, Agent{
+		out = append(out, store.Agent{
 			ID: id + ":" + a.ID, ToolsetID: id, Name: a.Name, Purpose: a.Purpose, Prompt: a.Prompt, Model: a.Model,
 			Tools: a.Tools, Handoffs: a.Handoffs, History: a.History, Answers: a.Answers, Source: "toolset " + id,
 		})

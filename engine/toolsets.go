@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/engine/fault"
-	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/internal/nearest"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/bundle"
@@ -18,15 +17,6 @@ import (
 	"github.com/fettle-cli/fettle/toolset/manifest"
 	"github.com/fettle-cli/fettle/toolset/registry"
 )
-
-// installed is the registry of this data directory.
-func (s *Store) installed() *registry.Registry {
-	return registry.New(registry.Options{
-		DataDir: s.o.DataDir, Store: s.store, Builtins: s.builtins(), Now: s.o.Now,
-		OnWait: func(owner string) { s.o.Notice("waiting for another change of the toolsets, " + owner) },
-		Hold:   func(ctx context.Context) (func(), error) { return s.shareData(ctx, nil) },
-	})
-}
 
 // ToolsetMirror returns what turns need of all installed toolsets. It opens the
 // store only where the mirror is missing or damaged.
@@ -41,8 +31,8 @@ func (e *Engine) mirrorOf(ctx context.Context, want registry.Wanted) (*registry.
 	if err == nil {
 		return m, nil
 	}
-	m, err = e.installed().Mirror(ctx)
-	return m, e.toolsetFault("read the installed toolsets", err)
+	m, err = e.Installed().Mirror(ctx)
+	return m, e.ToolsetFault("read the installed toolsets", err)
 }
 
 // toolsetIndex returns the index of the installed toolsets.
@@ -54,7 +44,7 @@ func (e *Engine) toolsetIndex(ctx context.Context) (*registry.Index, error) {
 		return nil, err
 	}
 	x, err := registry.ReadIndex(e.o.DataDir)
-	return x, e.toolsetFault("read the installed toolsets", err)
+	return x, e.ToolsetFault("read the installed toolsets", err)
 }
 
 // toolsetOfTool returns the toolset that brings a tool, or nil if none does.
@@ -79,13 +69,13 @@ func (e *Engine) oneToolset(ctx context.Context, id string) (*registry.MirrorToo
 
 // PlanToolset looks at a bundle that is to be imported. The plan must be closed.
 func (e *Engine) PlanToolset(ctx context.Context, ref string, o registry.PlanOptions) (*registry.Plan, error) {
-	p, err := e.installed().Plan(ctx, ref, o)
+	p, err := e.Installed().Plan(ctx, ref, o)
 	return p, e.bundleFault(ref, err)
 }
 
 // PlanToolsetUpdate looks at what the source of an installed toolset holds now.
 func (e *Engine) PlanToolsetUpdate(ctx context.Context, id string, o registry.PlanOptions) (*registry.Plan, error) {
-	p, err := e.installed().PlanUpdate(ctx, id, o)
+	p, err := e.Installed().PlanUpdate(ctx, id, o)
 	var gone *fs.PathError
 	if errors.As(err, &gone) && errors.Is(err, fs.ErrNotExist) {
 		return nil, fault.New(fault.NotFound, fmt.Sprintf("%s can't be updated: %s is not there any more", id, bundle.Printable(gone.Path)),
@@ -96,21 +86,21 @@ func (e *Engine) PlanToolsetUpdate(ctx context.Context, id string, o registry.Pl
 
 // ImportToolset carries a plan out, wholly or not at all.
 func (e *Engine) ImportToolset(ctx context.Context, p *registry.Plan, o registry.ApplyOptions) (*registry.Toolset, error) {
-	set, err := e.installed().Apply(ctx, p, o)
+	set, err := e.Installed().Apply(ctx, p, o)
 	if err == nil {
 		e.lookAtNew(ctx, set.ID)
 		e.endOrphans(ctx)
 	}
-	return set, e.toolsetFault("import "+p.Manifest.ID, err)
+	return set, e.ToolsetFault("import "+p.Manifest.ID, err)
 }
 
 // InstalledToolsets lists the installed toolsets by their ids. The store is open
 // then, so the mirror is made anew if it is of another state.
 func (e *Engine) InstalledToolsets(ctx context.Context) ([]registry.Info, error) {
-	installed := e.installed()
+	installed := e.Installed()
 	list, err := installed.List(ctx)
 	if err != nil {
-		return nil, e.toolsetFault("list the toolsets", err)
+		return nil, e.ToolsetFault("list the toolsets", err)
 	}
 	if err := installed.Refresh(ctx); err != nil {
 		e.o.Notice("toolsets.json could not be brought up to date: " + err.Error())
@@ -120,71 +110,71 @@ func (e *Engine) InstalledToolsets(ctx context.Context) ([]registry.Info, error)
 
 // InstalledToolset gives one installed toolset.
 func (e *Engine) InstalledToolset(ctx context.Context, id string) (*registry.Info, error) {
-	info, err := e.installed().Get(ctx, id)
-	return info, e.toolsetFault("read toolset "+id, err)
+	info, err := e.Installed().Get(ctx, id)
+	return info, e.ToolsetFault("read toolset "+id, err)
 }
 
 // ExportToolset writes an installed toolset as a ZIP.
 func (e *Engine) ExportToolset(ctx context.Context, id string, w io.Writer, o registry.ExportOptions) (*registry.Exported, error) {
-	out, err := e.installed().Export(ctx, id, w, o)
-	return out, e.toolsetFault("export "+id, err)
+	out, err := e.Installed().Export(ctx, id, w, o)
+	return out, e.ToolsetFault("export "+id, err)
 }
 
 // RemoveToolset uninstalls a toolset.
 func (e *Engine) RemoveToolset(ctx context.Context, id string) (*registry.Removed, error) {
-	out, err := e.installed().Remove(ctx, id)
+	out, err := e.Installed().Remove(ctx, id)
 	if err == nil && e.o.MCP != nil {
 		for _, server := range out.Servers {
 			e.o.MCP.Forget(server)
 		}
 	}
 	e.endOrphans(ctx)
-	return out, e.toolsetFault("remove "+id, err)
+	return out, e.ToolsetFault("remove "+id, err)
 }
 
 // VerifyToolset reads every file of an installed toolset and tells which aren't
 // as they were imported.
 func (e *Engine) VerifyToolset(ctx context.Context, id string) ([]registry.Damage, error) {
-	out, err := e.installed().Verify(ctx, id)
-	return out, e.toolsetFault("verify "+id, err)
+	out, err := e.Installed().Verify(ctx, id)
+	return out, e.ToolsetFault("verify "+id, err)
 }
 
 // SwitchToolset switches a toolset on or off, and tells whether it was
 // otherwise before.
 func (e *Engine) SwitchToolset(ctx context.Context, id string, on bool) (bool, error) {
-	changed, err := e.installed().SetEnabled(ctx, id, on)
+	changed, err := e.Installed().SetEnabled(ctx, id, on)
 	e.endOrphans(ctx)
-	return changed, e.toolsetFault("switch toolset "+id, err)
+	return changed, e.ToolsetFault("switch toolset "+id, err)
 }
 
 // TrustToolset approves what an installed toolset brings and wants.
 func (e *Engine) TrustToolset(ctx context.Context, id string, t registry.Trusted) error {
-	return e.toolsetFault("trust "+id, e.installed().Trust(ctx, id, t))
+	return e.ToolsetFault("trust "+id, e.Installed().Trust(ctx, id, t))
 }
 
 // RevokeToolset takes the approval of a toolset back.
 func (e *Engine) RevokeToolset(ctx context.Context, id string) error {
-	err := e.installed().Revoke(ctx, id)
+	err := e.Installed().Revoke(ctx, id)
 	e.endOrphans(ctx)
-	return e.toolsetFault("revoke "+id, err)
+	return e.ToolsetFault("revoke "+id, err)
 }
 
 // SwitchTool switches one tool on or off, and tells whether it was otherwise
 // before.
 func (e *Engine) SwitchTool(ctx context.Context, toolID string, on bool) (bool, error) {
-	changed, err := e.installed().SetToolEnabled(ctx, toolID, on)
+	changed, err := e.Installed().SetToolEnabled(ctx, toolID, on)
 	e.endOrphans(ctx)
-	return changed, e.toolsetFault("switch tool "+toolID, err)
+	return changed, e.ToolsetFault("switch tool "+toolID, err)
 }
 
 // SetToolRenderer adds or replaces a renderer of the user's for a tool.
 func (e *Engine) SetToolRenderer(ctx context.Context, toolID string, r toolset.Renderer, priority int) error {
-	return e.toolsetFault("set the renderer of "+toolID, e.installed().SetRenderer(ctx, toolID, r, priority))
+	return e.ToolsetFault("set the renderer of "+toolID, e.Installed().SetRenderer(ctx, toolID, r, priority))
 }
 
 // RemoveToolRenderer takes a renderer of the user's away.
 func (e *Engine) RemoveToolRenderer(ctx context.Context, toolID string, priority int) error {
-	return e.toolsetFault("remove the renderer of "+toolID, e.installed().RemoveRenderer(ctx, toolID, priority))
+	return e.ToolsetFault("remove the renderer of "+toolID, e.Installed().RemoveRenderer(ctx, toolID, priority))
 }
 
 // bundleFault says why a bundle can't be imported.
@@ -215,7 +205,7 @@ func (e *Engine) bundleFault(ref string, err error) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return fault.New(fault.NotFound, fmt.Sprintf("there is no bundle %s", bundle.Printable(ref)))
 	}
-	return e.toolsetFault("import "+name, err)
+	return e.ToolsetFault("import "+name, err)
 }
 
 // noGallerySet returns the fault of an id that the gallery does not have.
@@ -237,74 +227,4 @@ func errorsOf(invalid *manifest.Error) int {
 		}
 	}
 	return n
-}
-
-// toolsetFault says what is wrong with a toolset and what to do.
-func (s *Store) toolsetFault(doing string, err error) error {
-	var missing *registry.NotFoundError
-	var clash *registry.ClashError
-	var state *registry.StateError
-	var busy *registry.BusyError
-	var big *registry.TooBigError
-	switch {
-	case err == nil:
-		return nil
-	case errors.As(err, &busy):
-		return fault.Wrap(fault.Busy, doing, err, "try again when it has ended")
-	case errors.As(err, &missing):
-		return missingFault(missing)
-	case errors.As(err, &big):
-		f := fault.Wrap(fault.Failed, doing, err, "shorten its descriptions, schemas and tests, or split it")
-		if big.Server {
-			f = fault.Wrap(fault.Failed, doing, err, "shorten its arguments, variables and headers")
-		}
-		return f
-	case errors.As(err, &clash):
-		f := fault.New(fault.Failed, fmt.Sprintf("%s can't be installed: %s", clash.ID, clash.Msg))
-		if clash.With != "fettle" {
-			f.Hints = []string{"fettle toolset show " + clash.With}
-		}
-		return f
-	case errors.As(err, &state):
-		f := fault.New(fault.Failed, state.ID+": "+state.Msg)
-		if state.Hint != "" {
-			f.Hints = []string{state.Hint}
-		}
-		return f
-	case errors.Is(err, registry.ErrChanged):
-		return fault.Wrap(fault.Busy, doing, err, "do it again, and look at what it shows")
-	case errors.Is(err, registry.ErrNotApproved):
-		return fault.Wrap(fault.Approval, doing, err)
-	case isStoreError(err):
-		return s.storeTrouble(err)
-	}
-	return fault.Wrap(fault.Failed, doing, err)
-}
-
-// isStoreError tells the errors of the store itself from those of files.
-func isStoreError(err error) bool {
-	var busy *kv.BusyError
-	var corrupt *kv.CorruptError
-	var newer *kv.VersionError
-	var full *kv.FullError
-	var dir *kv.DirError
-	return errors.Is(err, kv.ErrClosed) || errors.As(err, &busy) || errors.As(err, &corrupt) || errors.As(err, &newer) ||
-		errors.As(err, &full) || errors.As(err, &dir)
-}
-
-func missingFault(missing *registry.NotFoundError) error {
-	f := fault.New(fault.NotFound, missing.Error())
-	near := nearest.Of(missing.ID, missing.Known)
-	if near != "" {
-		f.Msg += " (did you mean " + near + "?)"
-	}
-	switch missing.What {
-	case "toolset":
-		f.Hints = []string{"fettle toolset list"}
-	case "tool":
-		f.Hints = []string{"fettle tool list"}
-	case "MCP server":
-		f.Hints = []string{"fettle mcp list"}
-	}
-	return f
 }

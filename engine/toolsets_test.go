@@ -9,13 +9,14 @@ import (
 	"testing"
 
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/toolset/registry"
 )
 
 // toolsetEngine is an engine with document 004's App Builder installed.
 func toolsetEngine(t *testing.T) *Engine {
 	t.Helper()
-	e := New(Options{StoreOptions: StoreOptions{DataDir: t.TempDir()}})
+	e := New(Options{Options: store.Options{DataDir: t.TempDir()}})
 	t.Cleanup(func() {
 		if err := e.Close(); err != nil {
 			t.Error(err)

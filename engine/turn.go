@@ -19,6 +19,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/record"
 	"github.com/fettle-cli/fettle/internal/sanitize"
 	"github.com/fettle-cli/fettle/internal/schema"
@@ -39,7 +40,7 @@ type eventLog interface {
 // turn is one live turn. Its own goroutine (run) is the only one that emits;
 // followers, Cancel and Confirm come from others.
 type turn struct {
-	id     TurnID
+	id     store.TurnID
 	eng    *Engine
 	req    TurnRequest
 	accept *chat.Acceptance
@@ -69,7 +70,7 @@ type turn struct {
 	// agent speaks now, entry is the one that the turn began with; nil without
 	// agents. handed are those that handed over, in order, allTools what the
 	// request offers, base the model of agents that name none.
-	agent, entry *Agent
+	agent, entry *store.Agent
 	handed       []string
 	allTools     *toolset.Set
 	base         string
@@ -114,10 +115,10 @@ type turn struct {
 	// it.
 	guard      *guard
 	cards      *cards
-	cited      cited     // remarks of its providers
-	older      older     // what is before path
-	notes      []string  // footnotes on what was left out before the turn began
-	usedBefore time.Time // when the chat was used last, before this turn
+	cited      cited       // remarks of its providers
+	older      store.Older // what is before path
+	notes      []string    // footnotes on what was left out before the turn began
+	usedBefore time.Time   // when the chat was used last, before this turn
 	// warnings are shown at once: about folders in which an earlier call was cut off, and the
 	// chat that is continued where that is not the obvious one.
 	warnings []string
@@ -273,7 +274,7 @@ func (t *turn) emit(bodies ...event.Body) error {
 func (t *turn) append(bodies ...event.Body) ([]event.Event, error) {
 	events := t.number(bodies)
 	if err := t.log.Append(events...); err != nil {
-		return nil, fault.Wrap(fault.Store, "keep the turn", err, roomHint)
+		return nil, fault.Wrap(fault.Store, "keep the turn", err, store.RoomHint)
 	}
 	t.seq += event.Seq(len(bodies))
 	for _, e := range events {
@@ -310,7 +311,7 @@ func (t *turn) awaitSync() error {
 	err := <-t.pending
 	t.pending = nil
 	if err != nil {
-		return fault.Wrap(fault.Store, "keep the turn", err, roomHint)
+		return fault.Wrap(fault.Store, "keep the turn", err, store.RoomHint)
 	}
 	return nil
 }
@@ -333,7 +334,7 @@ func (t *turn) end(err error) {
 		lost = t.log.Sync()
 	}
 	if lost != nil {
-		events, lost = nil, fault.Wrap(fault.Store, "keep the end of the turn", lost, roomHint)
+		events, lost = nil, fault.Wrap(fault.Store, "keep the end of the turn", lost, store.RoomHint)
 	}
 	t.letGo(discard)
 	t.endSpan(events)
@@ -425,7 +426,7 @@ func (t *turn) lastBody(err error) event.Body {
 			"--timeout 10m gives it longer"))
 	case errors.Is(cause, errCancelled):
 		return event.Cancelled{}
-	case errors.Is(cause, errClosed): // nobody wanted it stopped: whoever reads it may ask again
+	case errors.Is(cause, store.ErrClosed): // nobody wanted it stopped: whoever reads it may ask again
 		return errorBody(fault.New(fault.Interrupted, "fettle ended before the answer was complete"))
 	}
 	return errorBody(models.Explain(t.model.ref, err))

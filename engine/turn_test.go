@@ -13,6 +13,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/toolset"
 )
 
@@ -50,7 +51,7 @@ responses:
 		t.Errorf("journals left after the fold: %v", left)
 	}
 	// The same stream, now from the store.
-	again := b.reopen().follow(TurnID(events[0].TurnID))
+	again := b.reopen().follow(store.TurnID(events[0].TurnID))
 	if outline(again) != outline(events) || len(again) != len(events) {
 		t.Errorf("from the store:\n%s", outline(again))
 	}
@@ -128,7 +129,7 @@ func TestABranchIsAMessageWithAnotherParent(t *testing.T) {
 	req.Chat.Number = 1
 	b.run(req)
 	req = ask("other two")
-	req.Chat = ChatRef{Number: 1, Parent: first.Chat.ActiveLeaf}
+	req.Chat = store.ChatRef{Number: 1, Parent: first.Chat.ActiveLeaf}
 	b.run(req)
 	conv := b.chat(1)
 	if conv.Chat.Messages != 6 {
@@ -145,7 +146,7 @@ func TestAForkIsAChatOfItsOwn(t *testing.T) {
 	b := newBench(t, `{responses: [{text: One.}, {text: Two.}]}`)
 	b.run(ask("first"))
 	req := ask("second")
-	req.Chat = ChatRef{Number: 1, Fork: true}
+	req.Chat = store.ChatRef{Number: 1, Fork: true}
 	events := b.run(req)
 	want(t, events, `"Two."`, "meta stop", "complete")
 	if n := last[event.Complete](t, events).Payload.ConversationID; n != 2 {
@@ -185,7 +186,7 @@ responses:
 }
 
 // firstText waits for a turn's first piece of answer.
-func (b *bench) firstText(id TurnID) string {
+func (b *bench) firstText(id store.TurnID) string {
 	b.t.Helper()
 	for e, err := range b.Follow(context.Background(), id, 0) {
 		if err != nil {
@@ -251,7 +252,7 @@ responses:
 	})
 }
 
-func (b *bench) waitFor(id TurnID, typ event.Type) event.Event {
+func (b *bench) waitFor(id store.TurnID, typ event.Type) event.Event {
 	b.t.Helper()
 	for e, err := range b.Follow(context.Background(), id, 0) {
 		if err != nil {

@@ -8,13 +8,14 @@ import (
 	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/toolset"
 )
 
 // RestoreRequest says how files are brought back.
 type RestoreRequest struct {
-	Chat ChatRef
+	Chat store.ChatRef
 	// Steps is how many steps Undo and Redo go; 0 is 1.
 	Steps int
 	// Call names the one step that Undo is to revert, in place of the last ones: by the
@@ -60,7 +61,7 @@ func (r RestoreRequest) watch() watch { return watch{r.Begin, r.Progress} }
 type Restored struct {
 	Chat chat.Chat
 	// Steps are those that it went, in the order of time.
-	Steps []StateInfo
+	Steps []store.StateInfo
 	// Before and After are the states on both sides. They are the same where
 	// nothing had to be changed.
 	Before, After *cas.Manifest
@@ -105,14 +106,14 @@ func (w *Workspaces) Redo(ctx context.Context, req RestoreRequest) (*Restored, e
 }
 
 // chooser chooses the move that a request asks for.
-type chooser func(ctx context.Context, chat chat.Chat, h *history, req RestoreRequest) (*move, error)
+type chooser func(ctx context.Context, chat chat.Chat, h *store.History, req RestoreRequest) (*store.Move, error)
 
-func undoLast(ctx context.Context, chat chat.Chat, h *history, req RestoreRequest) (*move, error) {
-	m, err := h.undo(ctx, max(req.Steps, 1))
-	if !errors.Is(err, errNoStep) {
+func undoLast(ctx context.Context, chat chat.Chat, h *store.History, req RestoreRequest) (*store.Move, error) {
+	m, err := h.Undo(ctx, max(req.Steps, 1))
+	if !errors.Is(err, store.ErrNoStep) {
 		return m, err
 	}
-	undone, err := h.undone(ctx)
+	undone, err := h.Undone(ctx)
 	switch {
 	case err != nil:
 		return nil, err
@@ -122,12 +123,12 @@ func undoLast(ctx context.Context, chat chat.Chat, h *history, req RestoreReques
 	return nil, fault.New(fault.NotFound, "there is nothing to undo in this chat: no call has changed a file that undo can restore", logOf(chat.Number))
 }
 
-func redoNext(ctx context.Context, chat chat.Chat, h *history, req RestoreRequest) (*move, error) {
-	m, err := h.redo(ctx, max(req.Steps, 1))
-	if errors.Is(err, errNoStep) {
-		m, err = h.redoAlone(ctx)
+func redoNext(ctx context.Context, chat chat.Chat, h *store.History, req RestoreRequest) (*store.Move, error) {
+	m, err := h.Redo(ctx, max(req.Steps, 1))
+	if errors.Is(err, store.ErrNoStep) {
+		m, err = h.RedoAlone(ctx)
 	}
-	if errors.Is(err, errNoStep) {
+	if errors.Is(err, store.ErrNoStep) {
 		return nil, fault.New(fault.NotFound, "there is nothing to redo in this chat", logOf(chat.Number))
 	}
 	return m, err
@@ -144,24 +145,24 @@ func (w *Workspaces) step(ctx context.Context, req RestoreRequest, choose choose
 		if _, err := w.takeInOwn(ctx, &chat, ws, req); err != nil {
 			return nil, err
 		}
-		h, err := w.history(ctx, chat)
+		h, err := w.History(ctx, chat)
 		if err != nil {
 			return nil, err
 		}
 		m, err := choose(ctx, chat, h, req)
 		if err == nil {
-			err = w.knowKept(ctx, chat, ws, m.to, req.Keep)
+			err = w.knowKept(ctx, chat, ws, m.To, req.Keep)
 		}
 		if err != nil {
 			return nil, err
 		}
-		way, err := w.route(ctx, m, h.active)
+		way, err := w.route(ctx, m, h.Active)
 		if err != nil {
 			return nil, err
 		}
 		way.only(req.Paths, req.Keep)
 		req.Paths = way.paths
-		r := restoring{chat: chat, ws: ws, to: m.to, from: way.from, active: h.active, mark: m.mark, steps: m.over(), since: m.since, moves: true, alone: m.alone}
+		r := restoring{chat: chat, ws: ws, to: m.To, from: way.from, active: h.Active, mark: m.Mark, steps: m.Over(), since: m.Since, moves: true, alone: m.Alone}
 		if len(way.foreign) > 0 && !req.Overwrite && !req.Plan {
 			return nil, w.conflicts(ctx, r, req, way.foreign)
 		}
@@ -169,18 +170,18 @@ func (w *Workspaces) step(ctx context.Context, req RestoreRequest, choose choose
 		if err != nil {
 			return nil, err
 		}
-		for _, s := range m.steps {
-			out.Steps = append(out.Steps, StateInfo{Manifest: s.after})
+		for _, s := range m.Steps {
+			out.Steps = append(out.Steps, store.StateInfo{Manifest: s.After})
 		}
-		if out.Inverse = "undo"; m.back && !m.again {
+		if out.Inverse = "undo"; m.Back && !m.Again {
 			out.Inverse = "redo"
 		}
-		out.One = m.alone
+		out.One = m.Alone
 		if req.Plan {
 			out.Blocked = joinBlocked(way.foreign, out.Blocked)
 		}
 		if err := w.nameTools(ctx, out.Steps); err != nil { // the files are back all the same
-			out.Untold = storeFault("tell what made the states", err)
+			out.Untold = store.StoreFault("tell what made the states", err)
 		}
 		return out, nil
 	})
@@ -234,7 +235,7 @@ func (w *Workspaces) RestoreState(ctx context.Context, manifest string, req Rest
 // gives the active state.
 func (w *Workspaces) takeInOwn(ctx context.Context, chat *chat.Chat, ws *toolset.Workspace, req RestoreRequest) (*cas.Manifest, error) {
 	if ws.Bound || req.read.found() != nil {
-		return w.manifest(ctx, chat.ActiveManifest)
+		return w.Manifest(ctx, chat.ActiveManifest)
 	}
 	return w.takeIn(ctx, chat, ws, taking{About: cas.About{Source: cas.External}, watch: req.watch()})
 }
@@ -245,7 +246,7 @@ func (w *Workspaces) takeInOwn(ctx context.Context, chat *chat.Chat, ws *toolset
 func (w *Workspaces) editedSince(ctx context.Context, now, to *cas.Manifest) ([]cas.Blocked, error) {
 	was := now
 	for was != nil && (was.Source == cas.External || was.Source == cas.Interrupted) {
-		before, err := w.manifest(ctx, was.ParentID)
+		before, err := w.Manifest(ctx, was.ParentID)
 		if err != nil {
 			return nil, err
 		}
@@ -258,11 +259,11 @@ func (w *Workspaces) editedSince(ctx context.Context, now, to *cas.Manifest) ([]
 		return nil, nil
 	}
 	edited := map[string]bool{}
-	if err := w.eachChange(ctx, was, now, func(path string) { edited[path] = true }); err != nil {
+	if err := w.EachChange(ctx, was, now, func(path string) { edited[path] = true }); err != nil {
 		return nil, err
 	}
 	var out []cas.Blocked
-	err := w.eachChange(ctx, now, to, func(path string) {
+	err := w.EachChange(ctx, now, to, func(path string) {
 		if edited[path] {
 			out = append(out, cas.Blocked{Path: path, Reason: "someone else changed it since"})
 		}
@@ -281,14 +282,14 @@ func (w *Workspaces) withFolder(
 		return nil, err
 	}
 	defer unlock()
-	ws, err := w.openWorkspace(conv.chat)
+	ws, err := w.openWorkspace(conv.Chat)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, ws.Close()) }()
 	if req.doing != "" { // a command that applies it does not mention it
-		for _, text := range w.cutWarnings(ctx, conv.chat.ID, ws.Path) {
-			w.o.Notice(text)
+		for _, text := range w.cutWarnings(ctx, conv.Chat.ID, ws.Path) {
+			w.Options.Notice(text)
 		}
 	}
 	release, err := w.lockWorkspace(ctx, ws, req.OnWait)
@@ -301,42 +302,42 @@ func (w *Workspaces) withFolder(
 			return nil, err
 		}
 		if req.read.pending != nil {
-			return do(conv.chat, ws)
+			return do(conv.Chat, ws)
 		}
 	} else {
 		sweepPuts(ws.Root, ".")
 	}
 	here := func() (*toolset.Workspace, func(), error) { return ws, func() {}, nil }
-	if err := w.takeBackCut(ctx, conv.chat, here); err != nil {
+	if err := w.takeBackCut(ctx, conv.Chat, here); err != nil {
 		return nil, err
 	}
-	if err := w.settleIn(ctx, &conv.chat, here); err != nil {
+	if err := w.settleIn(ctx, &conv.Chat, here); err != nil {
 		return nil, err
 	}
-	if err := w.fill(ctx, &conv.chat, ws); err != nil {
+	if err := w.fill(ctx, &conv.Chat, ws); err != nil {
 		return nil, err
 	}
 	if err := w.takeInCut(ctx, conv, ws, req.watch()); err != nil {
 		return nil, err
 	}
-	return do(conv.chat, ws)
+	return do(conv.Chat, ws)
 }
 
 // heldChat finds the chat, waits for its live turn, and holds its lock until unlock
 // is called. From then on req.OnWait is not nil.
-func (w *Workspaces) heldChat(ctx context.Context, req *RestoreRequest) (conv *conversation, unlock func(), err error) {
+func (w *Workspaces) heldChat(ctx context.Context, req *RestoreRequest) (conv *store.OpenChat, unlock func(), err error) {
 	if req.OnWait == nil {
 		req.OnWait = func(string) {}
 	}
-	chat, err := w.find(ctx, req.Chat, req.OnWait)
+	chat, err := w.Find(ctx, req.Chat, req.OnWait)
 	if err != nil {
 		return nil, nil, err
 	}
-	unlock, err = w.lockChat(ctx, chat.ID, func(owner string) { req.OnWait(fmt.Sprintf("chat %d is busy, %s", chat.Number, owner)) })
+	unlock, err = w.LockChat(ctx, chat.ID, func(owner string) { req.OnWait(fmt.Sprintf("chat %d is busy, %s", chat.Number, owner)) })
 	if err != nil {
 		return nil, nil, err
 	}
-	if conv, err = w.loadBy(ctx, chat.ID, "", leafOnly); err != nil { // anew, now that nobody changes it
+	if conv, err = w.LoadBy(ctx, chat.ID, "", leafOnly); err != nil { // anew, now that nobody changes it
 		unlock()
 		return nil, nil, err
 	}
@@ -345,7 +346,7 @@ func (w *Workspaces) heldChat(ctx context.Context, req *RestoreRequest) (conv *c
 
 // fill gives the folder of a fork its files, if it has none of its own yet.
 func (w *Workspaces) fill(ctx context.Context, chat *chat.Chat, ws *toolset.Workspace) error {
-	m, err := w.manifest(ctx, chat.ActiveManifest)
+	m, err := w.Manifest(ctx, chat.ActiveManifest)
 	if err != nil || m == nil || !unfilled(*chat, m) {
 		return err
 	}
@@ -367,9 +368,9 @@ func (w *Workspaces) openWorkspace(chat chat.Chat) (*toolset.Workspace, error) {
 	var ws *toolset.Workspace
 	var err error
 	if chat.Workspace != "" {
-		ws, err = toolset.OpenBound(chat.Workspace, w.places())
+		ws, err = toolset.OpenBound(chat.Workspace, w.Places())
 	} else {
-		ws, err = toolset.OpenManaged(w.managedDir(chat.ID))
+		ws, err = toolset.OpenManaged(w.ManagedDir(chat.ID))
 	}
 	if err != nil {
 		return nil, fault.Wrap(fault.Failed, "open the chat's workspace", err)
@@ -402,18 +403,18 @@ func (w *Workspaces) restore(ctx context.Context, r restoring, req RestoreReques
 	if !req.Plan {
 		w.endServicesIn(r.ws, "files of its workspace were brought back")
 	}
-	done, err := w.states.Materialize(ctx, casWorkspace(r.ws), r.to, cas.RestoreOptions{
+	done, err := w.Snapshots.Materialize(ctx, casWorkspace(r.ws), r.to, cas.RestoreOptions{
 		About:  about,
 		Active: r.active, From: r.from, Paths: req.Paths, Exact: r.moves, Keep: req.Keep, Overwrite: req.Overwrite, Plan: req.Plan,
 		Found: req.read.found(), Doing: req.doing,
-		Limits: w.o.States, Writing: req.Writing, Written: req.Written, Begin: req.Begin, Progress: req.Progress,
+		Limits: w.Options.States, Writing: req.Writing, Written: req.Written, Begin: req.Begin, Progress: req.Progress,
 	})
 	var conflict *cas.ConflictError
 	if errors.As(err, &conflict) {
 		return nil, conflictFault(r.ws, conflict.Paths)
 	}
 	if err != nil {
-		return nil, stateFault("bring the files back", err)
+		return nil, store.StateFault("bring the files back", err)
 	}
 	out := &Restored{
 		Chat: r.chat, Before: done.Before, After: done.After,
@@ -424,13 +425,13 @@ func (w *Workspaces) restore(ctx context.Context, r restoring, req RestoreReques
 	}
 	if r.moves && !r.alone && done.After.ID == done.Before.ID {
 		about.ParentID = done.Before.ID
-		snap, err := w.states.Snapshot(ctx, casWorkspace(r.ws), cas.SnapshotOptions{About: about, Limits: w.o.States})
+		snap, err := w.Snapshots.Snapshot(ctx, casWorkspace(r.ws), cas.SnapshotOptions{About: about, Limits: w.Options.States})
 		if err != nil {
-			return nil, stateFault("note what was undone", err)
+			return nil, store.StateFault("note what was undone", err)
 		}
 		out.After = snap.Manifest
 	}
-	w.pause("restore:done")
+	w.Pause("restore:done")
 	out.Chat.ActiveManifest = out.After.ID
 	return out, w.setActive(ctx, r.chat.ID, out.After.ID)
 }
@@ -438,16 +439,16 @@ func (w *Workspaces) restore(ctx context.Context, r restoring, req RestoreReques
 // setActive makes a manifest the chat's active one. Who calls it holds the
 // chat's lock.
 func (w *Workspaces) setActive(ctx context.Context, chatID, manifest string) error {
-	err := w.store.UpdateSync(ctx, func(tx *kv.Tx) error {
-		chat, err := w.tables.chats.Get(tx, kv.Str(chatID))
+	err := w.KV.UpdateSync(ctx, func(tx *kv.Tx) error {
+		chat, err := w.Tables.Chats.Get(tx, kv.Str(chatID))
 		if err != nil {
 			return err
 		}
 		chat.ActiveManifest, chat.CutShort = manifest, chat.CutShort && chat.ActiveManifest == manifest
-		return putBounded(w.Store, tx, w.tables.chats, chat, chat.Called())
+		return store.PutBounded(w.Store, tx, w.Tables.Chats, chat, chat.Called())
 	})
 	if err != nil {
-		return storeFault("note the state of the workspace", err)
+		return store.StoreFault("note the state of the workspace", err)
 	}
 	return nil
 }
@@ -457,7 +458,7 @@ func (w *Workspaces) setActive(ctx context.Context, chatID, manifest string) err
 // message (the state after it) or of a tool call (the state after it), or the
 // beginning of one that is the only one to begin so.
 func (w *Workspaces) State(ctx context.Context, chat chat.Chat, name string) (*cas.Manifest, error) {
-	if _, err := w.Fold(ctx, FoldAll); err != nil {
+	if _, err := w.Fold(ctx, store.FoldAll); err != nil {
 		return nil, err
 	}
 	chat, err := w.asSettled(ctx, chat)

@@ -10,6 +10,7 @@ import (
 	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // undoCall undoes one step, which has to be possible.
@@ -57,7 +58,7 @@ func (b *bench) isUndone(call string) bool {
 			}
 		}
 	}
-	for where, list := range map[string][]StateInfo{"states": states, "tree": tree} {
+	for where, list := range map[string][]store.StateInfo{"states": states, "tree": tree} {
 		for _, s := range list {
 			if s.Source == cas.ToolRun && s.SourceRef == call {
 				got[where] = s.Undone || s.Reverted
@@ -87,7 +88,7 @@ func TestUndoOfOneCallLeavesWhatWasDoneAfterIt(t *testing.T) {
 			t.Parallel()
 			b := changer(t, t.TempDir())
 			if place == "its own" {
-				b.did(ChatRef{}, `{"put":{"ground":"0","gone":"0"}}`)
+				b.did(store.ChatRef{}, `{"put":{"ground":"0","gone":"0"}}`)
 			} else {
 				b.boundTo(t.TempDir(), `{"put":{"ground":"0","gone":"0"}}`)
 			}
@@ -136,7 +137,7 @@ func TestUndoOfOneCallLeavesWhatWasDoneAfterIt(t *testing.T) {
 func TestRedoBringsBackWhatAnUndoOfOneCallReverted(t *testing.T) {
 	t.Parallel()
 	b := changer(t, t.TempDir())
-	b.did(ChatRef{}, `{"put":{"ground":"0"}}`)
+	b.did(store.ChatRef{}, `{"put":{"ground":"0"}}`)
 	one := b.did(lastChat, `{"put":{"a":"1"}}`).CallID
 	two := b.did(lastChat, `{"put":{"b":"2"}}`).CallID
 	b.did(lastChat, `{"put":{"c":"3"}}`)
@@ -194,7 +195,7 @@ func TestWhatWasKeptIsLeftAloneByTheInverse(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := changer(t, t.TempDir())
-			b.did(ChatRef{}, `{"put":{"a":"0","b":"0"}}`)
+			b.did(store.ChatRef{}, `{"put":{"a":"0","b":"0"}}`)
 			b.did(lastChat, `{"put":{"a":"1","b":"1"}}`)
 			b.did(lastChat, `{"put":{"b":"2"}}`)
 			b.puts(1, map[string]string{"a": "mine"})
@@ -240,7 +241,7 @@ func TestUndoOfOneCallListsWhatWasChangedSince(t *testing.T) {
 			t.Parallel()
 			b := changer(t, t.TempDir())
 			if place == "its own" {
-				b.did(ChatRef{}, `{"put":{"ground":"0"}}`)
+				b.did(store.ChatRef{}, `{"put":{"ground":"0"}}`)
 			} else {
 				b.boundTo(t.TempDir(), `{"put":{"ground":"0"}}`)
 			}
@@ -276,7 +277,7 @@ func TestUndoOfOneCallListsWhatWasChangedSince(t *testing.T) {
 func TestUndoOfTheLastCallByItsNameCanBeRedone(t *testing.T) {
 	t.Parallel()
 	b := changer(t, t.TempDir())
-	b.did(ChatRef{}, `{"put":{"a":"1"}}`)
+	b.did(store.ChatRef{}, `{"put":{"a":"1"}}`)
 	last := b.did(lastChat, `{"put":{"a":"2"}}`).CallID
 	if done := b.undoCall(RestoreRequest{Call: last[len(last)-8:]}); done.Inverse != "redo" {
 		t.Errorf("it is reverted by %s", done.Inverse)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // overwritten is a chat in whose folder undo, redo and restore replace what the user did.
@@ -34,7 +35,7 @@ func TestWhatIsOverwrittenIsRestoredByTheInverse(t *testing.T) {
 			t.Parallel()
 			b := overwritten{changer(t, t.TempDir()), t}
 			if place == "its own" {
-				b.did(ChatRef{}, `{"put":{"a":"0","b":"0"}}`)
+				b.did(store.ChatRef{}, `{"put":{"a":"0","b":"0"}}`)
 			} else {
 				b.boundTo(t.TempDir(), `{"put":{"a":"0","b":"0"}}`)
 			}
@@ -96,7 +97,7 @@ func TestWhatIsOverwrittenIsRestoredHoweverFarTheInverseGoes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := overwritten{changer(t, t.TempDir()), t}
-			b.did(ChatRef{}, `{"put":{"a":"0"}}`)
+			b.did(store.ChatRef{}, `{"put":{"a":"0"}}`)
 			b.did(lastChat, `{"put":{"a":"1","b":"1","c":"1"}}`)
 			b.did(lastChat, `{"put":{"a":"2","c":"2"}}`)
 			now := map[string]string{"a": "mine", "b": "by hand", "c": "2"}
@@ -119,7 +120,7 @@ func TestWhatWasInAFolderThatGaveWayIsRestored(t *testing.T) {
 			t.Parallel()
 			b := overwritten{changer(t, t.TempDir()), t}
 			if place == "its own" {
-				b.did(ChatRef{}, `{"put":{"x":"a file"}}`)
+				b.did(store.ChatRef{}, `{"put":{"x":"a file"}}`)
 			} else {
 				b.boundTo(t.TempDir(), `{"put":{"x":"a file"}}`)
 			}

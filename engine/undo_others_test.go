@@ -9,6 +9,7 @@ import (
 	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // boundTo runs a turn of one call in a new chat that is bound to a folder.
@@ -50,7 +51,7 @@ func TestUndoLeavesOthersFilesInACallsFolder(t *testing.T) {
 				t.Parallel()
 				b := changer(t, t.TempDir())
 				if place == "its own" {
-					b.did(ChatRef{}, `{"put":{"ground":"0"}}`)
+					b.did(store.ChatRef{}, `{"put":{"ground":"0"}}`)
 				} else {
 					b.boundTo(t.TempDir(), `{"put":{"ground":"0"}}`)
 				}
@@ -82,7 +83,7 @@ func TestUndoLeavesOthersFilesInACallsFolder(t *testing.T) {
 func TestARestoreOfTheWholeFolderSeesEdits(t *testing.T) {
 	t.Parallel()
 	b := changer(t, t.TempDir())
-	first := b.did(ChatRef{}, `{"put":{"a":"1"}}`).PostManifestID
+	first := b.did(store.ChatRef{}, `{"put":{"a":"1"}}`).PostManifestID
 	b.did(lastChat, `{"put":{"a":"2"}}`)
 	b.put(1, "a", "by hand")
 	if _, err := b.RestoreState(t.Context(), first, RestoreRequest{Chat: lastChat, Paths: []string{"/"}}); fault.CodeOf(err) != fault.Failed {
@@ -103,7 +104,7 @@ func TestARestoreOfTheWholeFolderSeesEdits(t *testing.T) {
 func TestUndoOfSomePathsTouchesItsStepsAlone(t *testing.T) {
 	t.Parallel()
 	b := changer(t, t.TempDir())
-	b.did(ChatRef{}, `{"put":{"d/a":"1","b":"1"}}`)
+	b.did(store.ChatRef{}, `{"put":{"d/a":"1","b":"1"}}`)
 	b.did(lastChat, `{"put":{"d/a":"2","b":"2"}}`)
 	b.puts(1, map[string]string{"d/mine": "by hand"})
 	out, err := b.Undo(t.Context(), RestoreRequest{Chat: lastChat, Paths: []string{"d"}})

@@ -16,6 +16,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // walker goes a random way through calls, edits by hand, undo, redo, restores, branches and
@@ -74,7 +75,7 @@ func walkerIn(t *testing.T, place string, seed int) *walker {
 		w.boundTo(dir, `{"put":{"a":"ground"}}`)
 		w.hers["d/c"] = "the user's from the start"
 	} else {
-		w.did(ChatRef{}, `{"put":{"a":"ground"}}`)
+		w.did(store.ChatRef{}, `{"put":{"a":"ground"}}`)
 	}
 	w.dir = w.WorkspacePath(w.chat(1).Chat)
 	w.turn = func(c folderChange) TurnRequest {
@@ -298,8 +299,8 @@ func (w *walker) branches() {
 		conv := w.chat(chat.Number)
 		at := 1 + 2*w.rnd.IntN(len(conv.Messages)/2)
 		req := w.turn(folderChange{name: "f", content: fmt.Sprintf("branch %d", w.n)})
-		req.Chat = ChatRef{Number: chat.Number, Parent: conv.Messages[at].ID}
-		var id TurnID
+		req.Chat = store.ChatRef{Number: chat.Number, Parent: conv.Messages[at].ID}
+		var id store.TurnID
 		if id, err = w.Start(w.t.Context(), req); err == nil {
 			w.follow(id)
 			delete(w.hers, "f")
@@ -321,7 +322,7 @@ func (w *walker) branches() {
 func (w *walker) crashes() {
 	ctx, cancel := context.WithCancel(w.t.Context())
 	defer cancel()
-	w.pause = func(step string) {
+	w.Pause = func(step string) {
 		if step == "restore:done" {
 			cancel()
 		}
@@ -330,7 +331,7 @@ func (w *walker) crashes() {
 	req.Overwrite = false
 	do := []func(context.Context, RestoreRequest) (*Restored, error){w.Undo, w.Redo}[w.rnd.IntN(2)]
 	_, err := do(ctx, req)
-	w.pause = func(string) {}
+	w.Pause = func(string) {}
 	w.note("cut off: %v", err)
 	w.agreed()
 	if w.rnd.IntN(2) == 0 {

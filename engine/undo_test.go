@@ -16,9 +16,10 @@ import (
 
 	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
-var lastChat = ChatRef{Last: true}
+var lastChat = store.ChatRef{Last: true}
 
 // undoModel is what undo and redo have to do, in the simplest way: a list of
 // folders, and how many of the steps between them are done.
@@ -61,7 +62,7 @@ func TestUndoFollowsAModel(t *testing.T) {
 			t.Parallel()
 			rnd := rand.New(rand.NewPCG(uint64(walk), 4))
 			b := changer(t, t.TempDir())
-			b.did(ChatRef{}, `{"put":{"ground":"0"}}`)
+			b.did(store.ChatRef{}, `{"put":{"ground":"0"}}`)
 			m := &undoModel{now: map[string]string{}}
 			m.step(map[string]string{"ground": "0"})
 			var log []string
@@ -112,7 +113,7 @@ func undoOp(t *testing.T, b *bench, m *undoModel, rnd *rand.Rand, i int) string 
 		next[f.Path] = contentOf(t, b, f.Entry)
 	}
 	before := b.chat(1).Chat.ActiveManifest
-	if _, err := b.RestoreState(t.Context(), to.ID, RestoreRequest{Chat: ChatRef{ID: chat.ID}}); err != nil {
+	if _, err := b.RestoreState(t.Context(), to.ID, RestoreRequest{Chat: store.ChatRef{ID: chat.ID}}); err != nil {
 		t.Fatal(err)
 	}
 	if b.chat(1).Chat.ActiveManifest != before { // else it was that already
@@ -139,18 +140,18 @@ func (w *writerTo) Write(p []byte) (int, error) { *w = append(*w, p...); return 
 func TestUndoReadsNoMoreThanItsSteps(t *testing.T) {
 	t.Parallel()
 	b := changer(t, t.TempDir())
-	b.did(ChatRef{}, `{"put":{"a":"0"}}`)
+	b.did(store.ChatRef{}, `{"put":{"a":"0"}}`)
 	const calls, most = 60, 12
 	for i := range calls {
 		b.did(lastChat, `{"put":{"a":"`+strconv.Itoa(i+1)+`"}}`)
 	}
 	for round := range calls / 2 {
-		h, err := b.history(t.Context(), b.chat(1).Chat)
+		h, err := b.History(t.Context(), b.chat(1).Chat)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := h.undo(t.Context(), 1); err != nil || h.read > most {
-			t.Fatalf("undo %d has read %d states, %v", round, h.read, err)
+		if _, err := h.Undo(t.Context(), 1); err != nil || h.Read > most {
+			t.Fatalf("undo %d has read %d states, %v", round, h.Read, err)
 		}
 		b.undo(1)
 	}
@@ -165,7 +166,7 @@ func TestUndoReadsNoMoreThanItsSteps(t *testing.T) {
 func TestUndoSeesAnEditOfJustNow(t *testing.T) {
 	t.Parallel()
 	b := changer(t, t.TempDir())
-	first := b.did(ChatRef{}, `{"put":{"a":"1","b":"1"}}`).PostManifestID
+	first := b.did(store.ChatRef{}, `{"put":{"a":"1","b":"1"}}`).PostManifestID
 	b.did(lastChat, `{"put":{"a":"2","b":"2"}}`)
 	b.put(1, "a", "by hand")
 	for name, do := range map[string]func(RestoreRequest) error{
@@ -189,7 +190,7 @@ func TestUndoSeesAnEditOfJustNow(t *testing.T) {
 func TestRedoAfterSomethingWasKept(t *testing.T) {
 	t.Parallel()
 	b := changer(t, t.TempDir())
-	b.did(ChatRef{}, `{"put":{"a":"1","b":"1"}}`)
+	b.did(store.ChatRef{}, `{"put":{"a":"1","b":"1"}}`)
 	b.did(lastChat, `{"put":{"a":"2","b":"2"}}`)
 	if _, err := b.Undo(t.Context(), RestoreRequest{Chat: lastChat, Keep: []string{"a"}}); err != nil {
 		t.Fatal(err)
@@ -204,7 +205,7 @@ func TestRedoAfterSomethingWasKept(t *testing.T) {
 func TestUndoOfWhatWasTakenBackByHand(t *testing.T) {
 	t.Parallel()
 	b := changer(t, t.TempDir())
-	b.did(ChatRef{}, `{"put":{"a":"1"}}`)
+	b.did(store.ChatRef{}, `{"put":{"a":"1"}}`)
 	b.did(lastChat, `{"put":{"b":"1"}}`)
 	b.did(lastChat, `{"put":{"a":"2"}}`)
 	b.put(1, "a", "1")
@@ -222,7 +223,7 @@ func TestUndoOfWhatWasTakenBackByHand(t *testing.T) {
 func TestAnUploadIsApartFromEdits(t *testing.T) {
 	t.Parallel()
 	b := changer(t, t.TempDir())
-	b.did(ChatRef{}, `{"put":{"a":"1"}}`)
+	b.did(store.ChatRef{}, `{"put":{"a":"1"}}`)
 	b.put(1, "a", "by hand")
 	req := ask(`{}`)
 	req.Chat, req.Policy.AllowAll = lastChat, true
@@ -248,11 +249,11 @@ func TestARestoreThatWasNotNoted(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := changer(t, t.TempDir())
-			b.did(ChatRef{}, `{"put":{"a":"1"}}`)
+			b.did(store.ChatRef{}, `{"put":{"a":"1"}}`)
 			b.did(lastChat, `{"put":{"a":"2"}}`)
 			b.chat(1)
 			ctx, cancel := context.WithCancel(t.Context())
-			b.pause = func(step string) {
+			b.Pause = func(step string) {
 				if step == "restore:done" {
 					cancel()
 				}
@@ -260,7 +261,7 @@ func TestARestoreThatWasNotNoted(t *testing.T) {
 			if _, err := b.Undo(ctx, RestoreRequest{Chat: lastChat}); err == nil {
 				t.Fatal("it was not cut off")
 			}
-			b.pause = func(string) {}
+			b.Pause = func(string) {}
 			b.sees(1, map[string]string{"a": "1"})
 			then(b)
 			_, states, _, err := b.States(t.Context(), lastChat, 0)
@@ -280,10 +281,10 @@ func TestARestoreThatWasNotNoted(t *testing.T) {
 func TestATurnThatIsNotAcceptedGivesTheFolderBack(t *testing.T) {
 	t.Parallel()
 	b := changer(t, t.TempDir())
-	b.did(ChatRef{}, `{"put":{"a":"1"}}`)
+	b.did(store.ChatRef{}, `{"put":{"a":"1"}}`)
 	b.did(lastChat, `{"put":{"a":"2"}}`)
 	leaf := b.chat(1).Messages[1].ID
-	b.pause = func(step string) {
+	b.Pause = func(step string) {
 		if step == "start:created" {
 			if err := os.RemoveAll(filepath.Join(b.o.DataDir, "journal")); err != nil {
 				t.Error(err)
@@ -291,11 +292,11 @@ func TestATurnThatIsNotAcceptedGivesTheFolderBack(t *testing.T) {
 		}
 	}
 	req := ask(`{}`)
-	req.Chat = ChatRef{Number: 1, Parent: leaf}
+	req.Chat = store.ChatRef{Number: 1, Parent: leaf}
 	if _, err := b.Start(t.Context(), req); err == nil {
 		t.Fatal("the turn was accepted")
 	}
-	b.pause = func(string) {}
+	b.Pause = func(string) {}
 	b.sees(1, map[string]string{"a": "2"})
 	b.undo(1)
 	b.sees(1, map[string]string{"a": "1"})
@@ -306,26 +307,26 @@ func TestATurnThatIsNotAcceptedGivesTheFolderBack(t *testing.T) {
 func TestAForkOutlivesItsOrigin(t *testing.T) {
 	t.Parallel()
 	b := changer(t, t.TempDir())
-	b.did(ChatRef{}, `{"put":{"a":"1"}}`)
+	b.did(store.ChatRef{}, `{"put":{"a":"1"}}`)
 	b.did(lastChat, `{"put":{"a":"2"}}`)
 	old := b.chat(1).Messages[1].ID
-	if _, err := b.ForkChat(t.Context(), ChatRef{Number: 1}, 0); err != nil {
+	if _, err := b.ForkChat(t.Context(), store.ChatRef{Number: 1}, 0); err != nil {
 		t.Fatal(err)
 	}
 	origin := b.chat(1).Chat
 	if err := b.DeleteChats(t.Context(), origin); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.PurgeChats(t.Context(), Purge{Chats: []string{origin.ID}}); err != nil {
+	if _, err := b.PurgeChats(t.Context(), store.Purge{Chats: []string{origin.ID}}); err != nil {
 		t.Fatal(err)
 	}
-	b.o.Now = later(2 * unknownGrace)
+	b.o.Now = later(2 * store.UnknownGrace)
 	if _, err := b.CollectStates(t.Context(), false); err != nil {
 		t.Fatal(err)
 	}
-	b.did(ChatRef{Number: 2}, `{"put":{"b":"3"}}`)
+	b.did(store.ChatRef{Number: 2}, `{"put":{"b":"3"}}`)
 	b.sees(2, map[string]string{"a": "2", "b": "3"})
-	b.did(ChatRef{Number: 2, Parent: old}, `{"put":{"c":"4"}}`)
+	b.did(store.ChatRef{Number: 2, Parent: old}, `{"put":{"c":"4"}}`)
 	b.sees(2, map[string]string{"a": "1", "c": "4"})
 	wholeStore(t, b)
 
@@ -333,10 +334,10 @@ func TestAForkOutlivesItsOrigin(t *testing.T) {
 	if err := b.DeleteChats(t.Context(), fork); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.PurgeChats(t.Context(), Purge{Chats: []string{fork.ID}}); err != nil {
+	if _, err := b.PurgeChats(t.Context(), store.Purge{Chats: []string{fork.ID}}); err != nil {
 		t.Fatal(err)
 	}
-	b.o.Now = later(4 * unknownGrace)
+	b.o.Now = later(4 * store.UnknownGrace)
 	if got, err := b.CollectStates(t.Context(), false); err != nil || got.Manifests == 0 || got.Kept != 0 {
 		t.Errorf("when nobody needs them any more: %+v, %v", got, err)
 	}
@@ -356,7 +357,7 @@ func wholeStore(t testing.TB, b *bench) {
 func TestWhatAKilledPutLeft(t *testing.T) {
 	t.Parallel()
 	b := changer(t, t.TempDir())
-	b.did(ChatRef{}, `{"put":{"d/a":"1"}}`)
+	b.did(store.ChatRef{}, `{"put":{"d/a":"1"}}`)
 	left := map[string]bool{
 		".fettle-put-999999999": false, "d/.fettle-put-" + strconv.Itoa(os.Getpid()): false,
 		".fettle-put-" + strconv.Itoa(os.Getppid()): true, ".fettle-put-": true, ".fettle-put-01": true, ".fettle-put-mine": true,

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 func TestWhenACollectionIsDue(t *testing.T) {
@@ -16,22 +17,22 @@ func TestWhenACollectionIsDue(t *testing.T) {
 	begin := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	at := func(hours int) time.Time { return begin.Add(time.Duration(hours) * time.Hour) }
 	for name, c := range map[string]struct {
-		u         Upkeep
+		u         store.Upkeep
 		due, tidy time.Time
 	}{
-		"nothing yet":            {Upkeep{Since: begin}, at(7 * 24), at(7 * 24)},
-		"collected":              {Upkeep{Since: begin, CollectedAt: at(30)}, at(30 + 7*24), at(30 + 7*24)},
-		"dropped, never before":  {Upkeep{Since: begin, Dropped: 1, DroppedAt: at(5)}, at(5), at(5)},
-		"dropped right after":    {Upkeep{Since: begin, CollectedAt: at(5), Dropped: 1, DroppedAt: at(5)}, at(6), at(6)},
-		"dropped long after":     {Upkeep{Since: begin, CollectedAt: at(5), Dropped: 2, DroppedAt: at(50)}, at(50), at(50)},
-		"tried, and too short":   {Upkeep{Since: begin, Dropped: 1, DroppedAt: at(5), TriedAt: at(6)}, at(5), at(30)},
-		"tried long ago":         {Upkeep{Since: begin, CollectedAt: at(90), Dropped: 1, DroppedAt: at(100), TriedAt: at(6)}, at(100), at(100)},
-		"dropped after it's due": {Upkeep{Since: begin, Dropped: 1, DroppedAt: at(8 * 24)}, at(7 * 24), at(7 * 24)},
+		"nothing yet":            {store.Upkeep{Since: begin}, at(7 * 24), at(7 * 24)},
+		"collected":              {store.Upkeep{Since: begin, CollectedAt: at(30)}, at(30 + 7*24), at(30 + 7*24)},
+		"dropped, never before":  {store.Upkeep{Since: begin, Dropped: 1, DroppedAt: at(5)}, at(5), at(5)},
+		"dropped right after":    {store.Upkeep{Since: begin, CollectedAt: at(5), Dropped: 1, DroppedAt: at(5)}, at(6), at(6)},
+		"dropped long after":     {store.Upkeep{Since: begin, CollectedAt: at(5), Dropped: 2, DroppedAt: at(50)}, at(50), at(50)},
+		"tried, and too short":   {store.Upkeep{Since: begin, Dropped: 1, DroppedAt: at(5), TriedAt: at(6)}, at(5), at(30)},
+		"tried long ago":         {store.Upkeep{Since: begin, CollectedAt: at(90), Dropped: 1, DroppedAt: at(100), TriedAt: at(6)}, at(100), at(100)},
+		"dropped after it's due": {store.Upkeep{Since: begin, Dropped: 1, DroppedAt: at(8 * 24)}, at(7 * 24), at(7 * 24)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if !c.u.Due().Equal(c.due) || !c.u.dueInTidy().Equal(c.tidy) {
-				t.Errorf("due at %s and for a command at %s, want %s and %s", c.u.Due(), c.u.dueInTidy(), c.due, c.tidy)
+			if !c.u.Due().Equal(c.due) || !c.u.DueInTidy().Equal(c.tidy) {
+				t.Errorf("due at %s and for a command at %s, want %s and %s", c.u.Due(), c.u.DueInTidy(), c.due, c.tidy)
 			}
 		})
 	}
@@ -46,15 +47,15 @@ func (c *clock) advance(d time.Duration) { c.ahead.Add(int64(d)) }
 // dropped makes a chat with files, deletes it, and lets its time pass.
 func dropped(t *testing.T, b *bench, c *clock) {
 	t.Helper()
-	b.did(ChatRef{}, `{"put":{"keep":"kept"}}`)
-	b.did(ChatRef{}, `{"put":{"a":"gone with its chat"}}`)
+	b.did(store.ChatRef{}, `{"put":{"keep":"kept"}}`)
+	b.did(store.ChatRef{}, `{"put":{"a":"gone with its chat"}}`)
 	if err := b.DeleteChats(t.Context(), b.chat(2).Chat); err != nil {
 		t.Fatal(err)
 	}
-	c.advance(DeletedKept + time.Hour)
+	c.advance(store.DeletedKept + time.Hour)
 }
 
-func (b *bench) upkeep() Upkeep {
+func (b *bench) upkeep() store.Upkeep {
 	b.t.Helper()
 	u, err := b.Upkeep(b.t.Context())
 	if err != nil {
@@ -85,7 +86,7 @@ func TestACommandCollectsAfterItsAnswer(t *testing.T) {
 	if err != nil || len(stats.Chats) != 1 {
 		t.Errorf("%+v, %v", stats, err)
 	}
-	for _, wait := range []time.Duration{time.Minute, collectAlways - time.Hour} {
+	for _, wait := range []time.Duration{time.Minute, store.CollectAlways - time.Hour} {
 		c.advance(wait)
 		tidy()
 		if now := b.upkeep(); !now.CollectedAt.Equal(first.CollectedAt) {
@@ -109,10 +110,10 @@ func TestACollectionThatHadNoTime(t *testing.T) {
 	beside := 0
 	b.o.Collect = func(context.Context) error { beside++; return nil }
 	dropped(t, b, c)
-	if _, err := b.PurgeChats(t.Context(), Purge{OlderThan: DeletedKept}); err != nil {
+	if _, err := b.PurgeChats(t.Context(), store.Purge{OlderThan: store.DeletedKept}); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.collectWithin(t.Context(), time.Nanosecond); err != nil {
+	if err := b.CollectWithin(t.Context(), time.Nanosecond); err != nil {
 		t.Fatal(err)
 	}
 	u := b.upkeep()
@@ -125,7 +126,7 @@ func TestACollectionThatHadNoTime(t *testing.T) {
 	if now := b.upkeep(); !now.CollectedAt.IsZero() {
 		t.Error("tried again at once")
 	}
-	c.advance(collectAgain)
+	c.advance(store.CollectAgain)
 	if err := b.Tidy(t.Context(), time.Minute); err != nil {
 		t.Fatal(err)
 	}
@@ -151,9 +152,9 @@ func TestALongLivedEngineCollects(t *testing.T) {
 	working := newBench(t, `{responses: [{calls: [{name: slow, args: {}}]}]}`, slow(nil))
 	working.o.Now = ahead.now
 	id := working.start(ask("go"))
-	until(t, "the call", func() bool { live, err := working.anyLive(t.Context()); return live && err == nil })
+	until(t, "the call", func() bool { live, err := working.AnyLive(t.Context()); return live && err == nil })
 	ahead.advance(30 * 24 * time.Hour)
-	if err := working.collectWithin(t.Context(), time.Minute); err != nil {
+	if err := working.CollectWithin(t.Context(), time.Minute); err != nil {
 		t.Fatal(err)
 	}
 	if u := working.upkeep(); !u.CollectedAt.IsZero() {
@@ -173,7 +174,7 @@ func TestATurnStopsACollection(t *testing.T) {
 	dropped(t, b, c)
 	b.chat(1)
 	reached, goOn, ended := make(chan struct{}), make(chan struct{}), make(chan struct{})
-	b.pause = func(step string) {
+	b.Pause = func(step string) {
 		if step == "collect:journals" {
 			close(reached)
 			<-goOn
@@ -204,12 +205,12 @@ func TestATurnStopsACollection(t *testing.T) {
 func TestTheStatesOfAWaitingJournalAreKept(t *testing.T) {
 	t.Parallel()
 	b := changer(t, t.TempDir())
-	b.did(ChatRef{}, `{"put":{"a":"1"}}`)
-	known, err := b.knownChats(t.Context())
+	b.did(store.ChatRef{}, `{"put":{"a":"1"}}`)
+	known, err := b.KnownChats(t.Context())
 	if err != nil || len(known) != 1 {
 		t.Errorf("known are %v, %v", known, err)
 	}
-	if _, err := os.Stat(b.storeDir()); errors.Is(err, os.ErrNotExist) {
+	if _, err := os.Stat(b.StoreDir()); errors.Is(err, os.ErrNotExist) {
 		t.Error("there is no store")
 	}
 }

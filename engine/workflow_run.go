@@ -12,6 +12,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/internal/record"
 	"github.com/fettle-cli/fettle/internal/sanitize"
@@ -25,11 +26,11 @@ const maxStepResults = 8 << 20
 // workflowRun is what a turn runs of a workflow. The turn's goroutine alone uses
 // it once the turn is accepted.
 type workflowRun struct {
-	instance *WorkflowInstance
+	instance *store.WorkflowInstance
 	// was is the turn before, before the record as it was then; empty and nil
 	// in the first one.
-	was    TurnID
-	before *WorkflowInstance
+	was    store.TurnID
+	before *store.WorkflowInstance
 	// prompt is what the agent of a step is asked, and begins is where its part
 	// of the answer begins; nil where no agent's step runs.
 	prompt *chat.Message
@@ -39,7 +40,7 @@ type workflowRun struct {
 // hasAgents tells whether a step that is left needs a model.
 func (w *workflowRun) hasAgents() bool {
 	for n, s := range w.instance.Workflow.Steps {
-		if s.Agent != "" && w.instance.Steps[n].State != StepDone {
+		if s.Agent != "" && w.instance.Steps[n].State != store.StepDone {
 			return true
 		}
 	}
@@ -61,19 +62,19 @@ func (t *turn) bindWorkflow(ctx context.Context) error {
 	i := w.instance
 	i.ChatID = t.accept.Chat.ID
 	if w.was != "" {
-		err := t.eng.view(ctx, func(tx *kv.Tx) (err error) {
-			w.before, err = t.eng.tables.workflows.Get(tx, kv.Str(i.ChatID).Str(i.ID))
+		err := t.eng.View(ctx, func(tx *kv.Tx) (err error) {
+			w.before, err = t.eng.Tables.Workflows.Get(tx, kv.Str(i.ChatID).Str(i.ID))
 			return err
 		})
 		if err != nil && !errors.Is(err, kv.ErrNotFound) {
 			return err
 		}
-		if err != nil || w.before.TurnID != w.was || w.before.State == WorkflowRunning || w.before.State == WorkflowCancelled {
+		if err != nil || w.before.TurnID != w.was || w.before.State == store.WorkflowRunning || w.before.State == WorkflowCancelled {
 			return fault.New(fault.Busy, "somebody else went on with the workflow "+i.ID, "fettle workflows show "+i.ID)
 		}
 	}
 	i.TurnID, i.UpdatedAt = t.id, t.accept.Time
-	return t.eng.saveWorkflow(ctx, i)
+	return t.eng.SaveWorkflow(ctx, i)
 }
 
 // unbindWorkflow takes bindWorkflow back where the turn wasn't accepted.
@@ -83,9 +84,9 @@ func (t *turn) unbindWorkflow(ctx context.Context) error {
 	case w == nil:
 		return nil
 	case w.before != nil:
-		return t.eng.saveWorkflow(ctx, w.before)
+		return t.eng.SaveWorkflow(ctx, w.before)
 	}
-	return t.eng.dropWorkflow(ctx, w.instance)
+	return t.eng.DropWorkflow(ctx, w.instance)
 }
 
 // runWorkflow runs the steps that are left, until one that is to be waited
@@ -96,12 +97,12 @@ func (t *turn) runWorkflow(limit int) error {
 	t.begun = true
 	t.allTools = t.offer
 	for {
-		n := i.next()
+		n := i.Next()
 		if n < 0 {
-			return t.emitWorkflow("", string(WorkflowComplete), nil)
+			return t.emitWorkflow("", string(store.WorkflowComplete), nil)
 		}
 		step := &i.Workflow.Steps[n]
-		if err := t.emitWorkflow(step.ID, StepRunning, nil); err != nil {
+		if err := t.emitWorkflow(step.ID, store.StepRunning, nil); err != nil {
 			return err
 		}
 		result, err := t.runStep(step, limit)
@@ -111,18 +112,18 @@ func (t *turn) runWorkflow(limit int) error {
 		if err != nil {
 			return errors.Join(t.stepFailed(step, err), err)
 		}
-		if err := t.emitWorkflow(step.ID, StepDone, result); err != nil {
+		if err := t.emitWorkflow(step.ID, store.StepDone, result); err != nil {
 			return err
 		}
-		if step.Checkpoint && i.next() >= 0 {
-			return t.emitWorkflow(step.ID, string(WorkflowWaiting), nil)
+		if step.Checkpoint && i.Next() >= 0 {
+			return t.emitWorkflow(step.ID, string(store.WorkflowWaiting), nil)
 		}
 	}
 }
 
 func (t *turn) stepFailed(step *manifest.Step, err error) error {
 	data, _ := record.Marshal(map[string]string{"error": sanitize.Clip(clean(fault.FirstLine(err)), maxResult)}) // a string can't fail
-	return t.emitWorkflow(step.ID, StepFailed, data)
+	return t.emitWorkflow(step.ID, store.StepFailed, data)
 }
 
 // emitWorkflow says how far the instance is, which follows from it.
@@ -130,11 +131,11 @@ func (t *turn) emitWorkflow(step, state string, data json.RawMessage) error {
 	i := t.req.workflow.instance
 	done := 0
 	for _, s := range i.Steps {
-		if s.State == StepDone {
+		if s.State == store.StepDone {
 			done++
 		}
 	}
-	if state == StepDone {
+	if state == store.StepDone {
 		done++
 	}
 	part := float64(done) / float64(len(i.Steps))
@@ -142,7 +143,7 @@ func (t *turn) emitWorkflow(step, state string, data json.RawMessage) error {
 	if err := t.emit(body); err != nil {
 		return err
 	}
-	i.apply(event.Event{TurnID: string(t.id), Time: t.eng.o.Now(), Body: body})
+	i.Apply(event.Event{TurnID: string(t.id), Time: t.eng.o.Now(), Body: body})
 	return nil
 }
 
@@ -191,7 +192,7 @@ func (t *turn) toolStep(step *manifest.Step) (json.RawMessage, error) {
 	if !record.IsObject(args) {
 		args = json.RawMessage("{}")
 	}
-	use := provider.ToolCall{ID: "call_" + t.eng.newID(), Name: tool, Args: args}
+	use := provider.ToolCall{ID: "call_" + t.eng.NewID(), Name: tool, Args: args}
 	before := len(t.red.Calls)
 	if err := t.runCalls([]provider.ToolCall{use}); err != nil {
 		return nil, err
@@ -264,7 +265,7 @@ func (t *turn) stepValues() map[string]json.RawMessage {
 	i := t.req.workflow.instance
 	steps := map[string]json.RawMessage{}
 	for _, s := range i.Steps {
-		if s.State == StepDone {
+		if s.State == store.StepDone {
 			steps[s.ID] = s.Result
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/registry"
 )
@@ -121,7 +122,7 @@ func (f *flow) calls() []string {
 func allowed() TurnRequest { return TurnRequest{Policy: permission.Policy{AllowAll: true}} }
 
 // begin starts a workflow that has to start.
-func (f *flow) begin(name, input string) (string, TurnID) {
+func (f *flow) begin(name, input string) (string, store.TurnID) {
 	f.t.Helper()
 	id, turn, err := f.StartWorkflow(f.t.Context(), name, json.RawMessage(input), allowed())
 	if err != nil {
@@ -139,7 +140,7 @@ func (f *flow) act(id, action string) []event.Event {
 	return f.follow(turn)
 }
 
-func (f *flow) instance(id string) WorkflowInstance {
+func (f *flow) instance(id string) store.WorkflowInstance {
 	f.t.Helper()
 	i, err := f.WorkflowInstance(f.t.Context(), id)
 	if err != nil {
@@ -160,7 +161,7 @@ func flowOutline(events []event.Event) string {
 	return strings.Join(out, ", ")
 }
 
-func instanceStates(i WorkflowInstance) string {
+func instanceStates(i store.WorkflowInstance) string {
 	out := []string{string(i.State) + ":"}
 	for _, s := range i.Steps {
 		out = append(out, s.State)
@@ -188,7 +189,7 @@ func TestAWorkflow(t *testing.T) {
 	if instanceStates(i) != "waiting: done pending pending" || i.Chat != 1 || string(i.Steps[0].Result) != `{"names":["a","b"],"count":2}` {
 		t.Errorf("at the checkpoint: %+v", i)
 	}
-	events = f.act(id, ActContinue)
+	events = f.act(id, store.ActContinue)
 	if got := flowOutline(events); got != "weigh running 0.33, weigh done 0.66, advise running 0.66, advise done 1, complete 1" {
 		t.Errorf("until the end: %s", got)
 	}
@@ -206,7 +207,7 @@ func TestAWorkflow(t *testing.T) {
 	if sent.System != "You advise." || len(sent.Messages) != 1 || sent.Messages[0].Parts[0].Text != "For movers: a is best" || len(sent.Tools) != 1 {
 		t.Errorf("the agent was sent %+v", sent)
 	}
-	if _, err := f.ActWorkflow(t.Context(), id, ActContinue, allowed()); fault.CodeOf(err) != fault.Usage {
+	if _, err := f.ActWorkflow(t.Context(), id, store.ActContinue, allowed()); fault.CodeOf(err) != fault.Usage {
 		t.Errorf("one that is over goes on: %v", err)
 	}
 	req := ask("why a?")
@@ -261,13 +262,13 @@ func TestAWorkflowWhoseTurnIsNotAccepted(t *testing.T) {
 	}
 	id, turn := f.begin("seek", `{"what":"x"}`)
 	f.follow(turn)
-	if _, err := f.ActWorkflow(t.Context(), id, ActContinue, req); err == nil {
+	if _, err := f.ActWorkflow(t.Context(), id, store.ActContinue, req); err == nil {
 		t.Fatal("it went on")
 	}
 	if got := instanceStates(f.instance(id)); got != "waiting: done pending pending" {
 		t.Errorf("it is %s", got)
 	}
-	f.act(id, ActContinue)
+	f.act(id, store.ActContinue)
 }
 
 // A step that fails ends the run with its reason; done again, only it and what
@@ -305,7 +306,7 @@ func TestAStepThatFails(t *testing.T) {
 			c.spoil(f, &req)
 			id, turn := f.begin("seek", `{"what":"x"}`)
 			f.follow(turn)
-			turn, err := f.ActWorkflow(t.Context(), id, ActContinue, req)
+			turn, err := f.ActWorkflow(t.Context(), id, store.ActContinue, req)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -317,10 +318,10 @@ func TestAStepThatFails(t *testing.T) {
 			if instanceStates(i) != "failed: done failed pending" || !strings.Contains(i.Steps[1].Error, c.want) {
 				t.Errorf("it is %s: %q", instanceStates(i), i.Steps[1].Error)
 			}
-			if _, err := f.ActWorkflow(t.Context(), id, ActContinue, allowed()); fault.CodeOf(err) != fault.Usage {
+			if _, err := f.ActWorkflow(t.Context(), id, store.ActContinue, allowed()); fault.CodeOf(err) != fault.Usage {
 				t.Errorf("continue: %v", err)
 			}
-			events = f.act(id, ActRetry)
+			events = f.act(id, store.ActRetry)
 			if name == "arguments that don't fit" { // what the first step gave is kept
 				last[event.Error](t, events)
 				return
@@ -344,12 +345,12 @@ func TestAModelThatFailsInAWorkflow(t *testing.T) {
 	})
 	id, turn := f.begin("seek", `{"what":"x"}`)
 	f.follow(turn)
-	f.act(id, ActContinue)
+	f.act(id, store.ActContinue)
 	i := f.instance(id)
 	if instanceStates(i) != "failed: done done failed" || !strings.Contains(i.Steps[2].Error, "not today") {
 		t.Errorf("it is %s: %q", instanceStates(i), i.Steps[2].Error)
 	}
-	f.act(id, ActRetry)
+	f.act(id, store.ActRetry)
 	if i = f.instance(id); string(i.Steps[2].Result) != `{"text":"Take b."}` || len(f.calls()) != 2 {
 		t.Errorf("it is %s after %q", instanceStates(i), f.calls())
 	}
@@ -368,7 +369,7 @@ func TestAnAgentOfAWorkflowUsesTools(t *testing.T) {
 	})
 	id, turn := f.begin("seek", `{"what":"x"}`)
 	f.follow(turn)
-	f.act(id, ActContinue)
+	f.act(id, store.ActContinue)
 	if got := f.calls(); len(got) != 3 || got[2] != `find {"what":"more"}` {
 		t.Errorf("called %q", got)
 	}
@@ -404,7 +405,7 @@ func TestAWorkflowIsCancelled(t *testing.T) {
 			if got := instanceStates(f.instance(id)); got != "running: running pending" {
 				t.Errorf("while it runs it is %s", got)
 			}
-			if _, err := f.ActWorkflow(t.Context(), id, ActRetry, allowed()); fault.CodeOf(err) != fault.Busy {
+			if _, err := f.ActWorkflow(t.Context(), id, store.ActRetry, allowed()); fault.CodeOf(err) != fault.Busy {
 				t.Errorf("act while it runs: %v", err)
 			}
 			if !forGood {
@@ -415,7 +416,7 @@ func TestAWorkflowIsCancelled(t *testing.T) {
 				if got := instanceStates(f.instance(id)); got != "interrupted: interrupted pending" {
 					t.Errorf("it is %s", got)
 				}
-				f.act(id, ActRetry)
+				f.act(id, store.ActRetry)
 				if got := instanceStates(f.instance(id)); got != "complete: done done" {
 					t.Errorf("after the retry it is %s", got)
 				}
@@ -425,7 +426,7 @@ func TestAWorkflowIsCancelled(t *testing.T) {
 			if err != nil || instanceStates(i) != "cancelled: interrupted pending" || instanceStates(f.instance(id)) != instanceStates(i) {
 				t.Errorf("it is %s, %v", instanceStates(i), err)
 			}
-			if _, err := f.ActWorkflow(t.Context(), id, ActRetry, allowed()); fault.CodeOf(err) != fault.Usage {
+			if _, err := f.ActWorkflow(t.Context(), id, store.ActRetry, allowed()); fault.CodeOf(err) != fault.Usage {
 				t.Errorf("act after it: %v", err)
 			}
 		})
@@ -444,7 +445,7 @@ func TestCancelOfAWorkflowThatWaits(t *testing.T) {
 	}
 	id, turn = f.begin("plain", ``)
 	f.follow(turn)
-	if i, err := f.CancelWorkflow(t.Context(), id); err != nil || i.State != WorkflowComplete {
+	if i, err := f.CancelWorkflow(t.Context(), id); err != nil || i.State != store.WorkflowComplete {
 		t.Errorf("it is %s, %v", instanceStates(i), err)
 	}
 	if _, err := f.CancelWorkflow(t.Context(), "nosuch"); fault.CodeOf(err) != fault.NotFound {
@@ -459,8 +460,8 @@ func TestTwoGoOnWithOneWorkflow(t *testing.T) {
 	id, turn := f.begin("seek", `{"what":"x"}`)
 	f.follow(turn)
 	i := f.instance(id)
-	f.act(id, ActContinue)
-	_, err := f.runWorkflow(t.Context(), &i, i.TurnID, TurnRequest{Chat: ChatRef{ID: i.ChatID}, Policy: permission.Policy{AllowAll: true}}, "again")
+	f.act(id, store.ActContinue)
+	_, err := f.runWorkflow(t.Context(), &i, i.TurnID, TurnRequest{Chat: store.ChatRef{ID: i.ChatID}, Policy: permission.Policy{AllowAll: true}}, "again")
 	if fault.CodeOf(err) != fault.Busy {
 		t.Errorf("the second: %v", err)
 	}
@@ -478,8 +479,8 @@ func TestAWorkflowSurvivesACrash(t *testing.T) {
 	events := f.follow(turn)
 	whole := f.instance(id)
 	record := whole // as it was when the turn began
-	record.State = WorkflowRunning
-	record.Steps = []StepState{{ID: "one", State: StepPending}, {ID: "two", State: StepPending}}
+	record.State = store.WorkflowRunning
+	record.Steps = []store.StepState{{ID: "one", State: StepPending}, {ID: "two", State: StepPending}}
 	ends := map[int]string{}
 	for n, e := range events {
 		if b, ok := e.Body.(event.Workflow); ok {
@@ -490,20 +491,20 @@ func TestAWorkflowSurvivesACrash(t *testing.T) {
 		got := record
 		got.Steps = slices.Clone(record.Steps)
 		for _, e := range events[:n] {
-			got.apply(e)
+			got.Apply(e)
 		}
-		got.stop(WorkflowInterrupted, "", time.Now())
+		got.Stop(store.WorkflowInterrupted, "", time.Now())
 		done := 0
 		for m, end := range ends {
-			if m < n && strings.HasSuffix(end, StepDone) {
+			if m < n && strings.HasSuffix(end, store.StepDone) {
 				done++
 			}
 		}
-		if left := got.next(); done < 2 && left != done || done == 2 && left != -1 {
+		if left := got.Next(); done < 2 && left != done || done == 2 && left != -1 {
 			t.Errorf("after %d events, %d steps done, it goes on with %d: %s", n, done, left, instanceStates(got))
 		}
 	}
-	if err := f.saveWorkflow(t.Context(), &record); err != nil {
+	if err := f.SaveWorkflow(t.Context(), &record); err != nil {
 		t.Fatal(err)
 	}
 	if got := instanceStates(f.instance(id)); got != instanceStates(whole) {
@@ -520,10 +521,10 @@ func TestAWorkflowGoesWithItsChat(t *testing.T) {
 	if err := f.DeleteChats(t.Context(), chat.Chat{ID: i.ChatID, Number: i.Chat}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.ActWorkflow(t.Context(), id, ActContinue, allowed()); fault.CodeOf(err) != fault.NotFound {
+	if _, err := f.ActWorkflow(t.Context(), id, store.ActContinue, allowed()); fault.CodeOf(err) != fault.NotFound {
 		t.Errorf("in a deleted chat: %v", err)
 	}
-	if _, err := f.PurgeChats(t.Context(), Purge{Chats: []string{i.ChatID}}); err != nil {
+	if _, err := f.PurgeChats(t.Context(), store.Purge{Chats: []string{i.ChatID}}); err != nil {
 		t.Fatal(err)
 	}
 	if list, err := f.WorkflowInstances(t.Context()); err != nil || len(list) > 0 {

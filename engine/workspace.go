@@ -12,6 +12,7 @@ import (
 	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/toolset"
 )
 
@@ -23,7 +24,7 @@ func (t *turn) workspace() (*toolset.Workspace, error) {
 	}
 	var err error
 	if dir := t.accept.Chat.Workspace; dir != "" {
-		t.ws, err = toolset.OpenBound(dir, t.eng.places())
+		t.ws, err = toolset.OpenBound(dir, t.eng.Places())
 	} else {
 		t.ws, err = t.openManaged()
 	}
@@ -37,14 +38,14 @@ func (t *turn) workspace() (*toolset.Workspace, error) {
 }
 
 func (t *turn) openManaged() (*toolset.Workspace, error) {
-	dir := t.eng.managedDir(t.accept.Chat.ID)
+	dir := t.eng.ManagedDir(t.accept.Chat.ID)
 	t.made = filepath.Dir(dir)
 	return toolset.OpenManaged(dir)
 }
 
 // equip sets what tools and their processes need of a workspace beyond its folder.
 func (w *Workspaces) equip(ws *toolset.Workspace) {
-	ws.Temporaries = w.temporaries
+	ws.Temporaries = w.Temporaries
 	if ws.Bound {
 		ws.Outlive = w.outlive(ws.Path)
 	}
@@ -88,7 +89,7 @@ func (t *turn) upload(ctx context.Context) error {
 	})
 	endSpan(snap, err)
 	if err != nil {
-		return stateFault("keep the files", err)
+		return store.StateFault("keep the files", err)
 	}
 	t.states.at = snap.Manifest
 	return nil
@@ -111,7 +112,7 @@ func (t *turn) stateBeforeUpload(ctx context.Context, ws *toolset.Workspace) err
 	})
 	endSpan(snap, err)
 	if err != nil {
-		return stateFault("look at "+ws.Path, err)
+		return store.StateFault("look at "+ws.Path, err)
 	}
 	t.states.at, t.states.suspect = snap.Manifest, false
 	return nil
@@ -162,7 +163,7 @@ func (w *Workspaces) WorkspacePath(c chat.Chat) string {
 	if c.Workspace != "" {
 		return c.Workspace
 	}
-	return w.managedDir(c.ID)
+	return w.ManagedDir(c.ID)
 }
 
 // lockWorkspace keeps two chats that bind one folder from running tools in it
@@ -172,7 +173,7 @@ func (w *Workspaces) lockWorkspace(ctx context.Context, ws *toolset.Workspace, n
 		return func() {}, nil
 	}
 	sum := sha256.Sum256([]byte(ws.Path))
-	return w.lock(ctx, "ws-"+hex.EncodeToString(sum[:8]), func(owner string) {
+	return w.Lock(ctx, "ws-"+hex.EncodeToString(sum[:8]), func(owner string) {
 		notice("waiting for " + ws.Path + ", " + owner + " runs tools in it")
 	})
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/engine/chat"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/internal/lockfile"
 	"github.com/fettle-cli/fettle/toolset"
@@ -16,7 +17,7 @@ import (
 // Workspaces are the folders that chats work in, with the snapshots of them that a Store
 // has: history, undo, redo, branches. Several goroutines may use it at once.
 type Workspaces struct {
-	*Store
+	*store.Store
 	// seals reports whether sandboxes keep tools from changing the repositories that exist
 	// in the user's folders.
 	seals func(context.Context) bool
@@ -29,25 +30,25 @@ type Workspaces struct {
 	guards   map[string]*guard // of the user's folders that tools write to, by their path
 }
 
-func newWorkspaces(s *Store) *Workspaces {
+func newWorkspaces(s *store.Store) *Workspaces {
 	w := &Workspaces{Store: s, guards: map[string]*guard{}}
 	w.seals = func(context.Context) bool { return false }
 	w.cutAdvice = func(string) string { return "" }
-	s.takeFolder = w.takeFolder
+	s.TakeFolder = w.takeFolder
 	return w
 }
 
 // takeFolder returns the state that has all of a chat's folder, or "" if no state can
 // have it.
 func (w *Workspaces) takeFolder(ctx context.Context, id string) (string, error) {
-	unlock, ok, err := lockfile.Try(filepath.Join(w.o.DataDir, "locks", "chat-"+id))
+	unlock, ok, err := lockfile.Try(filepath.Join(w.Options.DataDir, "locks", "chat-"+id))
 	if err != nil || !ok {
 		return "", err // a turn works in it
 	}
 	defer unlock()
 	var of chat.Chat
-	err = w.view(ctx, func(tx *kv.Tx) error {
-		c, err := w.tables.chats.Get(tx, kv.Str(id))
+	err = w.View(ctx, func(tx *kv.Tx) error {
+		c, err := w.Tables.Chats.Get(tx, kv.Str(id))
 		if err == nil {
 			of = *c
 		}
@@ -56,7 +57,7 @@ func (w *Workspaces) takeFolder(ctx context.Context, id string) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	dir := w.managedDir(id)
+	dir := w.ManagedDir(id)
 	if of.ActiveManifest == "" {
 		return "", nil // no tool has run
 	}
@@ -72,7 +73,7 @@ func (w *Workspaces) takeFolder(ctx context.Context, id string) (string, error) 
 	if err := w.settleIn(ctx, &of, here); err != nil {
 		return "", err
 	}
-	active, err := w.manifest(ctx, of.ActiveManifest)
+	active, err := w.Manifest(ctx, of.ActiveManifest)
 	if err != nil || active != nil && unfilled(of, active) {
 		return "", err // its files are not part of a state of the chat yet
 	}

@@ -9,11 +9,12 @@ import (
 
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // agentsJSON are the agents that a turn can enter by.
 type agentsJSON struct {
-	Agents []engine.Agent `json:"agents"`
+	Agents []store.Agent `json:"agents"`
 	// Unusable are agents that are described and can't be used.
 	Unusable []unusableAgentJSON `json:"unusable"`
 }
@@ -38,7 +39,7 @@ func listAgents(s *Server, w http.ResponseWriter, r *http.Request) error {
 }
 
 // findAgent returns the agent that a request names.
-func (s *Server) findAgent(r *http.Request) (*engine.Agent, error) {
+func (s *Server) findAgent(r *http.Request) (*store.Agent, error) {
 	agents, err := s.tools.AllAgents(r.Context())
 	if err != nil {
 		return nil, err

@@ -14,6 +14,7 @@ import (
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/consent"
 )
 
@@ -66,11 +67,11 @@ const maxOldApprovals = 256
 type oldApprovals []oldApproval
 
 type oldApproval struct {
-	turn engine.TurnID
+	turn store.TurnID
 	*approval
 }
 
-func (o *oldApprovals) add(id engine.TurnID, a *approval) {
+func (o *oldApprovals) add(id store.TurnID, a *approval) {
 	kept := *a                               // followers may still be showing a
 	kept.ask.Input, kept.ask.Form = nil, nil // which may be large, and aren't asked for any more
 	if *o = append(*o, oldApproval{id, &kept}); len(*o) > maxOldApprovals {
@@ -79,7 +80,7 @@ func (o *oldApprovals) add(id engine.TurnID, a *approval) {
 }
 
 // approval finds one, also of a turn that has ended. The caller has the lock.
-func (l *liveTurns) approval(id engine.TurnID, useID string) *approval {
+func (l *liveTurns) approval(id store.TurnID, useID string) *approval {
 	if t := l.turns[id]; t != nil {
 		return t.asks[useID]
 	}
@@ -125,7 +126,7 @@ func argumentsOf(input json.RawMessage) []consent.Argument {
 	return []consent.Argument{}
 }
 
-func (a *approval) json(turn engine.TurnID) approvalJSON {
+func (a *approval) json(turn store.TurnID) approvalJSON {
 	return approvalJSON{
 		Type: "approval", TurnID: string(turn), ToolUseID: a.ask.ToolUseID, Tool: a.ask.Tool, ToolID: a.ask.ToolID,
 		Input: a.ask.Input, Arguments: argumentsOf(a.ask.Input), Reason: a.ask.Reason, Reach: consent.Line(a.ask.Reach), Rule: a.ask.Rule, RuleText: consent.Line(a.ask.Rule), Form: shownForm(a.ask.Form), Review: a.ask.Review, Nonce: a.nonce, ExpiresAt: a.expires,
@@ -135,7 +136,7 @@ func (a *approval) json(turn engine.TurnID) approvalJSON {
 // ask gives the approval of a confirm_request; whoever reads that event first
 // makes it, and asks the store for it, while others wait. nil says that it was
 // answered, or that the turn has ended.
-func (s *Server) ask(id engine.TurnID, seq event.Seq, ask event.ConfirmRequest) *approval {
+func (s *Server) ask(id store.TurnID, seq event.Seq, ask event.ConfirmRequest) *approval {
 	t := s.live.turn(id)
 	if t == nil {
 		return nil
@@ -197,7 +198,7 @@ func (s *Server) versionOf(toolID string) string {
 }
 
 // settled notes that an approval was answered, by whomever.
-func (s *Server) settled(id engine.TurnID, b event.ConfirmResult) {
+func (s *Server) settled(id store.TurnID, b event.ConfirmResult) {
 	s.live.mu.Lock()
 	defer s.live.mu.Unlock()
 	if t := s.live.turns[id]; t != nil && t.asks[b.ToolUseID] != nil && t.asks[b.ToolUseID].settled == nil {
@@ -206,7 +207,7 @@ func (s *Server) settled(id engine.TurnID, b event.ConfirmResult) {
 }
 
 // runOut denies an approval that nobody answered.
-func (s *Server) runOut(id engine.TurnID, a *approval) {
+func (s *Server) runOut(id store.TurnID, a *approval) {
 	s.live.mu.Lock()
 	late := a.settled != nil
 	if !late {
@@ -305,7 +306,7 @@ type claim struct {
 // answer takes approvals, all or none: the first who comes has them, for good. The
 // turn then hears of it, whatever becomes of the client. last is the last event
 // that asked.
-func (s *Server) answer(r *http.Request, id engine.TurnID, claims []claim) (last event.Seq, err error) {
+func (s *Server) answer(r *http.Request, id store.TurnID, claims []claim) (last event.Seq, err error) {
 	if last, err = s.take(r, id, claims); err != nil {
 		return 0, err
 	}
@@ -318,7 +319,7 @@ func (s *Server) answer(r *http.Request, id engine.TurnID, claims []claim) (last
 }
 
 // take settles the approvals, and gives the last event that asks.
-func (s *Server) take(r *http.Request, id engine.TurnID, claims []claim) (last event.Seq, err error) {
+func (s *Server) take(r *http.Request, id store.TurnID, claims []claim) (last event.Seq, err error) {
 	asks, versions := make([]*approval, len(claims)), make([]string, len(claims))
 	s.live.mu.Lock()
 	for i, c := range claims {

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // More requests than are taken at once are told to come back, and are let in again
@@ -52,7 +52,7 @@ func TestTurnsAreBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.endStreams)
-	none := func(context.Context, func(string)) (engine.TurnID, error) { return "", nil }
+	none := func(context.Context, func(string)) (store.TurnID, error) { return "", nil }
 	for range 2 * maxTurns {
 		if _, _, err := s.startBy(t.Context(), none); err != nil {
 			t.Fatalf("nothing lives, and: %v", err)

@@ -13,6 +13,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/search"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // The sizes of pages: what is shown without asking for more, and at most.
@@ -41,7 +42,7 @@ func (s *Server) listed(r *http.Request, chats []chat.Chat) ([]listedChatJSON, e
 	previews, err := s.chats.Previews(r.Context(), chats[:min(len(chats), maxChats)])
 	out := make([]listedChatJSON, len(chats))
 	for i, c := range chats {
-		out[i] = listedChatJSON{c, previews[c.ID], s.turnIn(engine.ChatRef{ID: c.ID})}
+		out[i] = listedChatJSON{c, previews[c.ID], s.turnIn(store.ChatRef{ID: c.ID})}
 	}
 	return out, err
 }
@@ -78,7 +79,7 @@ func listChats(s *Server, w http.ResponseWriter, r *http.Request) error {
 	if limit == 0 {
 		limit = pageChats
 	}
-	page, err := s.chats.Chats(r.Context(), engine.ListChats{
+	page, err := s.chats.Chats(r.Context(), store.ListChats{
 		Limit: int(limit), After: after, Model: r.URL.Query().Get("model"), Since: since, Before: before,
 	})
 	if err != nil {
@@ -142,7 +143,7 @@ func createChat(s *Server, w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-func getChat(s *Server, w http.ResponseWriter, r *http.Request, ref engine.ChatRef) error {
+func getChat(s *Server, w http.ResponseWriter, r *http.Request, ref store.ChatRef) error {
 	chat, err := s.chats.FindChat(r.Context(), ref)
 	if begun, turn, ok := s.live.first(ref, err); ok {
 		writeJSON(w, http.StatusOK, chatJSON{Chat: begun, TurnID: string(turn)})
@@ -159,7 +160,7 @@ func getChat(s *Server, w http.ResponseWriter, r *http.Request, ref engine.ChatR
 	return nil
 }
 
-func (s *Server) turnIn(ref engine.ChatRef) string {
+func (s *Server) turnIn(ref store.ChatRef) string {
 	id, _ := s.live.of(ref)
 	return string(id)
 }
@@ -173,7 +174,7 @@ type changeChatBody struct {
 	Plan      *bool            `json:"plan,omitempty"`
 }
 
-func changeChat(s *Server, w http.ResponseWriter, r *http.Request, ref engine.ChatRef) error {
+func changeChat(s *Server, w http.ResponseWriter, r *http.Request, ref store.ChatRef) error {
 	var body changeChatBody
 	if err := readJSON(w, r, &body); err != nil {
 		return err
@@ -184,7 +185,7 @@ func changeChat(s *Server, w http.ResponseWriter, r *http.Request, ref engine.Ch
 	case mode == (body.Title != nil):
 		return fault.New(fault.Usage, "give either title, or approvals and plan")
 	case mode:
-		chat, err = s.chats.SetMode(r.Context(), ref, engine.ModeChange{Approvals: body.Approvals, Plan: body.Plan})
+		chat, err = s.chats.SetMode(r.Context(), ref, store.ModeChange{Approvals: body.Approvals, Plan: body.Plan})
 	default:
 		chat, err = s.chats.RenameChat(r.Context(), ref, *body.Title)
 	}
@@ -195,7 +196,7 @@ func changeChat(s *Server, w http.ResponseWriter, r *http.Request, ref engine.Ch
 	return nil
 }
 
-func deleteChat(s *Server, w http.ResponseWriter, r *http.Request, ref engine.ChatRef) error {
+func deleteChat(s *Server, w http.ResponseWriter, r *http.Request, ref store.ChatRef) error {
 	chat, err := s.chats.FindChat(r.Context(), ref)
 	if err != nil {
 		return err
@@ -220,7 +221,7 @@ func listDeleted(s *Server, w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-func restoreChat(s *Server, w http.ResponseWriter, r *http.Request, ref engine.ChatRef) error {
+func restoreChat(s *Server, w http.ResponseWriter, r *http.Request, ref store.ChatRef) error {
 	if ref.Number == 0 {
 		return fault.New(fault.Usage, "a deleted chat is named by its number")
 	}
@@ -238,7 +239,7 @@ type forkBody struct {
 	Place     int    `json:"place,omitempty"`
 }
 
-func forkChat(s *Server, w http.ResponseWriter, r *http.Request, ref engine.ChatRef) error {
+func forkChat(s *Server, w http.ResponseWriter, r *http.Request, ref store.ChatRef) error {
 	var body forkBody
 	if err := readJSON(w, r, &body); err != nil {
 		return err
@@ -257,11 +258,11 @@ func forkChat(s *Server, w http.ResponseWriter, r *http.Request, ref engine.Chat
 
 // branchesJSON are a chat's branches.
 type branchesJSON struct {
-	Chat     chat.Chat       `json:"chat"`
-	Branches []engine.Branch `json:"branches"`
+	Chat     chat.Chat      `json:"chat"`
+	Branches []store.Branch `json:"branches"`
 }
 
-func listBranches(s *Server, w http.ResponseWriter, r *http.Request, ref engine.ChatRef) error {
+func listBranches(s *Server, w http.ResponseWriter, r *http.Request, ref store.ChatRef) error {
 	chat, branches, err := s.branches.Branches(r.Context(), ref)
 	if err != nil {
 		return err
@@ -276,7 +277,7 @@ type switchBody struct {
 	Overwrite bool   `json:"overwrite,omitempty"`
 }
 
-func switchBranch(s *Server, w http.ResponseWriter, r *http.Request, ref engine.ChatRef) error {
+func switchBranch(s *Server, w http.ResponseWriter, r *http.Request, ref store.ChatRef) error {
 	var body switchBody
 	if err := readJSON(w, r, &body); err != nil {
 		return err
@@ -375,7 +376,7 @@ func searchChats(s *Server, w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return fault.Wrap(fault.Usage, "q", err)
 	}
-	page, err := s.chats.SearchChats(r.Context(), engine.SearchChats{Query: q, Limit: int(limit), After: after, Model: r.URL.Query().Get("model")})
+	page, err := s.chats.SearchChats(r.Context(), store.SearchChats{Query: q, Limit: int(limit), After: after, Model: r.URL.Query().Get("model")})
 	if err != nil {
 		return err
 	}

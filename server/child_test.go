@@ -19,6 +19,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/provider/script"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/server"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/builtin"
@@ -36,9 +37,9 @@ func serveChild(dir string) error {
 	}
 	data := filepath.Join(dir, "data")
 	eng := engine.New(engine.Options{
-		StoreOptions: engine.StoreOptions{DataDir: data, Hold: true},
-		Tools:        set,
-		Models:       &models.Catalog{Registry: reg, Configured: "script/m.yaml"},
+		Options: store.Options{DataDir: data, Hold: true},
+		Tools:   set,
+		Models:  &models.Catalog{Registry: reg, Configured: "script/m.yaml"},
 	})
 	token, err := server.Token(data)
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/nodetest"
 	"github.com/fettle-cli/fettle/toolset"
 )
@@ -91,7 +91,7 @@ func runClients(t *testing.T, set nodetest.Set, scripts ...string) {
 	for _, client := range scripts {
 		t.Run(client, func(t *testing.T) {
 			t.Parallel()
-			h := open(t, plan{script: clientsScript, tools: noteTool(), agents: []engine.Agent{
+			h := open(t, plan{script: clientsScript, tools: noteTool(), agents: []store.Agent{
 				{ID: "scribe", Purpose: "notes", Prompt: "You are the Scribe.", Tools: []string{"note"}},
 			}})
 			front := newFront(t, h)
@@ -220,11 +220,11 @@ func (f *front) last() string {
 }
 
 // lastBegun is the turn that the server began last.
-func lastBegun(t *testing.T, h *house) (id engine.TurnID) {
+func lastBegun(t *testing.T, h *house) (id store.TurnID) {
 	for line := range strings.Lines(h.log.String()) {
 		var entry struct{ Msg, Turn string }
 		if err := json.Unmarshal([]byte(line), &entry); err == nil && entry.Msg == "turn begun" {
-			id = engine.TurnID(entry.Turn)
+			id = store.TurnID(entry.Turn)
 		}
 	}
 	if id == "" {

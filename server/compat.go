@@ -13,6 +13,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/server/dialect"
 )
 
@@ -187,7 +188,7 @@ func unknownModel(name string, err error) error {
 }
 
 // cancelUnread cancels a turn whose client has gone away; ctx may have ended with it.
-func (s *Server) cancelUnread(ctx context.Context, id engine.TurnID) {
+func (s *Server) cancelUnread(ctx context.Context, id store.TurnID) {
 	if !s.turns.Live(id) {
 		return
 	}
@@ -199,7 +200,7 @@ func (s *Server) cancelUnread(ctx context.Context, id engine.TurnID) {
 // beginning waits for the beginning of a turn's answer. It returns the parameters that the
 // provider leaves out, and the fault of a turn that only failed: then the status of the
 // response can be that of the failure. It waits no longer than a stream may be silent.
-func (s *Server) beginning(ctx context.Context, id engine.TurnID) (ignored []string, _ error) {
+func (s *Server) beginning(ctx context.Context, id store.TurnID) (ignored []string, _ error) {
 	ctx, cancel := context.WithTimeout(ctx, s.o.KeepAlive)
 	defer cancel()
 	for e, err := range s.turns.Follow(ctx, id, 0) {
@@ -220,7 +221,7 @@ func (s *Server) beginning(ctx context.Context, id engine.TurnID) (ignored []str
 }
 
 // answerWhole answers with one object when the turn has ended.
-func (s *Server) answerWhole(w http.ResponseWriter, r *http.Request, id engine.TurnID, in *dialect.Request) error {
+func (s *Server) answerWhole(w http.ResponseWriter, r *http.Request, id store.TurnID, in *dialect.Request) error {
 	out := dialect.NewObject(in.Dialect, in.Options())
 	var ignored []string
 	for e, err := range s.turns.Follow(r.Context(), id, 0) {

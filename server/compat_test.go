@@ -12,6 +12,7 @@ import (
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/server"
 )
 
@@ -113,7 +114,7 @@ responses:
   - {when: none, text: None.}
   - {when: "", expect: {tools: [mine]}, calls: [{name: mine, args: {}}]}
 `,
-		agents: []engine.Agent{{ID: "usual", Purpose: "x", Prompt: "You are the usual one."}},
+		agents: []store.Agent{{ID: "usual", Purpose: "x", Prompt: "You are the usual one."}},
 		change: func(o *server.Options) {
 			o.Prepare = func(req *engine.TurnRequest) {
 				if req.Agent == "" {
@@ -220,7 +221,7 @@ func TestCompatibleStreamsThatWait(t *testing.T) {
 func TestCompatibleModels(t *testing.T) {
 	t.Parallel()
 	h := open(t, plan{
-		agents: []engine.Agent{{ID: "team:scribe", ToolsetID: "team", Purpose: "notes", Prompt: "You note."}},
+		agents: []store.Agent{{ID: "team:scribe", ToolsetID: "team", Purpose: "notes", Prompt: "You note."}},
 		change: func(o *server.Options) { o.Prepare = func(req *engine.TurnRequest) { req.Model = "script/:usual" } },
 	})
 	var list struct{ Data []struct{ ID, Object string } }
@@ -291,7 +292,7 @@ func TestTimesOfModels(t *testing.T) {
 	t.Parallel()
 	made := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 	begun := time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
-	h := open(t, plan{agents: []engine.Agent{{ID: "helper", Purpose: "x", Prompt: "x"}}, change: func(o *server.Options) {
+	h := open(t, plan{agents: []store.Agent{{ID: "helper", Purpose: "x", Prompt: "x"}}, change: func(o *server.Options) {
 		o.Now = func() time.Time { return begun }
 		o.Models = datedModels(made)
 	}})

@@ -10,6 +10,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // cutAPI is what handlers of calls that were cut off need.
@@ -52,7 +53,7 @@ func toCutCall(w engine.CutWrites) cutCallJSON {
 	return cutCallJSON{w.CallID, w.ToolID, w.Args, w.Started, w.Suspect}
 }
 
-func listCutCalls(s *Server, w http.ResponseWriter, r *http.Request, ref engine.ChatRef) error {
+func listCutCalls(s *Server, w http.ResponseWriter, r *http.Request, ref store.ChatRef) error {
 	out := cutCallsJSON{Calls: []cutCallJSON{}}
 	chat, err := s.chats.FindChat(r.Context(), ref)
 	if fault.CodeOf(err) == fault.Busy { // its first turn runs, so none of its calls was cut off
@@ -74,7 +75,7 @@ func listCutCalls(s *Server, w http.ResponseWriter, r *http.Request, ref engine.
 }
 
 // cutCall returns the id of the path's call, which was cut off in the chat or in its folder.
-func (s *Server) cutCall(r *http.Request, ref engine.ChatRef) (string, error) {
+func (s *Server) cutCall(r *http.Request, ref store.ChatRef) (string, error) {
 	chat, err := s.chats.FindChat(r.Context(), ref)
 	if err != nil {
 		return "", err
@@ -94,7 +95,7 @@ func (s *Server) cutCall(r *http.Request, ref engine.ChatRef) (string, error) {
 
 // onCutCall runs an operation on the path's call. If another process uses the folder it
 // fails at once.
-func (s *Server) onCutCall(r *http.Request, ref engine.ChatRef, do func(ctx context.Context, call string, onWait func(string)) error) error {
+func (s *Server) onCutCall(r *http.Request, ref store.ChatRef, do func(ctx context.Context, call string, onWait func(string)) error) error {
 	if s.draining.Load() {
 		return errDraining
 	}
@@ -105,7 +106,7 @@ func (s *Server) onCutCall(r *http.Request, ref engine.ChatRef, do func(ctx cont
 	return atOnce(context.WithoutCancel(r.Context()), func(ctx context.Context, onWait func(string)) error { return do(ctx, call, onWait) })
 }
 
-func reviewCutCall(s *Server, w http.ResponseWriter, r *http.Request, ref engine.ChatRef) error {
+func reviewCutCall(s *Server, w http.ResponseWriter, r *http.Request, ref store.ChatRef) error {
 	return s.onCutCall(r, ref, func(ctx context.Context, call string, onWait func(string)) error {
 		cut, err := s.cut.ReviewCut(ctx, call, onWait)
 		if err != nil {
@@ -119,7 +120,7 @@ func reviewCutCall(s *Server, w http.ResponseWriter, r *http.Request, ref engine
 	})
 }
 
-func applyCutCall(s *Server, w http.ResponseWriter, r *http.Request, ref engine.ChatRef) error {
+func applyCutCall(s *Server, w http.ResponseWriter, r *http.Request, ref store.ChatRef) error {
 	return s.onCutCall(r, ref, func(ctx context.Context, call string, onWait func(string)) error {
 		done, err := s.cut.ApplyCut(ctx, call, onWait)
 		if err != nil {
@@ -134,7 +135,7 @@ func applyCutCall(s *Server, w http.ResponseWriter, r *http.Request, ref engine.
 	})
 }
 
-func discardCutCall(s *Server, w http.ResponseWriter, r *http.Request, ref engine.ChatRef) error {
+func discardCutCall(s *Server, w http.ResponseWriter, r *http.Request, ref store.ChatRef) error {
 	return s.onCutCall(r, ref, func(ctx context.Context, call string, _ func(string)) error {
 		if _, err := s.cut.DiscardCut(ctx, call); err != nil {
 			return err

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // maxDepth bounds how deep a body may be nested: people's have some levels, and
@@ -104,10 +104,10 @@ func badBody(err error) error {
 }
 
 // chatOf is the chat that a path names: by its number, or by its id.
-func chatOf(r *http.Request) (engine.ChatRef, error) { return chatNamed(r.PathValue("chat")) }
+func chatOf(r *http.Request) (store.ChatRef, error) { return chatNamed(r.PathValue("chat")) }
 
 // inChat is the handler of a path that names a chat.
-func inChat(do func(s *Server, w http.ResponseWriter, r *http.Request, ref engine.ChatRef) error) handler {
+func inChat(do func(s *Server, w http.ResponseWriter, r *http.Request, ref store.ChatRef) error) handler {
 	return func(s *Server, w http.ResponseWriter, r *http.Request) error {
 		ref, err := chatOf(r)
 		if err != nil {
@@ -117,14 +117,14 @@ func inChat(do func(s *Server, w http.ResponseWriter, r *http.Request, ref engin
 	}
 }
 
-func chatNamed(name string) (engine.ChatRef, error) {
+func chatNamed(name string) (store.ChatRef, error) {
 	if n, err := strconv.ParseInt(name, 10, 64); err == nil && n > 0 {
-		return engine.ChatRef{Number: n}, nil
+		return store.ChatRef{Number: n}, nil
 	}
 	if !isID(name) {
-		return engine.ChatRef{}, fault.New(fault.NotFound, "no chat "+clean(name))
+		return store.ChatRef{}, fault.New(fault.NotFound, "no chat "+clean(name))
 	}
-	return engine.ChatRef{ID: name}, nil
+	return store.ChatRef{ID: name}, nil
 }
 
 // isID tells whether a text can be an id of ours: a ULID.
@@ -132,12 +132,12 @@ func isID(s string) bool {
 	return len(s) == 26 && strings.Trim(s, "0123456789ABCDEFGHJKMNPQRSTVWXYZ") == ""
 }
 
-func turnOf(r *http.Request) (engine.TurnID, error) {
+func turnOf(r *http.Request) (store.TurnID, error) {
 	id := r.PathValue("turn")
 	if !isID(id) {
 		return "", fault.New(fault.NotFound, "no turn "+clean(id))
 	}
-	return engine.TurnID(id), nil
+	return store.TurnID(id), nil
 }
 
 // intParam reads a number of the query that is at least 0; 0 where it isn't

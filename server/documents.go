@@ -10,22 +10,23 @@ import (
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/search"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // documentsAPI is what handlers of documents need.
 type documentsAPI interface {
-	Documents(ctx context.Context, removed bool) ([]engine.Document, error)
-	FindDocument(ctx context.Context, ref string) (engine.Document, error)
-	DocumentContent(context.Context, engine.Document) ([]byte, error)
-	AddDocuments(context.Context, ...engine.NewDocument) ([]engine.AddedDocument, error)
-	DeleteDocuments(ctx context.Context, refs ...string) ([]engine.Document, error)
-	RestoreDocuments(ctx context.Context, refs ...string) ([]engine.Document, error)
+	Documents(ctx context.Context, removed bool) ([]store.Document, error)
+	FindDocument(ctx context.Context, ref string) (store.Document, error)
+	DocumentContent(context.Context, store.Document) ([]byte, error)
+	AddDocuments(context.Context, ...store.NewDocument) ([]store.AddedDocument, error)
+	DeleteDocuments(ctx context.Context, refs ...string) ([]store.Document, error)
+	RestoreDocuments(ctx context.Context, refs ...string) ([]store.Document, error)
 	SearchDocuments(context.Context, engine.DocumentSearch) (*engine.FoundDocuments, error)
 }
 
 // documentsJSON are the stored documents.
 type documentsJSON struct {
-	Documents []engine.Document `json:"documents"`
+	Documents []store.Document `json:"documents"`
 }
 
 func listDocuments(s *Server, w http.ResponseWriter, r *http.Request) error {
@@ -52,16 +53,16 @@ type passagesJSON struct {
 }
 
 type passageJSON struct {
-	Document engine.Document `json:"document"`
-	Line     int             `json:"line"`
-	Start    int             `json:"start"`
-	End      int             `json:"end"`
-	Text     string          `json:"text"`
-	At       [][2]int        `json:"offsets"`
-	Score    float64         `json:"score"`
-	Words    int             `json:"words_rank,omitempty"`
-	Meaning  int             `json:"meaning_rank,omitempty"`
-	Cosine   float64         `json:"cosine,omitempty"`
+	Document store.Document `json:"document"`
+	Line     int            `json:"line"`
+	Start    int            `json:"start"`
+	End      int            `json:"end"`
+	Text     string         `json:"text"`
+	At       [][2]int       `json:"offsets"`
+	Score    float64        `json:"score"`
+	Words    int            `json:"words_rank,omitempty"`
+	Meaning  int            `json:"meaning_rank,omitempty"`
+	Cosine   float64        `json:"cosine,omitempty"`
 }
 
 // searchDocuments searches the documents. The first search with an embedding model embeds all
@@ -146,7 +147,7 @@ func putDocument(s *Server, w http.ResponseWriter, r *http.Request) error {
 	default:
 		return fault.New(fault.Usage, "a document is text or an image, and this is "+kind)
 	}
-	added, err := s.documents.AddDocuments(r.Context(), engine.NewDocument{Name: name, MIME: kind, Data: raw})
+	added, err := s.documents.AddDocuments(r.Context(), store.NewDocument{Name: name, MIME: kind, Data: raw})
 	if err != nil {
 		return err
 	}

@@ -14,39 +14,40 @@ import (
 	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // turnsAPI is what handlers of turns need.
 type turnsAPI interface {
-	Start(context.Context, engine.TurnRequest) (engine.TurnID, error)
-	Follow(context.Context, engine.TurnID, event.Seq) iter.Seq2[event.Event, error]
-	Cancel(context.Context, engine.TurnID) error
-	Confirm(context.Context, engine.TurnID, engine.Confirmation) error
-	TurnChat(engine.TurnID) (chat.Chat, bool)
-	TurnBegins(engine.TurnID) (string, bool)
-	TurnQuestion(engine.TurnID) (chat.Message, bool)
-	Live(engine.TurnID) bool
+	Start(context.Context, engine.TurnRequest) (store.TurnID, error)
+	Follow(context.Context, store.TurnID, event.Seq) iter.Seq2[event.Event, error]
+	Cancel(context.Context, store.TurnID) error
+	Confirm(context.Context, store.TurnID, engine.Confirmation) error
+	TurnChat(store.TurnID) (chat.Chat, bool)
+	TurnBegins(store.TurnID) (string, bool)
+	TurnQuestion(store.TurnID) (chat.Message, bool)
+	Live(store.TurnID) bool
 	RunningModels(context.Context) ([]provider.Running, error)
 	PullModel(ctx context.Context, name string, progress func(provider.Progress)) error
 	RemoveModel(ctx context.Context, name string) error
 	Embed(context.Context, engine.EmbedRequest) (*engine.Embedded, error)
 	Complete(context.Context, string, provider.Request) iter.Seq2[[]provider.Delta, error]
 	CountTokens(context.Context, engine.TurnRequest) (n int, exact bool, err error)
-	SyncTime(engine.TurnID) time.Duration
+	SyncTime(store.TurnID) time.Duration
 }
 
 // chatsAPI is what handlers of chats need.
 type chatsAPI interface {
-	Chats(context.Context, engine.ListChats) (engine.ChatPage, error)
-	FindChat(context.Context, engine.ChatRef) (chat.Chat, error)
-	Chat(context.Context, engine.ChatRef) (engine.Conversation, error)
-	ChatMessages(ctx context.Context, ref engine.ChatRef, before string, n int) (engine.MessagePage, error)
+	Chats(context.Context, store.ListChats) (store.ChatPage, error)
+	FindChat(context.Context, store.ChatRef) (chat.Chat, error)
+	Chat(context.Context, store.ChatRef) (store.Conversation, error)
+	ChatMessages(ctx context.Context, ref store.ChatRef, before string, n int) (store.MessagePage, error)
 	NewChat(ctx context.Context, title string) (chat.Chat, error)
-	RenameChat(ctx context.Context, ref engine.ChatRef, title string) (chat.Chat, error)
+	RenameChat(ctx context.Context, ref store.ChatRef, title string) (chat.Chat, error)
 	Mode(chat.Chat) permission.Mode
-	SetMode(ctx context.Context, ref engine.ChatRef, m engine.ModeChange) (chat.Chat, error)
-	ForkChat(ctx context.Context, ref engine.ChatRef, place int) (chat.Chat, error)
-	SearchChats(context.Context, engine.SearchChats) (engine.FoundPage, error)
+	SetMode(ctx context.Context, ref store.ChatRef, m store.ModeChange) (chat.Chat, error)
+	ForkChat(ctx context.Context, ref store.ChatRef, place int) (chat.Chat, error)
+	SearchChats(context.Context, store.SearchChats) (store.FoundPage, error)
 	Previews(context.Context, []chat.Chat) (map[string]string, error)
 }
 
@@ -59,7 +60,7 @@ type binAPI interface {
 
 // branchesAPI is what handlers of a chat's branches need.
 type branchesAPI interface {
-	Branches(context.Context, engine.ChatRef) (chat.Chat, []engine.Branch, error)
+	Branches(context.Context, store.ChatRef) (chat.Chat, []store.Branch, error)
 	Switch(context.Context, engine.SwitchRequest) (*engine.Restored, error)
 	Siblings(context.Context, chat.Chat) (map[string][]string, error)
 }
@@ -80,8 +81,8 @@ type filesAPI interface {
 
 // statesAPI is what handlers of a workspace's states need.
 type statesAPI interface {
-	States(ctx context.Context, ref engine.ChatRef, limit int) (chat.Chat, []engine.StateInfo, bool, error)
-	StateTree(ctx context.Context, ref engine.ChatRef, limit int) (chat.Chat, []engine.StateInfo, bool, error)
+	States(ctx context.Context, ref store.ChatRef, limit int) (chat.Chat, []store.StateInfo, bool, error)
+	StateTree(ctx context.Context, ref store.ChatRef, limit int) (chat.Chat, []store.StateInfo, bool, error)
 	StateBefore(context.Context, *engine.Manifest) (*engine.Manifest, error)
 	StateChanges(ctx context.Context, m *engine.Manifest, most int) ([]event.Change, int, error)
 	Undo(context.Context, engine.RestoreRequest) (*engine.Restored, error)

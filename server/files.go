@@ -14,6 +14,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // span is a part of a file, as a Range asks for it.
@@ -223,7 +224,7 @@ func typeOf(name string) string {
 // putWorkspaceFile writes a file of the workspace, whole or not at all; undo takes
 // it back. If-Match has it written only in the place of the file that its client has
 // read, If-None-Match: * only where there is none.
-func putWorkspaceFile(s *Server, w http.ResponseWriter, r *http.Request, ref engine.ChatRef) error {
+func putWorkspaceFile(s *Server, w http.ResponseWriter, r *http.Request, ref store.ChatRef) error {
 	put := engine.Put{Name: r.PathValue("path"), Content: mustComplete{r.Body}, New: r.Header.Get("If-None-Match") == "*"}
 	if match := r.Header.Get("If-Match"); match != "" {
 		if put.Was = strings.Trim(match, `"`); len(put.Was) != 64 || strings.Trim(put.Was, "0123456789abcdef") != "" {
@@ -237,7 +238,7 @@ func putWorkspaceFile(s *Server, w http.ResponseWriter, r *http.Request, ref eng
 	})
 }
 
-func deleteWorkspaceFile(s *Server, w http.ResponseWriter, r *http.Request, ref engine.ChatRef) error {
+func deleteWorkspaceFile(s *Server, w http.ResponseWriter, r *http.Request, ref store.ChatRef) error {
 	return s.restoring(w, r, func(ctx context.Context, q engine.RestoreRequest) (*engine.Restored, error) {
 		q.Chat = ref
 		return s.files.RemoveFile(ctx, q, r.PathValue("path"))
@@ -250,7 +251,7 @@ type moveBody struct {
 	To   string `json:"to"`
 }
 
-func moveWorkspaceFile(s *Server, w http.ResponseWriter, r *http.Request, ref engine.ChatRef) error {
+func moveWorkspaceFile(s *Server, w http.ResponseWriter, r *http.Request, ref store.ChatRef) error {
 	var body moveBody
 	if err := readJSON(w, r, &body); err != nil {
 		return err

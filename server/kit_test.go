@@ -23,6 +23,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/provider/script"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/sse"
 	"github.com/fettle-cli/fettle/server"
 	"github.com/fettle-cli/fettle/server/mcp"
@@ -67,7 +68,7 @@ type plan struct {
 	run    server.RunOptions
 	dir    string // an old one
 	narrow bool   // connections hold little
-	agents []engine.Agent
+	agents []store.Agent
 	// providers are further ones, by their names.
 	providers map[string]func() (provider.Provider, error)
 	// runs are what tools of toolsets do, by tool id; others say that they ran,
@@ -155,7 +156,7 @@ func (h *house) build(p plan) (*server.Server, *server.Listening) {
 		Engine: h.eng, Models: noModels{}, Token: h.token, DataDir: data, Version: "1.2.3",
 		Log: slog.New(slog.NewJSONHandler(h.log, nil)), ApprovalTime: time.Minute, StallTime: 5 * time.Second,
 	}
-	o.MCP = func(start func(context.Context, engine.TurnRequest) (engine.TurnID, error)) server.MCP {
+	o.MCP = func(start func(context.Context, engine.TurnRequest) (store.TurnID, error)) server.MCP {
 		return mcp.New(mcp.Options{Engine: h.eng, Start: start, Version: "1.2.3"})
 	}
 	if p.change != nil {
@@ -188,10 +189,10 @@ func engineOptions(t testing.TB, dir string, tools []toolset.Entry) engine.Optio
 		t.Fatal(err)
 	}
 	return engine.Options{
-		StoreOptions: engine.StoreOptions{DataDir: filepath.Join(dir, "data"), Hold: true},
-		Tools:        set,
-		Models:       &models.Catalog{Registry: reg, Configured: "script/m.yaml"},
-		Retry:        provider.RetryOptions{Attempts: 1},
+		Options: store.Options{DataDir: filepath.Join(dir, "data"), Hold: true},
+		Tools:   set,
+		Models:  &models.Catalog{Registry: reg, Configured: "script/m.yaml"},
+		Retry:   provider.RetryOptions{Attempts: 1},
 		Runner: func(*registry.MirrorToolset, *registry.MirrorTool) (toolset.Runner, error) {
 			return toolset.RunnerFunc(func(context.Context, toolset.Call) (toolset.Result, error) {
 				return toolset.Result{Text: "ran"}, nil

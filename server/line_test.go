@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/server"
 )
 
@@ -81,10 +81,10 @@ func TestALiveStreamIsAWholeAnswer(t *testing.T) {
 // does.
 type endingEngine struct {
 	server.Engine
-	turn *atomic.Pointer[engine.TurnID]
+	turn *atomic.Pointer[store.TurnID]
 }
 
-func (e endingEngine) Live(id engine.TurnID) bool {
+func (e endingEngine) Live(id store.TurnID) bool {
 	if turn := e.turn.Load(); turn == nil || *turn != id || !e.turn.CompareAndSwap(turn, nil) {
 		return e.Engine.Live(id)
 	}
@@ -99,10 +99,10 @@ func (e endingEngine) Live(id engine.TurnID) bool {
 // runs, whether or not there is anything to tell of it.
 func TestATurnThatEndsAsItIsFollowedHasAnAnswer(t *testing.T) {
 	t.Parallel()
-	var ending atomic.Pointer[engine.TurnID]
+	var ending atomic.Pointer[store.TurnID]
 	h := open(t, plan{change: func(o *server.Options) { o.Engine = endingEngine{o.Engine, &ending} }})
 	turn, _ := h.start(doc{"message": "slow"})
-	id := engine.TurnID(turn)
+	id := store.TurnID(turn)
 	ending.Store(&id)
 	_, in := h.asked("1.1", "/api/turns/"+turn+"/events?after=1000")
 	res, err := http.ReadResponse(in, nil)

@@ -11,15 +11,16 @@ import (
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // liveTurns are the turns that were begun here and have not ended: by chat, and
 // with the approvals that they wait for.
 type liveTurns struct {
 	mu      sync.Mutex
-	turns   map[engine.TurnID]*liveTurn
-	byChat  map[string]engine.TurnID
-	numbers map[int64]engine.TurnID
+	turns   map[store.TurnID]*liveTurn
+	byChat  map[string]store.TurnID
+	numbers map[int64]store.TurnID
 	started int // being started, so that the bound holds
 	old     oldApprovals
 	now     func() time.Time
@@ -29,7 +30,7 @@ type liveTurns struct {
 
 // liveTurn is one of them.
 type liveTurn struct {
-	id   engine.TurnID
+	id   store.TurnID
 	chat chat.Chat
 	asks map[string]*approval // by tool_use_id
 	news *relay
@@ -45,7 +46,7 @@ type liveTurn struct {
 
 func newLiveTurns(now func() time.Time) *liveTurns {
 	return &liveTurns{
-		turns: map[engine.TurnID]*liveTurn{}, byChat: map[string]engine.TurnID{}, numbers: map[int64]engine.TurnID{},
+		turns: map[store.TurnID]*liveTurn{}, byChat: map[string]store.TurnID{}, numbers: map[int64]store.TurnID{},
 		gone: make(chan struct{}), now: now,
 	}
 }
@@ -62,7 +63,7 @@ func (l *liveTurns) reserve() bool {
 }
 
 // add takes the place for a turn, or gives it back where id is empty.
-func (l *liveTurns) add(id engine.TurnID, chat chat.Chat) {
+func (l *liveTurns) add(id store.TurnID, chat chat.Chat) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.started--
@@ -78,7 +79,7 @@ func (l *liveTurns) add(id engine.TurnID, chat chat.Chat) {
 }
 
 // own marks a turn as a command's.
-func (l *liveTurns) own(id engine.TurnID) {
+func (l *liveTurns) own(id store.TurnID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	t := l.turns[id]
@@ -94,13 +95,13 @@ func (l *liveTurns) own(id engine.TurnID) {
 }
 
 // has tells whether a turn lives, and news is closed when one has ended.
-func (l *liveTurns) has(id engine.TurnID) (live bool, news <-chan struct{}) {
+func (l *liveTurns) has(id store.TurnID) (live bool, news <-chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.turns[id] != nil, l.gone
 }
 
-func (l *liveTurns) remove(id engine.TurnID) {
+func (l *liveTurns) remove(id store.TurnID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	t := l.turns[id]
@@ -130,7 +131,7 @@ func (l *liveTurns) wake() {
 }
 
 // of gives the live turn of a chat.
-func (l *liveTurns) of(ref engine.ChatRef) (engine.TurnID, bool) {
+func (l *liveTurns) of(ref store.ChatRef) (store.TurnID, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	id, ok := l.byChat[ref.ID]
@@ -141,7 +142,7 @@ func (l *liveTurns) of(ref engine.ChatRef) (engine.TurnID, bool) {
 }
 
 // turn gives a live turn; nil for one that has ended.
-func (l *liveTurns) turn(id engine.TurnID) *liveTurn {
+func (l *liveTurns) turn(id store.TurnID) *liveTurn {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.turns[id]
@@ -149,7 +150,7 @@ func (l *liveTurns) turn(id engine.TurnID) *liveTurn {
 
 // first gives a chat that has no more than a live turn begun here, where err is that
 // of asking the engine for it: such a chat appears in the store with its first answer.
-func (l *liveTurns) first(ref engine.ChatRef, err error) (chat chat.Chat, id engine.TurnID, ok bool) {
+func (l *liveTurns) first(ref store.ChatRef, err error) (chat chat.Chat, id store.TurnID, ok bool) {
 	if fault.CodeOf(err) != fault.Busy {
 		return chat, "", false
 	}
@@ -178,7 +179,7 @@ func (l *liveTurns) firsts() []*liveTurn {
 }
 
 // relay is where followers of a live turn hear of it; nil for one that has ended.
-func (l *liveTurns) relay(id engine.TurnID) *relay {
+func (l *liveTurns) relay(id store.TurnID) *relay {
 	if t := l.turn(id); t != nil {
 		return t.news
 	}
@@ -186,7 +187,7 @@ func (l *liveTurns) relay(id engine.TurnID) *relay {
 }
 
 // all are the ids of the live turns, and news is closed when one has ended.
-func (l *liveTurns) all() (ids []engine.TurnID, starting int, news <-chan struct{}) {
+func (l *liveTurns) all() (ids []store.TurnID, starting int, news <-chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for id := range l.turns {
@@ -196,8 +197,8 @@ func (l *liveTurns) all() (ids []engine.TurnID, starting int, news <-chan struct
 }
 
 // start begins a turn and looks after it to its end.
-func (s *Server) start(ctx context.Context, req engine.TurnRequest) (engine.TurnID, chat.Chat, error) {
-	return s.startBy(ctx, func(ctx context.Context, onWait func(string)) (engine.TurnID, error) {
+func (s *Server) start(ctx context.Context, req engine.TurnRequest) (store.TurnID, chat.Chat, error) {
+	return s.startBy(ctx, func(ctx context.Context, onWait func(string)) (store.TurnID, error) {
 		req.OnWait = onWait
 		return s.turns.Start(ctx, req)
 	})
@@ -206,15 +207,15 @@ func (s *Server) start(ctx context.Context, req engine.TurnRequest) (engine.Turn
 // startBy is start for what begins a turn by another way. begin may begin none,
 // and gives an empty id then. It has onWait told of what it has to wait for.
 func (s *Server) startBy(
-	ctx context.Context, begin func(ctx context.Context, onWait func(string)) (engine.TurnID, error),
-) (engine.TurnID, chat.Chat, error) {
+	ctx context.Context, begin func(ctx context.Context, onWait func(string)) (store.TurnID, error),
+) (store.TurnID, chat.Chat, error) {
 	if s.draining.Load() {
 		return "", chat.Chat{}, errDraining
 	}
 	if !s.live.reserve() {
 		return "", chat.Chat{}, slowDown("there are as many turns as may run at once")
 	}
-	var id engine.TurnID
+	var id store.TurnID
 	err := atOnce(ctx, func(ctx context.Context, onWait func(string)) (err error) {
 		id, err = begin(ctx, onWait)
 		return err
@@ -236,7 +237,7 @@ var errDraining = &refusal{status: 503, code: "draining", msg: "fettle is about 
 // watch follows a turn for the server itself and for all who follow it here:
 // approvals run out, and counters hear of its end. It ends with the turn, which the engine ends at the latest
 // when it is closed.
-func (s *Server) watch(id engine.TurnID) {
+func (s *Server) watch(id store.TurnID) {
 	defer s.watching.Done()
 	defer s.live.remove(id)
 	news, began := s.live.relay(id), s.now()

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // MCP serves clients of the Model Context Protocol; server/mcp's Host does. It
@@ -59,7 +60,7 @@ func serveMCP(s *Server, w http.ResponseWriter, r *http.Request) error {
 }
 
 // startMCP begins a turn of a client by MCP: counted and watched as all others.
-func (s *Server) startMCP(ctx context.Context, req engine.TurnRequest) (engine.TurnID, error) {
+func (s *Server) startMCP(ctx context.Context, req engine.TurnRequest) (store.TurnID, error) {
 	id, _, err := s.start(ctx, req)
 	return id, err
 }

@@ -5,9 +5,9 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // messagesJSON is a page of a chat's active branch, oldest first; before goes
@@ -43,7 +43,7 @@ type siblingsJSON struct {
 }
 
 // question is what a running turn was asked; nil where that is in its chat.
-func (s *Server) question(turn engine.TurnID) *chat.Message {
+func (s *Server) question(turn store.TurnID) *chat.Message {
 	if q, ok := s.turns.TurnQuestion(turn); ok {
 		return &q
 	}
@@ -78,7 +78,7 @@ func fitting(list []chat.Message, calls []chat.CallView, bound int) ([]chat.Mess
 	return list[from:], slices.DeleteFunc(calls, func(c chat.CallView) bool { return !kept[c.MessageID] })
 }
 
-func listMessages(s *Server, w http.ResponseWriter, r *http.Request, ref engine.ChatRef) error {
+func listMessages(s *Server, w http.ResponseWriter, r *http.Request, ref store.ChatRef) error {
 	limit, err := pageParam(r)
 	if err != nil {
 		return err
@@ -106,12 +106,12 @@ func listMessages(s *Server, w http.ResponseWriter, r *http.Request, ref engine.
 	ref.Parent = ""
 	out := messagesJSON{Chat: page.Chat, Total: page.Total, TurnID: s.turnIn(ref)}
 	if out.TurnID != "" {
-		parent, ok := s.turns.TurnBegins(engine.TurnID(out.TurnID))
+		parent, ok := s.turns.TurnBegins(store.TurnID(out.TurnID))
 		if !ok { // it ended a moment ago
 			parent = page.Chat.ActiveLeaf
 		}
 		out.TurnParentID = parent
-		if q := s.question(engine.TurnID(out.TurnID)); q != nil {
+		if q := s.question(store.TurnID(out.TurnID)); q != nil {
 			out.Question = &chat.GeneralMessages([]chat.Message{*q}, nil, form)[0]
 		}
 	}
@@ -138,12 +138,12 @@ func listMessages(s *Server, w http.ResponseWriter, r *http.Request, ref engine.
 // forking gives a chat whose first turn runs. A fork's messages up to there are read
 // from the chat that it comes from, whose id is the second result: its own copies of
 // them and of their calls are made when the turn has ended.
-func (s *Server) forking(ctx context.Context, c chat.Chat, leaf string) (engine.Conversation, string, error) {
-	out, from := engine.Conversation{Chat: c}, c.ForkedFrom
+func (s *Server) forking(ctx context.Context, c chat.Chat, leaf string) (store.Conversation, string, error) {
+	out, from := store.Conversation{Chat: c}, c.ForkedFrom
 	if from == nil {
 		return out, c.ID, nil
 	}
-	conv, err := s.chats.Chat(ctx, engine.ChatRef{ID: from.ChatID, Parent: from.MessageID})
+	conv, err := s.chats.Chat(ctx, store.ChatRef{ID: from.ChatID, Parent: from.MessageID})
 	if fault.CodeOf(err) == fault.NotFound { // it was deleted since
 		return out, c.ID, nil
 	}

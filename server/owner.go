@@ -14,6 +14,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/server/dialect"
 )
 
@@ -79,10 +80,10 @@ func getServer(s *Server, w http.ResponseWriter, _ *http.Request) error {
 // waited for, then one that the turn has begun or why not, and one when it has
 // ended.
 type TurnLine struct {
-	Wait  string        `json:"wait,omitempty"`
-	Turn  engine.TurnID `json:"turn,omitempty"`
-	Chat  *chat.Chat    `json:"chat,omitempty"`
-	Fault *Failure      `json:"fault,omitempty"`
+	Wait  string       `json:"wait,omitempty"`
+	Turn  store.TurnID `json:"turn,omitempty"`
+	Chat  *chat.Chat   `json:"chat,omitempty"`
+	Fault *Failure     `json:"fault,omitempty"`
 	// Refused says that the server begins no turn, for reasons of its own.
 	Refused bool `json:"refused,omitempty"`
 	Ended   bool `json:"ended,omitempty"`
@@ -132,7 +133,7 @@ func beginTurn(s *Server, w http.ResponseWriter, r *http.Request) error {
 	}
 	w.Header().Set("Content-Type", mediaLines)
 	out := &lines{w: w, rc: http.NewResponseController(w)}
-	id, chat, err := s.startBy(r.Context(), func(ctx context.Context, _ func(string)) (engine.TurnID, error) {
+	id, chat, err := s.startBy(r.Context(), func(ctx context.Context, _ func(string)) (store.TurnID, error) {
 		req.OnWait = func(what string) { out.write(TurnLine{Wait: what}) }
 		return s.turns.Start(ctx, req)
 	})
@@ -151,7 +152,7 @@ func beginTurn(s *Server, w http.ResponseWriter, r *http.Request) error {
 
 // attend waits for a turn's end, which it tells, or for the client to go, which
 // cancels the turn.
-func (s *Server) attend(client context.Context, id engine.TurnID) bool {
+func (s *Server) attend(client context.Context, id store.TurnID) bool {
 	for {
 		live, news := s.live.has(id)
 		if !live {

@@ -7,6 +7,7 @@ import (
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/permission"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // pageRoutes are the page, which needs no token and holds no secret, and what it asks
@@ -103,7 +104,7 @@ func getPage(s *Server, w http.ResponseWriter, r *http.Request) error {
 	}
 	writeJSON(w, http.StatusOK, pageJSON{
 		Version: s.o.Version, ArtifactOrigin: s.artifacts.where(), Demo: s.o.Demo, Model: s.o.Model, Agent: agent, Approvals: s.chats.Mode(chat.Chat{}),
-		Limits:      limitsJSON{Turn: maxTurn, JSON: maxJSON, Upload: maxUpload, Bundle: maxBundle, Document: engine.MaxDocumentSize},
+		Limits:      limitsJSON{Turn: maxTurn, JSON: maxJSON, Upload: maxUpload, Bundle: maxBundle, Document: store.MaxDocumentSize},
 		Suggestions: orEmpty(s.o.Suggestions),
 		Renderers:   []string{"code", "document", "html", "table", "frame", "mcp_app"},
 	})

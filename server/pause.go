@@ -7,6 +7,7 @@ import (
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/server/dialect"
 )
 
@@ -44,16 +45,16 @@ func (s *Server) resumePaused(w http.ResponseWriter, r *http.Request, in *dialec
 }
 
 // claimsOf are the answers of a request, which are all to one turn.
-func claimsOf(in *dialect.Request) (turn engine.TurnID, claims []claim, err error) {
+func claimsOf(in *dialect.Request) (turn store.TurnID, claims []claim, err error) {
 	for _, a := range in.Answers {
 		id, useID, ok := dialect.SplitApprovalID(a.ID)
 		if !ok || !isID(id) || useID == "" {
 			return "", nil, fault.New(fault.Usage, quoted(a.ID)+" is not the id of an approval")
 		}
-		if turn != "" && engine.TurnID(id) != turn {
+		if turn != "" && store.TurnID(id) != turn {
 			return "", nil, fault.New(fault.Usage, "the answers are to approvals of several turns")
 		}
-		turn = engine.TurnID(id)
+		turn = store.TurnID(id)
 		c := claim{Confirmation: engine.Confirmation{ToolUseID: useID, Decision: event.Deny, Reason: a.Reason}}
 		switch {
 		case !a.Approved:
@@ -76,7 +77,7 @@ func claimsOf(in *dialect.Request) (turn engine.TurnID, claims []claim, err erro
 }
 
 // pause notes that the client of a turn answers by another request.
-func (l *liveTurns) pause(id engine.TurnID) {
+func (l *liveTurns) pause(id store.TurnID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if t := l.turns[id]; t != nil {
@@ -86,7 +87,7 @@ func (l *liveTurns) pause(id engine.TurnID) {
 
 // paused tells how the stream of a turn is written for a client that comes back to
 // it: whether approvals end it, and up to which event they have their answers.
-func (l *liveTurns) paused(id engine.TurnID) (pauses bool, settled event.Seq) {
+func (l *liveTurns) paused(id store.TurnID) (pauses bool, settled event.Seq) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	t := l.turns[id]

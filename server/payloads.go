@@ -10,15 +10,16 @@ import (
 	"github.com/fettle-cli/fettle/engine/payloads"
 	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // payloadsAPI is what handlers of payloads need.
 type payloadsAPI interface {
-	Payloads(context.Context, engine.ChatRef) (chat.Chat, []chat.ShownPayload, error)
-	Payload(context.Context, engine.Deciding) (chat.Chat, chat.ShownPayload, error)
+	Payloads(context.Context, store.ChatRef) (chat.Chat, []chat.ShownPayload, error)
+	Payload(context.Context, store.Deciding) (chat.Chat, chat.ShownPayload, error)
 	PayloadPlan(context.Context, chat.Chat, provider.Payload) json.RawMessage
-	Decide(context.Context, engine.Deciding) (engine.Decided, error)
-	EditPayload(ctx context.Context, d engine.Deciding, text string) (chat.ShownPayload, error)
+	Decide(context.Context, store.Deciding) (engine.Decided, error)
+	EditPayload(ctx context.Context, d store.Deciding, text string) (chat.ShownPayload, error)
 	RenderPayload(context.Context, chat.Chat, chat.ShownPayload) (*engine.RenderedCall, error)
 	PayloadTypes(context.Context) ([]engine.PayloadType, []payloads.Problem, error)
 	Pages(context.Context) ([]engine.Page, error)
@@ -30,7 +31,7 @@ type payloadsJSON struct {
 	Payloads []chat.ShownPayload `json:"payloads"`
 }
 
-func listPayloads(s *Server, w http.ResponseWriter, r *http.Request, ref engine.ChatRef) error {
+func listPayloads(s *Server, w http.ResponseWriter, r *http.Request, ref store.ChatRef) error {
 	c, all, err := s.payloads.Payloads(r.Context(), ref)
 	if begun, _, ok := s.live.first(ref, err); ok {
 		writeJSON(w, http.StatusOK, payloadsJSON{begun, []chat.ShownPayload{}})
@@ -94,7 +95,7 @@ func (s *Server) decide(w http.ResponseWriter, r *http.Request, accept bool) err
 	}
 	d.Accept, d.Remark, d.Policy, d.CanConfirm = accept, body.Remark, permission.Policy{Allow: body.Allow}, body.Confirm
 	var decided engine.Decided
-	id, chat, err := s.startBy(r.Context(), func(ctx context.Context, onWait func(string)) (engine.TurnID, error) {
+	id, chat, err := s.startBy(r.Context(), func(ctx context.Context, onWait func(string)) (store.TurnID, error) {
 		d.OnWait = onWait
 		var err error
 		decided, err = s.payloads.Decide(ctx, d)
@@ -149,7 +150,7 @@ func (s *Server) payloadOf(r *http.Request) (chat.Chat, chat.ShownPayload, error
 }
 
 // decidingOf names the payload of a path, by its id.
-func decidingOf(r *http.Request) (engine.Deciding, error) {
+func decidingOf(r *http.Request) (store.Deciding, error) {
 	ref, err := chatOf(r)
-	return engine.Deciding{Chat: ref, Payload: r.PathValue("payload")}, err
+	return store.Deciding{Chat: ref, Payload: r.PathValue("payload")}, err
 }

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // Prefills has the capture continue answers.
@@ -168,7 +168,7 @@ func TestAStoredAnswerHasItsBeginning(t *testing.T) {
 	if len(sent) != 3 || sent[1].Role != provider.Assistant || sent[1].Parts[0].Text != "It is ok" {
 		t.Errorf("the next request has %+v", sent)
 	}
-	conv, err := h.eng.Chat(t.Context(), engine.ChatRef{Last: true})
+	conv, err := h.eng.Chat(t.Context(), store.ChatRef{Last: true})
 	must(t, err)
 	if len(conv.Messages) != 4 || conv.Messages[1].Parts[0].Text != "It is ok" {
 		t.Errorf("the chat has %+v", conv.Messages)

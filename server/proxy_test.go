@@ -18,8 +18,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/server"
 )
 
@@ -226,7 +226,7 @@ func TestDrainInTime(t *testing.T) {
 	e := open(t, plan{dir: h.dir})
 	for id, want := range map[string]string{ends: "complete", hangs: "error"} {
 		last := ""
-		for ev, err := range e.eng.Follow(context.Background(), engine.TurnID(id), event.Seq(0)) {
+		for ev, err := range e.eng.Follow(context.Background(), store.TurnID(id), event.Seq(0)) {
 			must(t, err)
 			last = string(ev.Type())
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/server/dialect"
 )
 
@@ -56,7 +57,7 @@ func (s *Server) goOn(r *http.Request, in *dialect.Request, req *engine.TurnRequ
 	if !ok || !isID(turn) {
 		return fieldFault(fault.NotFound, field, "there is no response "+quoted(in.PreviousID))
 	}
-	chat, message, err := s.threads.TurnAnswer(r.Context(), engine.TurnID(turn))
+	chat, message, err := s.threads.TurnAnswer(r.Context(), store.TurnID(turn))
 	switch {
 	case fault.CodeOf(err) == fault.NotFound:
 		return fieldFault(fault.NotFound, field, "there is no response "+quoted(in.PreviousID)+"; it was not to be stored, or is deleted")
@@ -67,6 +68,6 @@ func (s *Server) goOn(r *http.Request, in *dialect.Request, req *engine.TurnRequ
 	case len(req.History) > 0:
 		return fieldFault(fault.Usage, "input", "what was said before is known by previous_response_id; send what is new alone")
 	}
-	req.Chat = engine.ChatRef{ID: chat, Parent: message}
+	req.Chat = store.ChatRef{ID: chat, Parent: message}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/server/dialect"
 )
 
@@ -20,22 +21,22 @@ const inputPlace = "i"
 
 // itemTurn returns the turn of the response that an item with an id belongs to. An id has a
 // kind, the turn and the place of the item.
-func itemTurn(id string) (turn engine.TurnID, ok bool) {
+func itemTurn(id string) (turn store.TurnID, ok bool) {
 	words := strings.Split(id, "_")
 	if len(words) != 3 || !isID(words[1]) {
 		return "", false
 	}
-	return engine.TurnID(words[1]), true
+	return store.TurnID(words[1]), true
 }
 
 // resolve puts the stored items that the input of a response refers to in their place. It
 // returns the last response that it refers to; empty if it refers to none.
-func (s *Server) resolve(r *http.Request, in *dialect.Request) (last engine.TurnID, _ error) {
+func (s *Server) resolve(r *http.Request, in *dialect.Request) (last store.TurnID, _ error) {
 	ids := in.References()
 	if len(ids) == 0 {
 		return "", nil
 	}
-	stored, read := map[string]json.RawMessage{}, map[engine.TurnID]bool{}
+	stored, read := map[string]json.RawMessage{}, map[store.TurnID]bool{}
 	for _, id := range ids {
 		turn, ok := itemTurn(id)
 		if !ok {
@@ -61,7 +62,7 @@ func (s *Server) resolve(r *http.Request, in *dialect.Request) (last engine.Turn
 
 // storedItems adds the items of a stored response, of its input and of its output, by their
 // ids.
-func (s *Server) storedItems(ctx context.Context, turn engine.TurnID, to map[string]json.RawMessage) error {
+func (s *Server) storedItems(ctx context.Context, turn store.TurnID, to map[string]json.RawMessage) error {
 	p, err := s.threads.AnsweredTurn(ctx, turn)
 	if err != nil {
 		return err
@@ -98,7 +99,7 @@ func (s *Server) storedItems(ctx context.Context, turn engine.TurnID, to map[str
 }
 
 // storedBody returns a stored response as the object that it was.
-func (s *Server) storedBody(ctx context.Context, turn engine.TurnID, p engine.AnsweredTurn) ([]byte, error) {
+func (s *Server) storedBody(ctx context.Context, turn store.TurnID, p store.AnsweredTurn) ([]byte, error) {
 	out := dialect.NewObject(dialect.Responses, optionsOf(p))
 	for e, err := range s.turns.Follow(ctx, turn, 0) {
 		if err != nil {
@@ -115,12 +116,12 @@ func (s *Server) storedBody(ctx context.Context, turn engine.TurnID, p engine.An
 // follows makes the turn of a response that repeats a stored conversation by its items the
 // next turn of that conversation, so that later responses can refer to its items. A history
 // that differs from the stored one stays a part of the request.
-func (s *Server) follows(ctx context.Context, last engine.TurnID, req *engine.TurnRequest) error {
+func (s *Server) follows(ctx context.Context, last store.TurnID, req *engine.TurnRequest) error {
 	chat, message, err := s.threads.TurnAnswer(ctx, last)
 	if err != nil {
 		return err
 	}
-	ref := engine.ChatRef{ID: chat, Parent: message}
+	ref := store.ChatRef{ID: chat, Parent: message}
 	conv, err := s.chats.Chat(ctx, ref)
 	if err != nil {
 		return err

@@ -9,25 +9,25 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/server/dialect"
 )
 
 // stored finds the response that a path names: a turn with its place in a chat.
-func (s *Server) stored(r *http.Request) (engine.TurnID, engine.AnsweredTurn, error) {
+func (s *Server) stored(r *http.Request) (store.TurnID, store.AnsweredTurn, error) {
 	name := r.PathValue("response")
 	turn, ok := strings.CutPrefix(name, responseID)
 	if !ok || !isID(turn) {
-		return "", engine.AnsweredTurn{}, noResponse(name)
+		return "", store.AnsweredTurn{}, noResponse(name)
 	}
-	p, err := s.threads.AnsweredTurn(r.Context(), engine.TurnID(turn))
+	p, err := s.threads.AnsweredTurn(r.Context(), store.TurnID(turn))
 	if fault.CodeOf(err) == fault.NotFound {
 		err = noResponse(name)
 	}
-	return engine.TurnID(turn), p, err
+	return store.TurnID(turn), p, err
 }
 
 func noResponse(name string) error {
@@ -36,7 +36,7 @@ func noResponse(name string) error {
 
 // optionsOf are what is known of the request that made a response: not its
 // metadata, and not the tools that came with it.
-func optionsOf(p engine.AnsweredTurn) dialect.Options {
+func optionsOf(p store.AnsweredTurn) dialect.Options {
 	o := dialect.Options{Model: p.Answer.Model, Stored: true, CallForms: formsOf(p.Answer)}
 	o.Echo.Instructions = p.Chat.System
 	if p.Before != "" {
@@ -163,7 +163,7 @@ func listInputItems(s *Server, w http.ResponseWriter, r *http.Request) error {
 
 // inputOf returns the items that a response was asked with. Their ids name its turn and their
 // place, so that they are found again; see storedItems.
-func (s *Server) inputOf(ctx context.Context, turn engine.TurnID, p engine.AnsweredTurn) ([]inputItem, error) {
+func (s *Server) inputOf(ctx context.Context, turn store.TurnID, p store.AnsweredTurn) ([]inputItem, error) {
 	custom := map[string]bool{}
 	if p.Before != "" && slices.ContainsFunc(p.Asked, chat.Message.AnswersCalls) {
 		before, err := s.threads.AnsweredTurn(ctx, p.Before)

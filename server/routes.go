@@ -7,6 +7,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/chat"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/server/dialect"
 )
 
@@ -197,8 +198,8 @@ func toolRoutes() []route {
 			query: []param{{"provider", "only this one; may be repeated", ""}, {"refresh", "ask all of them now", "boolean"}},
 		},
 		{op: "list_agents", method: http.MethodGet, path: "/api/agents", tag: "agents", do: listAgents, gives: agentsJSON{}, summary: "The agents that a turn can enter by"},
-		{op: "get_agent", method: http.MethodGet, path: "/api/agents/{agent}", tag: "agents", do: getAgent, gives: engine.Agent{}, summary: "An agent with its prompt"},
-		{op: "update_agent", method: http.MethodPatch, path: "/api/agents/{agent}", tag: "agents", do: updateAgent, body: engine.AgentFields{}, takes: jsonBody(), gives: engine.Agent{}, summary: "Change fields of an agent that the user made; fields that are left out stay"},
+		{op: "get_agent", method: http.MethodGet, path: "/api/agents/{agent}", tag: "agents", do: getAgent, gives: store.Agent{}, summary: "An agent with its prompt"},
+		{op: "update_agent", method: http.MethodPatch, path: "/api/agents/{agent}", tag: "agents", do: updateAgent, body: engine.AgentFields{}, takes: jsonBody(), gives: store.Agent{}, summary: "Change fields of an agent that the user made; fields that are left out stay"},
 		{op: "delete_agent", method: http.MethodDelete, path: "/api/agents/{agent}", tag: "agents", do: deleteAgent, status: http.StatusNoContent, summary: "Remove an agent that the user made"},
 		{op: "export_agent", method: http.MethodGet, path: "/api/agents/{agent}/export", tag: "agents", do: exportAgent, media: "application/yaml", summary: "An agent as the text of a configuration that describes it"},
 	}
@@ -231,14 +232,14 @@ func documentRoutes() []route {
 				{"words", "`true` ranks by words alone, and sends nothing to a provider", "boolean"},
 			},
 		},
-		{op: "get_document", method: http.MethodGet, path: path + "/{document}", tag: tag, do: getDocument, gives: engine.Document{}, summary: "A document, by its id or name"},
+		{op: "get_document", method: http.MethodGet, path: path + "/{document}", tag: tag, do: getDocument, gives: store.Document{}, summary: "A document, by its id or name"},
 		{op: "get_document_content", method: http.MethodGet, path: path + "/{document}/content", tag: tag, do: getDocumentContent, media: anyType, slow: true, summary: "What a document holds"},
 		{
-			op: "put_document", method: http.MethodPut, path: path + "/{document}", tag: tag, do: putDocument, takes: []string{anyType}, max: engine.MaxDocumentSize,
-			summary: "Store a text or an image under a name", status: http.StatusCreated, maybe: []int{http.StatusOK}, gives: engine.AddedDocument{},
+			op: "put_document", method: http.MethodPut, path: path + "/{document}", tag: tag, do: putDocument, takes: []string{anyType}, max: store.MaxDocumentSize,
+			summary: "Store a text or an image under a name", status: http.StatusCreated, maybe: []int{http.StatusOK}, gives: store.AddedDocument{},
 		},
 		{op: "delete_document", method: http.MethodDelete, path: path + "/{document}", tag: tag, do: deleteDocument, status: http.StatusNoContent, summary: "Remove a document; it can be brought back for 30 days"},
-		{op: "restore_document", method: http.MethodPost, path: path + "/{document}/restore", tag: tag, do: restoreDocument, gives: engine.Document{}, summary: "Bring a removed document back"},
+		{op: "restore_document", method: http.MethodPost, path: path + "/{document}/restore", tag: tag, do: restoreDocument, gives: store.Document{}, summary: "Bring a removed document back"},
 	}
 }
 
@@ -246,12 +247,12 @@ func workflowRoutes() []route {
 	const tag, path = "workflows", "/api/workflow-instances"
 	return []route{
 		{op: "list_workflows", method: http.MethodGet, path: "/api/workflows", tag: tag, do: listWorkflows, gives: workflowsJSON{}, summary: "The workflows that can be started"},
-		{op: "get_workflow", method: http.MethodGet, path: "/api/workflows/{workflow}", tag: tag, do: getWorkflow, gives: engine.Workflow{}, summary: "A workflow with its steps"},
+		{op: "get_workflow", method: http.MethodGet, path: "/api/workflows/{workflow}", tag: tag, do: getWorkflow, gives: store.Workflow{}, summary: "A workflow with its steps"},
 		{op: "start_workflow", method: http.MethodPost, path: "/api/workflows/{workflow}/start", tag: tag, do: startWorkflow, body: workflowBody{}, takes: jsonBody(), status: http.StatusAccepted, gives: instanceJSON{}, summary: "Start a workflow; its turn is followed like any other"},
 		{op: "list_workflow_instances", method: http.MethodGet, path: path, tag: tag, do: listInstances, gives: instancesJSON{}, summary: "The workflows that were started, the last one first"},
-		{op: "get_workflow_instance", method: http.MethodGet, path: path + "/{instance}", tag: tag, do: getInstance, gives: engine.WorkflowInstance{}, summary: "How far a workflow is"},
+		{op: "get_workflow_instance", method: http.MethodGet, path: path + "/{instance}", tag: tag, do: getInstance, gives: store.WorkflowInstance{}, summary: "How far a workflow is"},
 		{op: "act_workflow", method: http.MethodPost, path: path + "/{instance}/act", tag: tag, do: actWorkflow, body: actBody{}, takes: jsonBody(), status: http.StatusAccepted, gives: instanceJSON{}, summary: "Go on with a workflow that waits, or do the step again that failed"},
-		{op: "cancel_workflow", method: http.MethodPost, path: path + "/{instance}/cancel", tag: tag, do: cancelWorkflow, gives: engine.WorkflowInstance{}, summary: "End a workflow for good"},
+		{op: "cancel_workflow", method: http.MethodPost, path: path + "/{instance}/cancel", tag: tag, do: cancelWorkflow, gives: store.WorkflowInstance{}, summary: "End a workflow for good"},
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 const (
@@ -65,7 +65,7 @@ func (s *Server) Run(ctx context.Context, l *Listening, o RunOptions) (err error
 	defer func() { err = errors.Join(err, l.Close()) }()
 	err = s.store.Open(ctx)
 	if err == nil {
-		_, err = s.store.Fold(ctx, engine.FoldAll)
+		_, err = s.store.Fold(ctx, store.FoldAll)
 	}
 	if err != nil {
 		return errors.Join(err, s.store.Close())

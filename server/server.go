@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/server/web"
 )
 
@@ -51,7 +52,7 @@ type Options struct {
 	Spans func() (sent, dropped int64)
 	// MCP makes what serves clients of the Model Context Protocol at /mcp, with
 	// what begins its turns; nil serves none.
-	MCP func(start func(context.Context, engine.TurnRequest) (engine.TurnID, error)) MCP
+	MCP func(start func(context.Context, engine.TurnRequest) (store.TurnID, error)) MCP
 	// Settings stands for what decides a turn beside its request, see Info; nil
 	// is like nobody's.
 	Settings func() string

@@ -7,6 +7,7 @@ import (
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/permission"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // The states of a service.
@@ -121,7 +122,7 @@ func restartService(s *Server, w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	req.Policy, req.CanConfirm = permission.Policy{Allow: body.Allow}, body.Confirm
-	turn, chat, err := s.startBy(r.Context(), func(ctx context.Context, onWait func(string)) (engine.TurnID, error) {
+	turn, chat, err := s.startBy(r.Context(), func(ctx context.Context, onWait func(string)) (store.TurnID, error) {
 		req.OnWait = onWait
 		return s.turns.Start(ctx, req)
 	})

@@ -10,15 +10,15 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/server/dialect"
 )
 
 // following is one stream to one client.
 type following struct {
-	turn  engine.TurnID
+	turn  store.TurnID
 	after event.Seq // what the client has
 	// enc writes the stream. nil is the dialect of this API, whose frames all
 	// followers share but for their ids, which have the turn's before them where
@@ -161,7 +161,7 @@ func (s *Server) catchUp(ctx context.Context, out *frames, at event.Seq, to *rel
 	return at, nil
 }
 
-func (s *Server) unencoded(turn engine.TurnID, err error) {
+func (s *Server) unencoded(turn store.TurnID, err error) {
 	s.log.Error("an event can't be encoded", "turn", string(turn), "error", clean(err.Error()))
 }
 
@@ -176,7 +176,7 @@ func headerOf(n dialect.Name) map[string]string {
 // chatStream follows a turn in the dialect of this API, which document 000 has.
 // long puts the turn's id before the number in the ids of frames: in the streams
 // of chats a client may come back when another turn runs.
-func chatStream(turn engine.TurnID, after event.Seq, long bool) following {
+func chatStream(turn store.TurnID, after event.Seq, long bool) following {
 	return following{
 		turn: turn, after: after, approvals: true, header: headerOf(dialect.Chat), long: long,
 	}
@@ -193,7 +193,7 @@ func appendData(dst []byte, v any) []byte {
 
 // resumeFrom reads Last-Event-ID, or `after` for clients that can't send it: a
 // sequence number, with the turn before a dot in the streams of chats.
-func resumeFrom(r *http.Request) (turn engine.TurnID, after event.Seq, err error) {
+func resumeFrom(r *http.Request) (turn store.TurnID, after event.Seq, err error) {
 	text := r.Header.Get("Last-Event-ID")
 	if text == "" {
 		text = r.URL.Query().Get("after")
@@ -205,7 +205,7 @@ func resumeFrom(r *http.Request) (turn engine.TurnID, after event.Seq, err error
 		if !isID(id) {
 			return "", 0, badEventID(text)
 		}
-		turn, text = engine.TurnID(id), rest
+		turn, text = store.TurnID(id), rest
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 0 {

@@ -6,6 +6,7 @@ import (
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/server/dialect"
 )
 
@@ -111,10 +112,10 @@ func (s *Server) place(r *http.Request, in *dialect.Request, req *engine.TurnReq
 	results := in.Messages[len(in.Messages)-1].Role == dialect.ToolRole
 	var asked []string
 	if known {
-		if id, ok := s.live.of(engine.ChatRef{ID: chat}); ok && s.turns.Live(id) {
+		if id, ok := s.live.of(store.ChatRef{ID: chat}); ok && s.turns.Live(id) {
 			return fault.New(fault.Busy, "the conversation's last message is still being answered")
 		}
-		conv, err := s.chats.Chat(r.Context(), engine.ChatRef{ID: chat})
+		conv, err := s.chats.Chat(r.Context(), store.ChatRef{ID: chat})
 		if err != nil {
 			return err
 		}
@@ -150,7 +151,7 @@ func resumeAISDK(s *Server, w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	id, live := s.live.of(engine.ChatRef{ID: chat})
+	id, live := s.live.of(store.ChatRef{ID: chat})
 	if !known || !live || !s.turns.Live(id) {
 		w.WriteHeader(http.StatusNoContent)
 		return nil

@@ -13,6 +13,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // turnBody is what a turn is started with (document 000's request).
@@ -140,7 +141,7 @@ func (b *turnBody) request() (engine.TurnRequest, error) {
 	if b.ChatID != "" && !isID(b.ChatID) {
 		return req, fault.New(fault.NotFound, "no chat "+clean(b.ChatID))
 	}
-	req.Chat = engine.ChatRef{Number: b.ConversationID, ID: b.ChatID, Parent: b.ParentID, Fork: b.Fork}
+	req.Chat = store.ChatRef{Number: b.ConversationID, ID: b.ChatID, Parent: b.ParentID, Fork: b.Fork}
 	switch b.InteractionType {
 	case "", "text_input": // they wrote, as ever
 	case "value_selected", "action_executed":
@@ -236,14 +237,14 @@ func (c *turnChoices) choose(req *engine.TurnRequest) error {
 }
 
 // begin starts the turn of a body, and gives a chat without a title its own.
-func (s *Server) begin(r *http.Request, req engine.TurnRequest) (engine.TurnID, chat.Chat, error) {
+func (s *Server) begin(r *http.Request, req engine.TurnRequest) (store.TurnID, chat.Chat, error) {
 	s.o.Prepare(&req)
 	id, c, err := s.start(r.Context(), req)
 	if err != nil {
 		return "", chat.Chat{}, err
 	}
-	if c.Title == engine.NewTitle && c.Messages == 0 && req.Title != "" {
-		if _, err := s.chats.RenameChat(r.Context(), engine.ChatRef{ID: c.ID}, req.Title); err != nil {
+	if c.Title == store.NewTitle && c.Messages == 0 && req.Title != "" {
+		if _, err := s.chats.RenameChat(r.Context(), store.ChatRef{ID: c.ID}, req.Title); err != nil {
 			s.log.Warn("a chat keeps its first title", "chat", c.ID, "error", clean(err.Error()))
 		}
 	}
@@ -251,7 +252,7 @@ func (s *Server) begin(r *http.Request, req engine.TurnRequest) (engine.TurnID, 
 	return id, c, nil
 }
 
-func (s *Server) turnJSON(id engine.TurnID, chat chat.Chat) turnJSON {
+func (s *Server) turnJSON(id store.TurnID, chat chat.Chat) turnJSON {
 	return turnJSON{
 		TurnID: string(id), ChatID: chat.ID, ConversationID: chat.Number, Events: "/api/turns/" + string(id) + "/events",
 	}
@@ -328,7 +329,7 @@ func followTurn(s *Server, w http.ResponseWriter, r *http.Request) error {
 
 // followChat follows the turn that runs in a chat, or the one that a client
 // comes back to.
-func followChat(s *Server, w http.ResponseWriter, r *http.Request, ref engine.ChatRef) error {
+func followChat(s *Server, w http.ResponseWriter, r *http.Request, ref store.ChatRef) error {
 	turn, after, err := resumeFrom(r)
 	if err != nil {
 		return err
@@ -352,7 +353,7 @@ func followChat(s *Server, w http.ResponseWriter, r *http.Request, ref engine.Ch
 
 // belongs refuses the turn of another chat. One of a branch that the chat isn't at
 // any more belongs to it: its client may have been away meanwhile.
-func (s *Server) belongs(r *http.Request, turn engine.TurnID, ref engine.ChatRef) error {
+func (s *Server) belongs(r *http.Request, turn store.TurnID, ref store.ChatRef) error {
 	if id, ok := s.live.of(ref); ok && id == turn {
 		return nil
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/server/dialect"
 )
 
@@ -21,8 +22,8 @@ import (
 type threadsAPI interface {
 	ThreadChat(ctx context.Context, name string) (chatID string, ok bool, err error)
 	NameThread(ctx context.Context, name, chatID string) error
-	TurnAnswer(context.Context, engine.TurnID) (chatID, messageID string, err error)
-	AnsweredTurn(context.Context, engine.TurnID) (engine.AnsweredTurn, error)
+	TurnAnswer(context.Context, store.TurnID) (chatID, messageID string, err error)
+	AnsweredTurn(context.Context, store.TurnID) (store.AnsweredTurn, error)
 }
 
 // naming are the threads whose first turn is being begun, so that two requests
@@ -123,7 +124,7 @@ func chatAgents(s *Server, w http.ResponseWriter, r *http.Request) error {
 
 // beginThread begins a turn in the chat that a client's own name means, or makes
 // the chat. The name is kept before the turn is shown.
-func (s *Server) beginThread(r *http.Request, name string, req engine.TurnRequest) (engine.TurnID, chat.Chat, error) {
+func (s *Server) beginThread(r *http.Request, name string, req engine.TurnRequest) (store.TurnID, chat.Chat, error) {
 	done, ok := s.naming.take(name)
 	if !ok {
 		return "", chat.Chat{}, fault.New(fault.Busy, "another message of this conversation is being begun")
@@ -237,7 +238,7 @@ func schemaOf(in *dialect.Request) json.RawMessage {
 }
 
 // wireStream follows a turn in the dialect that it was asked for in.
-func wireStream(id engine.TurnID, chatID string, in *dialect.Request) following {
+func wireStream(id store.TurnID, chatID string, in *dialect.Request) following {
 	f := following{
 		turn: id, enc: dialect.NewEncoder(in.Dialect, in.Options()), header: headerOf(in.Dialect),
 	}

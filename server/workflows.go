@@ -8,22 +8,23 @@ import (
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/permission"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // workflowsAPI is what handlers of workflows need.
 type workflowsAPI interface {
-	AllWorkflows(context.Context) ([]engine.Workflow, error)
-	FindWorkflow(ctx context.Context, name string) (engine.Workflow, error)
-	WorkflowInstances(context.Context) ([]engine.WorkflowInstance, error)
-	WorkflowInstance(ctx context.Context, ref string) (engine.WorkflowInstance, error)
-	StartWorkflow(ctx context.Context, name string, input json.RawMessage, req engine.TurnRequest) (string, engine.TurnID, error)
-	ActWorkflow(ctx context.Context, id, action string, req engine.TurnRequest) (engine.TurnID, error)
-	CancelWorkflow(ctx context.Context, id string) (engine.WorkflowInstance, error)
+	AllWorkflows(context.Context) ([]store.Workflow, error)
+	FindWorkflow(ctx context.Context, name string) (store.Workflow, error)
+	WorkflowInstances(context.Context) ([]store.WorkflowInstance, error)
+	WorkflowInstance(ctx context.Context, ref string) (store.WorkflowInstance, error)
+	StartWorkflow(ctx context.Context, name string, input json.RawMessage, req engine.TurnRequest) (string, store.TurnID, error)
+	ActWorkflow(ctx context.Context, id, action string, req engine.TurnRequest) (store.TurnID, error)
+	CancelWorkflow(ctx context.Context, id string) (store.WorkflowInstance, error)
 }
 
 // workflowsJSON are the workflows that can be started.
 type workflowsJSON struct {
-	Workflows []engine.Workflow `json:"workflows"`
+	Workflows []store.Workflow `json:"workflows"`
 }
 
 func listWorkflows(s *Server, w http.ResponseWriter, r *http.Request) error {
@@ -46,7 +47,7 @@ func getWorkflow(s *Server, w http.ResponseWriter, r *http.Request) error {
 
 // instancesJSON are the workflows that were started, the last one first.
 type instancesJSON struct {
-	Instances []engine.WorkflowInstance `json:"instances"`
+	Instances []store.WorkflowInstance `json:"instances"`
 }
 
 func listInstances(s *Server, w http.ResponseWriter, r *http.Request) error {
@@ -122,8 +123,8 @@ func startWorkflow(s *Server, w http.ResponseWriter, r *http.Request) error {
 	case body.ChatID != "" && !isID(body.ChatID):
 		return fault.New(fault.NotFound, "no chat "+clean(body.ChatID))
 	}
-	req.Chat = engine.ChatRef{Number: body.ConversationID, ID: body.ChatID}
-	return s.runSteps(w, r, req, func(ctx context.Context, req engine.TurnRequest) (string, engine.TurnID, error) {
+	req.Chat = store.ChatRef{Number: body.ConversationID, ID: body.ChatID}
+	return s.runSteps(w, r, req, func(ctx context.Context, req engine.TurnRequest) (string, store.TurnID, error) {
 		return s.workflows.StartWorkflow(ctx, r.PathValue("workflow"), body.Input, req)
 	})
 }
@@ -145,8 +146,8 @@ func actWorkflow(s *Server, w http.ResponseWriter, r *http.Request) error {
 	}
 	req := body.request()
 	// The chat is the instance's: what only begins one is left out.
-	req.Chat = engine.ChatRef{ID: instance}
-	return s.runSteps(w, r, req, func(ctx context.Context, req engine.TurnRequest) (string, engine.TurnID, error) {
+	req.Chat = store.ChatRef{ID: instance}
+	return s.runSteps(w, r, req, func(ctx context.Context, req engine.TurnRequest) (string, store.TurnID, error) {
 		id, err := s.workflows.ActWorkflow(ctx, instance, body.Action, req)
 		return instance, id, err
 	})
@@ -155,11 +156,11 @@ func actWorkflow(s *Server, w http.ResponseWriter, r *http.Request) error {
 // runSteps begins the turn of a workflow and says where its stream is.
 func (s *Server) runSteps(
 	w http.ResponseWriter, r *http.Request, req engine.TurnRequest,
-	begin func(context.Context, engine.TurnRequest) (string, engine.TurnID, error),
+	begin func(context.Context, engine.TurnRequest) (string, store.TurnID, error),
 ) error {
 	s.o.Prepare(&req)
 	instance := ""
-	id, chat, err := s.startBy(r.Context(), func(ctx context.Context, onWait func(string)) (id engine.TurnID, err error) {
+	id, chat, err := s.startBy(r.Context(), func(ctx context.Context, onWait func(string)) (id store.TurnID, err error) {
 		req.OnWait = onWait
 		instance, id, err = begin(ctx, req)
 		return id, err

@@ -11,6 +11,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // maxListed bounds the paths of one answer; a state has them all.
@@ -178,7 +179,7 @@ type stateChangesJSON struct {
 // statePaths is how many paths of a state a timeline tells.
 const statePaths = 20
 
-func toState(i engine.StateInfo) workspaceStateJSON {
+func toState(i store.StateInfo) workspaceStateJSON {
 	return workspaceStateJSON{Manifest: i.Manifest, Tool: i.Tool, Args: i.Args, By: i.By, Active: i.Active, Undone: i.Undone, Reverted: i.Reverted}
 }
 
@@ -202,7 +203,7 @@ func (s *Server) pending(ctx context.Context, chat chat.Chat) (string, error) {
 	return p.String(), nil
 }
 
-func listStates(s *Server, w http.ResponseWriter, r *http.Request, ref engine.ChatRef) error {
+func listStates(s *Server, w http.ResponseWriter, r *http.Request, ref store.ChatRef) error {
 	limit, err := pageParam(r)
 	if err != nil {
 		return err

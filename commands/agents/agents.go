@@ -13,13 +13,14 @@ import (
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/nearest"
 )
 
 // listJSON is what `agents list --output json` prints.
 type listJSON struct {
-	SchemaVersion int            `json:"schema_version"`
-	Agents        []engine.Agent `json:"agents"`
+	SchemaVersion int           `json:"schema_version"`
+	Agents        []store.Agent `json:"agents"`
 	// Unusable are agents that are described and can't be used.
 	Unusable []unusableAgent `json:"unusable"`
 }
@@ -33,7 +34,7 @@ type unusableAgent struct {
 // agentJSON is what `agents show --output json` prints.
 type agentJSON struct {
 	SchemaVersion int `json:"schema_version"`
-	engine.Agent
+	store.Agent
 }
 
 // New is the command agents.
@@ -74,7 +75,7 @@ func runList(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, out
 	}
 	if output == "json" {
 		if all == nil {
-			all = []engine.Agent{}
+			all = []store.Agent{}
 		}
 		return workbench.PrintJSON(rt, listJSON{workbench.OutputVersion, all, unusable})
 	}
@@ -160,7 +161,7 @@ func runShow(ctx context.Context, rt *workbench.Runtime, id, output string) erro
 
 // emptyGlobs says which of an agent's tools mean none that there is, as a slip
 // of the pen does.
-func emptyGlobs(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, a *engine.Agent) error {
+func emptyGlobs(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, a *store.Agent) error {
 	tools, _, err := eng.AllTools(ctx)
 	if err != nil {
 		return err

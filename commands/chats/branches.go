@@ -17,13 +17,14 @@ import (
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // branchesJSON is what `chats branches --output json` prints.
 type branchesJSON struct {
-	SchemaVersion int             `json:"schema_version"`
-	Chat          int64           `json:"chat"`
-	Branches      []engine.Branch `json:"branches"`
+	SchemaVersion int            `json:"schema_version"`
+	Chat          int64          `json:"chat"`
+	Branches      []store.Branch `json:"branches"`
 }
 
 // switchedJSON is what `chats switch --output json` prints.
@@ -80,7 +81,7 @@ func runBranches(ctx context.Context, rt *workbench.Runtime, arg, output string)
 	return listBranches(rt, chat, branches)
 }
 
-func listBranches(rt *workbench.Runtime, chat chat.Chat, branches []engine.Branch) error {
+func listBranches(rt *workbench.Runtime, chat chat.Chat, branches []store.Branch) error {
 	out := rt.Streams.Out
 	now, dim := time.Now(), out.Style().Dim
 	table := term.NewTable(out, term.Column{Title: "branch", Right: true}, term.Column{Title: "at", Right: true},
@@ -106,7 +107,7 @@ func listBranches(rt *workbench.Runtime, chat chat.Chat, branches []engine.Branc
 }
 
 // FilesOf says in short what switching to a branch does to files.
-func FilesOf(b engine.Branch) string {
+func FilesOf(b store.Branch) string {
 	var parts []string
 	for _, p := range []struct {
 		mark string
@@ -138,7 +139,7 @@ where somebody else has changed one of them since, and they are listed.`,
 			o := switchOptions{overwrite: c.Bool("overwrite"), output: c.String("output")}
 			var rest []string
 			if o.chat, rest = workspace.ChatAndRest(c.Args().Slice()); c.NArg() == 1 {
-				o.chat, rest = engine.ChatRef{Last: true}, c.Args().Slice()
+				o.chat, rest = store.ChatRef{Last: true}, c.Args().Slice()
 			}
 			if len(rest) != 1 {
 				return cmdline.Usagef("fettle chats branches", "chats switch wants one branch, and before it the chat unless that is the last one")
@@ -153,7 +154,7 @@ where somebody else has changed one of them since, and they are listed.`,
 }
 
 type switchOptions struct {
-	chat      engine.ChatRef
+	chat      store.ChatRef
 	branch    string
 	overwrite bool
 	output    string
@@ -173,7 +174,7 @@ func runSwitch(ctx context.Context, rt *workbench.Runtime, o switchOptions) erro
 		return err
 	}
 	done, err := eng.Switch(ctx, engine.SwitchRequest{
-		Chat: engine.ChatRef{ID: chat.ID}, Message: message, Overwrite: o.overwrite, OnWait: rt.Waiting,
+		Chat: store.ChatRef{ID: chat.ID}, Message: message, Overwrite: o.overwrite, OnWait: rt.Waiting,
 	})
 	if err != nil {
 		return workspace.WithOverwrite(err, fmt.Sprintf("fettle chats switch %d %s --overwrite", chat.Number, o.branch))
@@ -181,7 +182,7 @@ func runSwitch(ctx context.Context, rt *workbench.Runtime, o switchOptions) erro
 	if o.output == "json" {
 		return workbench.PrintJSON(rt, switchedOf(done))
 	}
-	at := slices.IndexFunc(branches, func(b engine.Branch) bool { return b.Leaf == done.Chat.ActiveLeaf })
+	at := slices.IndexFunc(branches, func(b store.Branch) bool { return b.Leaf == done.Chat.ActiveLeaf })
 	name := "branch"
 	if at >= 0 {
 		name = fmt.Sprintf("branch %d, %q", branches[at].Number, term.Clean(branches[at].Title))
@@ -192,7 +193,7 @@ func runSwitch(ctx context.Context, rt *workbench.Runtime, o switchOptions) erro
 }
 
 // message is the message that the branch argument means.
-func (o switchOptions) message(chat chat.Chat, branches []engine.Branch) (string, error) {
+func (o switchOptions) message(chat chat.Chat, branches []store.Branch) (string, error) {
 	if cmdline.IsULID(o.branch) {
 		return o.branch, nil
 	}

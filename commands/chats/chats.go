@@ -14,11 +14,12 @@ import (
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/chat"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 type listOptions struct {
 	output  string
-	query   engine.ListChats
+	query   store.ListChats
 	deleted bool
 }
 
@@ -73,7 +74,7 @@ last chat of a page.`,
 
 func readListOptions(c *cli.Context, now time.Time) (o listOptions, err error) {
 	const path = "fettle chats list"
-	o = listOptions{output: c.String("output"), deleted: c.Bool("deleted"), query: engine.ListChats{
+	o = listOptions{output: c.String("output"), deleted: c.Bool("deleted"), query: store.ListChats{
 		Limit: c.Int("limit"), AfterChat: c.Int64("after"), Model: c.String("model"),
 	}}
 	if err := cmdline.NoArguments(c, path); err != nil {
@@ -174,7 +175,7 @@ func printChats(rt *workbench.Runtime, chats []chat.Chat, next int64) error {
 	return workbench.PrintJSON(rt, chatsJSON{workbench.OutputVersion, chats, next})
 }
 
-func noChats(q engine.ListChats) string {
+func noChats(q store.ListChats) string {
 	switch {
 	case q.Model != "" || !q.Since.IsZero() || !q.Before.IsZero():
 		return "no chat is like that; fettle chats list   lists the last used"
@@ -205,7 +206,7 @@ func listDeleted(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine,
 		term.Column{Title: "messages", Right: true}, term.Column{Title: "deleted", Style: out.Style().Dim},
 		term.Column{Title: "kept until", Style: out.Style().Dim})
 	for _, c := range chats {
-		deleted, until := c.DeletedAt.UTC().Format(time.RFC3339), c.DeletedAt.Add(engine.DeletedKept)
+		deleted, until := c.DeletedAt.UTC().Format(time.RFC3339), c.DeletedAt.Add(store.DeletedKept)
 		if out.IsTerminal() {
 			deleted = term.Ago(now, *c.DeletedAt)
 		}
@@ -247,7 +248,7 @@ func listChats(out *term.Output, chats []chat.Chat) {
 // chatJSON is what `chats show --output json` prints.
 type chatJSON struct {
 	SchemaVersion int `json:"schema_version"`
-	engine.Conversation
+	store.Conversation
 }
 
 func runChatsShow(ctx context.Context, rt *workbench.Runtime, o showOptions) error {
@@ -259,7 +260,7 @@ func runChatsShow(ctx context.Context, rt *workbench.Runtime, o showOptions) err
 	if err != nil {
 		return err
 	}
-	var conv engine.Conversation
+	var conv store.Conversation
 	if o.last > 0 {
 		conv, err = eng.ChatEnd(ctx, ref, o.last)
 	} else {

@@ -11,6 +11,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 type compactOptions struct {
@@ -27,7 +28,7 @@ type compactJSON struct {
 	Chat          int64 `json:"chat"`
 	// Forgotten is how many summaries were taken away, with --forget.
 	Forgotten *int `json:"forgotten,omitempty"`
-	*engine.Compacted
+	*store.Compacted
 }
 
 func newChatsCompact(rt *workbench.Runtime) *cli.Command {
@@ -100,7 +101,7 @@ func runChatsCompact(ctx context.Context, rt *workbench.Runtime, o compactOption
 	return nil
 }
 
-func forgetSummaries(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, ref engine.ChatRef, output string) error {
+func forgetSummaries(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, ref store.ChatRef, output string) error {
 	chat, n, err := eng.ForgetSummaries(ctx, ref, func(what string) { rt.Notice("waiting: " + what) })
 	if err != nil {
 		return err

@@ -25,6 +25,7 @@ import (
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 type exportOptions struct {
@@ -135,15 +136,15 @@ func (o *exportOptions) again() string {
 
 // refs are the chats that are meant. All of them are found before anything is
 // written.
-func (o *exportOptions) refs(ctx context.Context, eng *engine.Engine) ([]engine.ChatRef, error) {
+func (o *exportOptions) refs(ctx context.Context, eng *engine.Engine) ([]store.ChatRef, error) {
 	if o.all {
-		page, err := eng.Chats(ctx, engine.ListChats{})
+		page, err := eng.Chats(ctx, store.ListChats{})
 		if err != nil {
 			return nil, err
 		}
-		var refs []engine.ChatRef
+		var refs []store.ChatRef
 		for _, c := range page.Chats {
-			refs = append(refs, engine.ChatRef{ID: c.ID})
+			refs = append(refs, store.ChatRef{ID: c.ID})
 		}
 		return refs, nil
 	}
@@ -151,7 +152,7 @@ func (o *exportOptions) refs(ctx context.Context, eng *engine.Engine) ([]engine.
 	if len(names) == 0 {
 		names = []string{""}
 	}
-	var refs []engine.ChatRef
+	var refs []store.ChatRef
 	for _, name := range names {
 		ref, err := Ref(ctx, eng, name)
 		if err != nil {
@@ -161,7 +162,7 @@ func (o *exportOptions) refs(ctx context.Context, eng *engine.Engine) ([]engine.
 		if err != nil {
 			return nil, err
 		}
-		refs = append(refs, engine.ChatRef{ID: chat.ID})
+		refs = append(refs, store.ChatRef{ID: chat.ID})
 	}
 	return refs, nil
 }
@@ -174,7 +175,7 @@ type exporter struct {
 }
 
 // each reads the chats one after the other.
-func (x *exporter) each(ctx context.Context, refs []engine.ChatRef, use func(*chat.Document, transcript.Options) error) error {
+func (x *exporter) each(ctx context.Context, refs []store.ChatRef, use func(*chat.Document, transcript.Options) error) error {
 	status := x.rt.Streams.Status()
 	defer status.Clear()
 	var left error // what became of the last chat that was left out
@@ -203,7 +204,7 @@ func (x *exporter) each(ctx context.Context, refs []engine.ChatRef, use func(*ch
 	return left
 }
 
-func (x *exporter) to(ctx context.Context, w io.Writer, refs []engine.ChatRef) error {
+func (x *exporter) to(ctx context.Context, w io.Writer, refs []store.ChatRef) error {
 	return x.each(ctx, refs, func(doc *chat.Document, o transcript.Options) error { return x.write(w, doc, o) })
 }
 
@@ -248,7 +249,7 @@ func (e *tooLargeError) Unwrap() error {
 
 // toFolder writes a file for each chat. Which ones are there already is looked
 // for first, so that nothing is written where one must not be replaced.
-func (x *exporter) toFolder(ctx context.Context, refs []engine.ChatRef) error {
+func (x *exporter) toFolder(ctx context.Context, refs []store.ChatRef) error {
 	x.lines = false
 	if !x.o.force {
 		for _, ref := range refs {

@@ -15,14 +15,14 @@ import (
 	"github.com/fettle-cli/fettle/commands/input"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
-	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 type importOptions struct {
 	files []string
-	there engine.Existing
+	there store.Existing
 }
 
 func newChatsImport(rt *workbench.Runtime) *cli.Command {
@@ -54,9 +54,9 @@ its own here. Its usage elsewhere is not in fettle usage.`,
 			case c.Bool("skip") && c.Bool("copy"):
 				return cmdline.Usagef(path+" --skip FILE", "--skip and --copy don't go together")
 			case c.Bool("skip"):
-				o.there = engine.SkipExisting
+				o.there = store.SkipExisting
 			case c.Bool("copy"):
-				o.there = engine.CopyExisting
+				o.there = store.CopyExisting
 			}
 			if len(o.files) == 0 {
 				o.files = []string{"-"}
@@ -78,7 +78,7 @@ func runChatsImport(ctx context.Context, rt *workbench.Runtime, o importOptions)
 	}
 	in := &importer{rt: rt, files: files}
 	status := rt.Streams.Status()
-	err = eng.ImportChats(ctx, engine.ImportRequest{Documents: in.documents(), There: o.there, Each: in.imported})
+	err = eng.ImportChats(ctx, store.ImportRequest{Documents: in.documents(), There: o.there, Each: in.imported})
 	status.Clear()
 	if err != nil && in.kept > 0 {
 		rt.Notice("imported " + term.Count(in.kept, "chat", "chats") + " before the error; with --skip the rest can be imported")
@@ -157,7 +157,7 @@ func (in *importer) documentsIn(file importFile, notice bool) iter.Seq2[*chat.Do
 }
 
 // imported prints the number of a chat that came in.
-func (in *importer) imported(i engine.Imported) error {
+func (in *importer) imported(i store.Imported) error {
 	if i.Skipped {
 		in.skipped++
 	} else {

@@ -12,6 +12,7 @@ import (
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // atMostOneChat refuses more than one argument, which is a title that wasn't
@@ -26,17 +27,17 @@ func atMostOneChat(c *cli.Context, path string) error {
 
 // Ref finds the chat that a person names by number, id or title; an empty
 // name is the chat that was used last.
-func Ref(ctx context.Context, eng *engine.Engine, arg string) (engine.ChatRef, error) {
+func Ref(ctx context.Context, eng *engine.Engine, arg string) (store.ChatRef, error) {
 	switch n, ok := cmdline.ChatNumber(arg); {
 	case arg == "":
-		return engine.ChatRef{Last: true}, nil
+		return store.ChatRef{Last: true}, nil
 	case ok:
-		return engine.ChatRef{Number: n}, nil
+		return store.ChatRef{Number: n}, nil
 	case cmdline.IsULID(arg):
-		return engine.ChatRef{ID: arg}, nil
+		return store.ChatRef{ID: arg}, nil
 	}
 	chat, err := eng.ChatByTitle(ctx, arg)
-	return engine.ChatRef{ID: chat.ID}, err
+	return store.ChatRef{ID: chat.ID}, err
 }
 
 // namedChats finds the chats that arguments name by number, range of numbers
@@ -66,7 +67,7 @@ func namedChats(ctx context.Context, eng *engine.Engine, args []string, path str
 			}
 			add(chats...)
 		case ok1 && !isRange || cmdline.IsULID(arg):
-			ref := engine.ChatRef{Number: first}
+			ref := store.ChatRef{Number: first}
 			if !ok1 {
 				ref.ID = arg
 			}
@@ -79,8 +80,8 @@ func namedChats(ctx context.Context, eng *engine.Engine, args []string, path str
 			return nil, cmdline.Usagef(path+" 3 5-7", "%s is no chat's number, range of numbers or id", cmdline.ShellWord(arg))
 		}
 	}
-	if len(out) > engine.MaxDelete {
-		return nil, cmdline.Usagef("", "these are more than %d chats, the most that are taken at once", engine.MaxDelete)
+	if len(out) > store.MaxDelete {
+		return nil, cmdline.Usagef("", "these are more than %d chats, the most that are taken at once", store.MaxDelete)
 	}
 	return out, nil
 }

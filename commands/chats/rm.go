@@ -17,6 +17,7 @@ import (
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 type rmOptions struct {
@@ -76,7 +77,7 @@ func runChatsRm(ctx context.Context, rt *workbench.Runtime, o rmOptions) error {
 		what = chatWords(chats[0])
 	}
 	rt.Notice("deleted " + what)
-	until := time.Now().Add(engine.DeletedKept).Format(time.DateOnly)
+	until := time.Now().Add(store.DeletedKept).Format(time.DateOnly)
 	rt.Hint(fmt.Sprintf("fettle chats restore %s   brings %s back, until %s at least", numberList(chats), show.ItOrThem(len(chats)), until))
 	return nil
 }
@@ -129,7 +130,7 @@ func runChatsRestore(ctx context.Context, rt *workbench.Runtime, wanted []int64)
 		if slices.ContainsFunc(deleted, func(c chat.Chat) bool { return c.Number == n }) {
 			continue
 		}
-		if _, err := eng.FindChat(ctx, engine.ChatRef{Number: n}); err != nil {
+		if _, err := eng.FindChat(ctx, store.ChatRef{Number: n}); err != nil {
 			return fault.New(fault.NotFound, fmt.Sprintf("there is no chat %d to restore", n), "fettle chats list --deleted")
 		}
 	}
@@ -184,7 +185,7 @@ func runChatsPurge(ctx context.Context, rt *workbench.Runtime, o rmOptions) erro
 			return nil
 		}
 	}
-	what := engine.Purge{OlderThan: engine.DeletedKept} // what an earlier one began, in any case
+	what := store.Purge{OlderThan: store.DeletedKept} // what an earlier one began, in any case
 	if len(chats) > 0 {
 		what.Chats = []string{}
 	}
@@ -223,7 +224,7 @@ func deletedChats(ctx context.Context, eng *engine.Engine, args []string) ([]cha
 		i := slices.IndexFunc(all, func(c chat.Chat) bool { return c.Number == n })
 		if i < 0 {
 			hints := []string{"fettle chats list --deleted"}
-			if _, err := eng.FindChat(ctx, engine.ChatRef{Number: n}); err == nil {
+			if _, err := eng.FindChat(ctx, store.ChatRef{Number: n}); err == nil {
 				hints = []string{fmt.Sprintf("fettle chats rm %d   first", n)}
 			}
 			return nil, fault.New(fault.NotFound, fmt.Sprintf("chat %d is not among the deleted ones", n), hints...)

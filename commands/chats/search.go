@@ -17,6 +17,7 @@ import (
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/search"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 const searchDescription = `Finds the chats in which all of QUERY occurs, the last used first: in titles, in
@@ -36,7 +37,7 @@ before ended with.`
 
 type searchOptions struct {
 	output string
-	find   engine.SearchChats
+	find   store.SearchChats
 }
 
 func newChatsSearch(rt *workbench.Runtime) *cli.Command {
@@ -69,7 +70,7 @@ fettle chats search --model 'qwen*' -n 5 -o json sky`,
 const searchPath = "fettle chats search"
 
 func readSearch(c *cli.Context) (searchOptions, error) {
-	o := searchOptions{output: c.String("output"), find: engine.SearchChats{
+	o := searchOptions{output: c.String("output"), find: store.SearchChats{
 		Model: c.String("model"), Limit: c.Int("limit"), After: c.Int64("after"),
 	}}
 	if err := cmdline.CheckOutput(o.output, searchPath+" sky"); err != nil {
@@ -158,7 +159,7 @@ type matchJSON struct {
 	Offsets   [][2]int          `json:"offsets"`
 }
 
-func searchAsJSON(o searchOptions, page engine.FoundPage) searchJSON {
+func searchAsJSON(o searchOptions, page store.FoundPage) searchJSON {
 	out := searchJSON{SchemaVersion: workbench.OutputVersion, Query: o.find.Query.String(), Chats: []foundChatJSON{}, Next: page.Next}
 	for _, f := range page.Chats {
 		found := foundChatJSON{
@@ -226,7 +227,7 @@ func runChatsSearch(ctx context.Context, rt *workbench.Runtime, o searchOptions)
 	return nil
 }
 
-func showPage(out *term.Output, page engine.FoundPage) {
+func showPage(out *term.Output, page store.FoundPage) {
 	now := time.Now()
 	for i, f := range page.Chats {
 		if out.IsTerminal() {
@@ -250,7 +251,7 @@ func nothingFound(o searchOptions) string {
 
 // listFound prints a line for each match, or one without a match where the
 // title alone has it.
-func listFound(out *term.Output, f engine.FoundChat) {
+func listFound(out *term.Output, f store.FoundChat) {
 	number, title := strconv.FormatInt(f.Chat.Number, 10), term.Clean(f.Chat.Title)
 	if len(f.Matches) == 0 {
 		out.Printf("%s\t%s\t%s\t%s\n", number, title, "", "")
@@ -261,7 +262,7 @@ func listFound(out *term.Output, f engine.FoundChat) {
 }
 
 // showFound prints a chat and its matches for a person.
-func showFound(out *term.Output, f engine.FoundChat, now time.Time, gap bool) {
+func showFound(out *term.Output, f store.FoundChat, now time.Time, gap bool) {
 	style := out.Style()
 	if gap {
 		out.WriteString("\n")

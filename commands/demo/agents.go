@@ -10,6 +10,7 @@ import (
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/toolset/bundle"
 	"github.com/fettle-cli/fettle/toolset/gallery"
 	"github.com/fettle-cli/fettle/toolset/python"
@@ -40,7 +41,7 @@ func (d *demo) agentsScene(ctx context.Context) error {
 		return err
 	}
 	d.asks(secondQuestion)
-	_, err = d.ask(ctx, engine.TurnRequest{Parts: question(secondQuestion), Chat: engine.ChatRef{ID: chat.ID}}, Model)
+	_, err = d.ask(ctx, engine.TurnRequest{Parts: question(secondQuestion), Chat: store.ChatRef{ID: chat.ID}}, Model)
 	if err != nil || d.lost() {
 		return err
 	}

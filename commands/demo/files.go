@@ -9,6 +9,7 @@ import (
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 const (
@@ -46,7 +47,7 @@ func (d *demo) takeBack(ctx context.Context, chat chat.Chat) error {
 		verb, past string
 		do         workspace.StepFunc
 	}{{"undo", "undid", (*engine.Engine).Undo}, {"redo", "redid", (*engine.Engine).Redo}} {
-		done, err := s.do(d.eng, ctx, engine.RestoreRequest{Chat: engine.ChatRef{ID: chat.ID}, Steps: 1, OnWait: d.rt.Waiting})
+		done, err := s.do(d.eng, ctx, engine.RestoreRequest{Chat: store.ChatRef{ID: chat.ID}, Steps: 1, OnWait: d.rt.Waiting})
 		if err != nil {
 			return err
 		}

@@ -13,27 +13,27 @@ import (
 	"github.com/fettle-cli/fettle/commands/show"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
-	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // listJSON is what `docs list --output json` prints.
 type listJSON struct {
-	SchemaVersion int               `json:"schema_version"`
-	Documents     []engine.Document `json:"documents"`
+	SchemaVersion int              `json:"schema_version"`
+	Documents     []store.Document `json:"documents"`
 }
 
 // addedJSON is what `docs add --output json` prints.
 type addedJSON struct {
-	SchemaVersion int                    `json:"schema_version"`
-	Documents     []engine.AddedDocument `json:"documents"`
+	SchemaVersion int                   `json:"schema_version"`
+	Documents     []store.AddedDocument `json:"documents"`
 }
 
 // docJSON is what `docs show --output json` prints.
 type docJSON struct {
 	SchemaVersion int `json:"schema_version"`
-	engine.Document
+	store.Document
 	Text string `json:"text,omitempty"`
 	Data []byte `json:"data,omitempty"` // of an image
 }
@@ -72,12 +72,12 @@ func newList(rt *workbench.Runtime) *cli.Command {
 			if c.Int("limit") < 0 {
 				return cmdline.Usagef(path+" -n 20", "-n is how many documents are listed; %d is none", c.Int("limit"))
 			}
-			return runList(c.Context, rt, engine.DocumentFilter{Removed: c.Bool("deleted"), Limit: c.Int("limit")}, c.String("output"))
+			return runList(c.Context, rt, store.DocumentFilter{Removed: c.Bool("deleted"), Limit: c.Int("limit")}, c.String("output"))
 		},
 	}
 }
 
-func runList(ctx context.Context, rt *workbench.Runtime, f engine.DocumentFilter, output string) error {
+func runList(ctx context.Context, rt *workbench.Runtime, f store.DocumentFilter, output string) error {
 	eng, err := rt.StoreEngine()
 	if err != nil {
 		return err
@@ -88,7 +88,7 @@ func runList(ctx context.Context, rt *workbench.Runtime, f engine.DocumentFilter
 	}
 	if output == "json" {
 		if docs == nil {
-			docs = []engine.Document{}
+			docs = []store.Document{}
 		}
 		return workbench.PrintJSON(rt, listJSON{workbench.OutputVersion, docs})
 	}
@@ -175,7 +175,7 @@ func runAdd(ctx context.Context, rt *workbench.Runtime, o addOptions) error {
 	if o.name != "" && len(parts) > 1 {
 		return cmdline.Usagef("fettle docs add "+cmdline.ShellWord(o.files[0]), "--name is for one file, and %s has %d", cmdline.ShellWord(o.files[0]), len(parts))
 	}
-	all := make([]engine.NewDocument, len(parts))
+	all := make([]store.NewDocument, len(parts))
 	for i, p := range parts {
 		all[i] = newDocument(p, o.name)
 	}
@@ -203,14 +203,14 @@ func runAdd(ctx context.Context, rt *workbench.Runtime, o addOptions) error {
 }
 
 // newDocument makes a document of what was read of a file.
-func newDocument(p provider.Part, name string) engine.NewDocument {
+func newDocument(p provider.Part, name string) store.NewDocument {
 	if name == "" {
 		name = chat.DocumentName(p.Name)
 	}
 	if p.Kind == provider.ImagePart {
-		return engine.NewDocument{Name: name, MIME: p.MIME, Data: p.Data}
+		return store.NewDocument{Name: name, MIME: p.MIME, Data: p.Data}
 	}
-	return engine.NewDocument{Name: name, MIME: "text/plain", Data: []byte(p.Text)}
+	return store.NewDocument{Name: name, MIME: "text/plain", Data: []byte(p.Text)}
 }
 
 func newShow(rt *workbench.Runtime) *cli.Command {
@@ -316,7 +316,7 @@ func runRm(ctx context.Context, rt *workbench.Runtime, args []string, output str
 		names[i] = d.Name
 	}
 	rt.Notice("removed " + strings.Join(names, ", "))
-	until := time.Now().Add(engine.DocumentKept).Format(time.DateOnly)
+	until := time.Now().Add(store.DocumentKept).Format(time.DateOnly)
 	rt.Hint(fmt.Sprintf("fettle docs restore %s   brings %s back, until %s at least", strings.Join(cmdline.ShellWords(names), " "), show.ItOrThem(len(names)), until))
 	return nil
 }

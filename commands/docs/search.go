@@ -15,6 +15,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/search"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 const searchPath = "fettle docs search"
@@ -181,7 +182,7 @@ const excerptLines = 3
 
 // showPassages prints a passage as two lines on a terminal, and as one line in a pipe.
 func showPassages(out *term.Output, q search.Query, found *engine.FoundDocuments) {
-	width := engine.DefaultWidth
+	width := store.DefaultWidth
 	if out.IsTerminal() && out.Width() > 0 {
 		width = max(excerptLines*(out.Width()-2), 40)
 	}

@@ -17,8 +17,8 @@ import (
 	"github.com/fettle-cli/fettle/commands/doctor/machine"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
-	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // onlineLimit bounds what an address on the network may take to answer.
@@ -110,7 +110,7 @@ func (v *visit) dataDirectory(ctx context.Context) []machine.Result {
 	if err != nil {
 		return []machine.Result{failedResult(data, err)}
 	}
-	eng := engine.NewStore(engine.StoreOptions{DataDir: dirs.Data})
+	eng := store.New(store.Options{DataDir: dirs.Data})
 	h := eng.Health(ctx)
 	left, err := eng.Leftovers(ctx)
 	if err := errors.Join(h.Err, err, eng.Close()); err != nil {
@@ -155,7 +155,7 @@ func nearestFolder(dir string) string {
 	}
 }
 
-func storeResult(s engine.StoreHealth) machine.Result {
+func storeResult(s store.StoreHealth) machine.Result {
 	r := machine.Result{ID: "store", Title: "store", Status: machine.OK}
 	switch {
 	case s.Err != nil:
@@ -175,7 +175,7 @@ func storeResult(s engine.StoreHealth) machine.Result {
 	return r
 }
 
-func journalResult(h engine.Health) machine.Result {
+func journalResult(h store.Health) machine.Result {
 	r := machine.Result{ID: "journals", Title: "journals", Status: machine.OK, Detail: "none waiting"}
 	if h.Waiting > 0 {
 		r.Detail = term.Count(h.Waiting, "turn waits", "turns wait") + " to be moved into the store, which the next list of chats does"
@@ -192,7 +192,7 @@ func journalResult(h engine.Health) machine.Result {
 	return r
 }
 
-func lockResult(h engine.Health) machine.Result {
+func lockResult(h store.Health) machine.Result {
 	r := machine.Result{ID: "locks", Title: "locks", Status: machine.OK, Detail: "none held"}
 	if len(h.Locks) == 0 {
 		return r
@@ -205,7 +205,7 @@ func lockResult(h engine.Health) machine.Result {
 }
 
 // leftovers lists what killed commands have left, with the command that removes it.
-func (v *visit) leftovers(left []engine.Leftover) machine.Result {
+func (v *visit) leftovers(left []store.Leftover) machine.Result {
 	r := machine.Result{ID: "leftovers", Title: "leftovers", Status: machine.OK, Detail: "none"}
 	private, err := v.rt.PrivateLeftovers()
 	if err != nil {
@@ -213,7 +213,7 @@ func (v *visit) leftovers(left []engine.Leftover) machine.Result {
 	}
 	for _, path := range private {
 		if info, err := os.Lstat(path); err == nil {
-			left = append(left, engine.Leftover{Path: path, Kind: engine.LeftTemporary, Bytes: info.Size()})
+			left = append(left, store.Leftover{Path: path, Kind: store.LeftTemporary, Bytes: info.Size()})
 		}
 	}
 	if len(left) == 0 {

@@ -13,6 +13,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/permission"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/consent"
 	"github.com/fettle-cli/fettle/server/client"
 )
@@ -20,7 +21,7 @@ import (
 // confirm asks the user at the terminal whether a call may run. A stray Enter allows
 // nothing, and no answer is a no. Where the question leaves something out, nothing can
 // be allowed before the details have been shown to their end.
-func confirm(ctx context.Context, rt *workbench.Runtime, eng client.Turns, id engine.TurnID, ask event.ConfirmRequest) error {
+func confirm(ctx context.Context, rt *workbench.Runtime, eng client.Turns, id store.TurnID, ask event.ConfirmRequest) error {
 	if ask.Form != nil {
 		return answerForm(ctx, rt, eng, id, ask)
 	}

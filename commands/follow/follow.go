@@ -10,10 +10,10 @@ import (
 
 	"github.com/fettle-cli/fettle/commands/usage"
 	"github.com/fettle-cli/fettle/commands/workbench"
-	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/server/client"
 )
 
@@ -55,7 +55,7 @@ func New(rt *workbench.Runtime, o Options, prices usage.Prices) View {
 
 // Turn shows a turn to its end. The turn is ours: a signal and a closed pipe
 // cancel it, once. What has come is kept and shown either way.
-func Turn(ctx context.Context, rt *workbench.Runtime, eng client.Turns, id engine.TurnID, v View) error {
+func Turn(ctx context.Context, rt *workbench.Runtime, eng client.Turns, id store.TurnID, v View) error {
 	alive := context.WithoutCancel(ctx)
 	cancel := sync.OnceFunc(func() {
 		// Only an ended turn can't be cancelled, and then nothing is to do.
@@ -189,7 +189,7 @@ func (p *progress) pay(m event.Meta) {
 		p.cost.Partial = true
 		return
 	}
-	p.cost.Add(engine.Spent{Model: m.Model, Tokens: *m.Usage}, p.prices)
+	p.cost.Add(store.Spent{Model: m.Model, Tokens: *m.Usage}, p.prices)
 }
 
 // Number is the chat's, or 0 where nothing is kept.

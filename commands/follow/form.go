@@ -15,6 +15,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/consent"
 	"github.com/fettle-cli/fettle/server/client"
 )
@@ -25,7 +26,7 @@ const maxFieldTries = 5
 
 // answerForm asks the person what a running tool wants to know. Whatever ends it but
 // a clear yes declines.
-func answerForm(ctx context.Context, rt *workbench.Runtime, eng client.Turns, id engine.TurnID, ask event.ConfirmRequest) error {
+func answerForm(ctx context.Context, rt *workbench.Runtime, eng client.Turns, id store.TurnID, ask event.ConfirmRequest) error {
 	answer := engine.Confirmation{ToolUseID: ask.ToolUseID, Decision: event.Deny}
 	f := &former{rt: rt, form: ask.Form, rule: ask.Rule, width: rt.PromptWidth()}
 	decision, content, err := f.run(ctx)

@@ -9,10 +9,10 @@ import (
 	"github.com/fettle-cli/fettle/commands/show"
 	"github.com/fettle-cli/fettle/commands/usage"
 	"github.com/fettle-cli/fettle/commands/workbench"
-	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // Events prints each event as a line of canonical JSON.
@@ -183,7 +183,7 @@ func (v *jsonView) End() error {
 	}
 	v.out.Timing = timingJSON{
 		Total: millis(time.Since(v.begun)),
-		Sync:  millis(v.rt.Turns.SyncTime(engine.TurnID(v.out.TurnID))),
+		Sync:  millis(v.rt.Turns.SyncTime(store.TurnID(v.out.TurnID))),
 	}
 	enc := json.NewEncoder(v.rt.Streams.Out)
 	enc.SetEscapeHTML(false)

@@ -10,8 +10,8 @@ import (
 	"github.com/fettle-cli/fettle/commands/term/markdown"
 	"github.com/fettle-cli/fettle/commands/usage"
 	"github.com/fettle-cli/fettle/commands/workbench"
-	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // Text prints the answer as it comes: Markdown on a terminal, the text
@@ -106,7 +106,7 @@ func (v *Text) Show(e event.Event) {
 	case event.Payload:
 		v.payload(b)
 	case event.Workflow:
-		if b.State == engine.StepRunning {
+		if b.State == store.StepRunning {
 			v.broken = true
 			v.happens("step " + b.Step)
 		}

@@ -10,22 +10,22 @@ import (
 	"github.com/fettle-cli/fettle/commands/follow"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
-	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/server/client"
 )
 
 // warned is a turn that has a warning and an ordinary remark.
 type warned struct{ client.Turns }
 
-func (warned) Cancel(context.Context, engine.TurnID) error { return nil }
+func (warned) Cancel(context.Context, store.TurnID) error { return nil }
 
-func (warned) TurnChat(engine.TurnID) (chat.Chat, bool) { return chat.Chat{}, false }
+func (warned) TurnChat(store.TurnID) (chat.Chat, bool) { return chat.Chat{}, false }
 
-func (warned) SyncTime(engine.TurnID) time.Duration { return 0 }
+func (warned) SyncTime(store.TurnID) time.Duration { return 0 }
 
-func (warned) Follow(context.Context, engine.TurnID, event.Seq) iter.Seq2[event.Event, error] {
+func (warned) Follow(context.Context, store.TurnID, event.Seq) iter.Seq2[event.Event, error] {
 	return func(yield func(event.Event, error) bool) {
 		for _, b := range []event.Body{
 			event.Footnote{Text: "an ordinary remark"}, event.Footnote{Text: "look\x1b[2J for .git", Warning: true},

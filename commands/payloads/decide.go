@@ -15,6 +15,7 @@ import (
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/permission"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // decidedJSON is what `payloads accept` and `reject` print with -o json.
@@ -74,7 +75,7 @@ func runDecide(ctx context.Context, rt *workbench.Runtime, o decideOptions) erro
 	if err != nil {
 		return err
 	}
-	done, err := eng.Decide(ctx, engine.Deciding{
+	done, err := eng.Decide(ctx, store.Deciding{
 		Chat: o.chat, Payload: o.id, Number: o.number, Accept: o.accept, Remark: o.remark,
 		Policy: permission.Policy{AllowAll: o.yes}, CanConfirm: !o.yes && rt.Streams.CanAsk(),
 		OnWait: func(what string) { rt.Notice("waiting: " + what) },

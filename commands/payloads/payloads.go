@@ -18,6 +18,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/payloads"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // listJSON is what `payloads list --output json` prints.
@@ -63,15 +64,15 @@ func ofChat() cli.Flag {
 }
 
 // readChat is the chat that --chat names, else the last.
-func readChat(c *cli.Context) (engine.ChatRef, error) {
+func readChat(c *cli.Context) (store.ChatRef, error) {
 	n := c.Int64("chat")
 	switch {
 	case !c.IsSet("chat"):
-		return engine.ChatRef{Last: true}, nil
+		return store.ChatRef{Last: true}, nil
 	case n <= 0:
-		return engine.ChatRef{}, cmdline.Usagef("fettle chats list", "--chat wants the number of a chat, such as 12")
+		return store.ChatRef{}, cmdline.Usagef("fettle chats list", "--chat wants the number of a chat, such as 12")
 	}
-	return engine.ChatRef{Number: n}, nil
+	return store.ChatRef{Number: n}, nil
 }
 
 func newList(rt *workbench.Runtime) *cli.Command {
@@ -96,7 +97,7 @@ model) and what was decided, with tabs between.`,
 	}
 }
 
-func runList(ctx context.Context, rt *workbench.Runtime, ref engine.ChatRef, output string) error {
+func runList(ctx context.Context, rt *workbench.Runtime, ref store.ChatRef, output string) error {
 	eng, err := rt.StoreEngine()
 	if err != nil {
 		return err
@@ -130,7 +131,7 @@ func runList(ctx context.Context, rt *workbench.Runtime, ref engine.ChatRef, out
 
 // pickOptions name a payload.
 type pickOptions struct {
-	chat   engine.ChatRef
+	chat   store.ChatRef
 	number int
 	id     string
 	output string
@@ -194,7 +195,7 @@ func runShow(ctx context.Context, rt *workbench.Runtime, o pickOptions) error {
 	if err != nil {
 		return err
 	}
-	chat, p, err := eng.Payload(ctx, engine.Deciding{Chat: o.chat, Payload: o.id, Number: o.number})
+	chat, p, err := eng.Payload(ctx, store.Deciding{Chat: o.chat, Payload: o.id, Number: o.number})
 	if err != nil {
 		return err
 	}

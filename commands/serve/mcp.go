@@ -15,6 +15,7 @@ import (
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/permission"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/server"
 	"github.com/fettle-cli/fettle/server/mcp"
 )
@@ -166,8 +167,8 @@ func knownGroups(ctx context.Context, eng *engine.Engine, ids []string) error {
 }
 
 // servedMCP makes what fettle serve has at /mcp.
-func servedMCP(rt *workbench.Runtime, cfg *config.Config, eng *engine.Engine, o options) func(func(context.Context, engine.TurnRequest) (engine.TurnID, error)) server.MCP {
-	return func(start func(context.Context, engine.TurnRequest) (engine.TurnID, error)) server.MCP {
+func servedMCP(rt *workbench.Runtime, cfg *config.Config, eng *engine.Engine, o options) func(func(context.Context, engine.TurnRequest) (store.TurnID, error)) server.MCP {
+	return func(start func(context.Context, engine.TurnRequest) (store.TurnID, error)) server.MCP {
 		return mcp.New(mcp.Options{
 			Engine: eng, Start: start, Prepare: prepareTurn(cfg, o.agent), Library: rt.LibraryHere(), Version: rt.Build().Version, Log: rt.Log,
 		})

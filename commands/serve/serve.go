@@ -19,6 +19,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/server"
 )
 
@@ -267,7 +268,7 @@ func newServing(rt *workbench.Runtime, cfg *config.Config, eng *engine.Engine, o
 // prepareTurn fills in what the configuration says of a turn, as ask does.
 func prepareTurn(cfg *config.Config, agent string) func(*engine.TurnRequest) {
 	return func(req *engine.TurnRequest) {
-		begins := req.Chat == (engine.ChatRef{New: req.Chat.New})
+		begins := req.Chat == (store.ChatRef{New: req.Chat.New})
 		if req.Model == "" && begins {
 			req.Model = cfg.Model
 		}

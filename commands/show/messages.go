@@ -8,14 +8,14 @@ import (
 
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/term/markdown"
-	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // ShowChat prints a chat for reading: who said what, which tools ran, and what
 // went wrong. A write that fails is remembered by the output.
-func ShowChat(out *term.Output, conv engine.Conversation) {
+func ShowChat(out *term.Output, conv store.Conversation) {
 	now, style := time.Now(), out.Style()
 	c := conv.Chat
 	title := term.Clean(c.Title)

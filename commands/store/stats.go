@@ -10,8 +10,8 @@ import (
 	"github.com/fettle-cli/fettle/commands/show"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
-	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/chat"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // statsJSON is what `store stats --output json` prints. Sizes are bytes.
@@ -63,7 +63,7 @@ type storeStats struct {
 	exact  *cas.Stats               // nil without --exact
 	byChat map[string]cas.ChatStats // of exact
 	chats  map[string]chat.Chat
-	upkeep engine.Upkeep
+	upkeep store.Upkeep
 }
 
 func runStoreStats(ctx context.Context, rt *workbench.Runtime, exact bool, output string) error {
@@ -180,10 +180,10 @@ func (s *storeStats) printChats(out *term.Output) {
 	table := term.NewTable(out, columns...)
 	for _, c := range s.sum.Chats {
 		chat, number, files := s.chats[c.ChatID], "gone", 0
-		if c.ChatID == engine.DocumentsID {
+		if c.ChatID == store.DocumentsID {
 			number, chat.Title = "docs", "documents, which fettle docs list shows"
 		}
-		if c.ChatID == engine.ArtifactsID {
+		if c.ChatID == store.ArtifactsID {
 			number, chat.Title = "pages", "pages of toolsets that results in chats are shown by"
 		}
 		if chat.Number > 0 {

@@ -14,9 +14,9 @@ import (
 	"github.com/fettle-cli/fettle/commands/show"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
-	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // verifyJSON is what `store verify --output json` prints.
@@ -98,7 +98,7 @@ nothing. The exit status is 10 if anything is wrong.`, "fettle store verify\nfet
 }
 
 // upkeepText says when garbage was collected last, and when it will be next.
-func upkeepText(out *term.Output, u engine.Upkeep) string {
+func upkeepText(out *term.Output, u store.Upkeep) string {
 	if u.Since.IsZero() {
 		return ""
 	}
@@ -236,10 +236,10 @@ func places(p cas.Problem, chats map[string]chat.Chat) []string {
 	seen := map[string]bool{}
 	for _, u := range p.Uses {
 		place := "a chat that is gone"
-		if u.ChatID == engine.DocumentsID {
+		if u.ChatID == store.DocumentsID {
 			place = "a document"
 		}
-		if u.ChatID == engine.ArtifactsID {
+		if u.ChatID == store.ArtifactsID {
 			place = "a page that results are shown by"
 		}
 		if c := chats[u.ChatID]; c.Number > 0 {

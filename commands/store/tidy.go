@@ -12,8 +12,8 @@ import (
 	"github.com/fettle-cli/fettle/commands/show"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
-	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // tidyJSON is what `store tidy --output json` prints.
@@ -82,15 +82,15 @@ func runStoreTidy(ctx context.Context, rt *workbench.Runtime, o tidyOptions) err
 
 // privateLeftovers removes, or lists, what is left next to the configuration, the
 // keys and the record of what is trusted.
-func privateLeftovers(ctx context.Context, rt *workbench.Runtime, o tidyOptions) ([]engine.Leftover, error) {
+func privateLeftovers(ctx context.Context, rt *workbench.Runtime, o tidyOptions) ([]store.Leftover, error) {
 	files, err := rt.PrivateLeftovers()
 	if err != nil {
 		return nil, err
 	}
-	left := make([]engine.Leftover, 0, len(files))
+	left := make([]store.Leftover, 0, len(files))
 	for _, f := range files {
 		if info, err := os.Lstat(f); err == nil {
-			left = append(left, engine.Leftover{Path: f, Kind: engine.LeftTemporary, Bytes: info.Size()})
+			left = append(left, store.Leftover{Path: f, Kind: store.LeftTemporary, Bytes: info.Size()})
 		}
 	}
 	if o.dryRun || len(left) == 0 {
@@ -100,10 +100,10 @@ func privateLeftovers(ctx context.Context, rt *workbench.Runtime, o tidyOptions)
 	if err != nil {
 		err = fault.Wrap(fault.Config, "remove what is left next to the configuration", err)
 	}
-	return slices.DeleteFunc(left, func(l engine.Leftover) bool { return !slices.Contains(removed, l.Path) }), err
+	return slices.DeleteFunc(left, func(l store.Leftover) bool { return !slices.Contains(removed, l.Path) }), err
 }
 
-func printTidy(rt *workbench.Runtime, o tidyOptions, left []engine.Leftover) error {
+func printTidy(rt *workbench.Runtime, o tidyOptions, left []store.Leftover) error {
 	var total int64
 	for _, l := range left {
 		total += l.Bytes
@@ -131,15 +131,15 @@ func printTidy(rt *workbench.Runtime, o tidyOptions, left []engine.Leftover) err
 	return nil
 }
 
-func kindText(k engine.LeftoverKind) string {
+func kindText(k store.LeftoverKind) string {
 	switch k {
-	case engine.LeftJournal:
+	case store.LeftJournal:
 		return "turn that was never accepted"
-	case engine.LeftBackup:
+	case store.LeftBackup:
 		return "copy of an unfinished backup"
-	case engine.LeftRestore:
+	case store.LeftRestore:
 		return "copy of an unfinished or finished restore"
-	case engine.LeftLock:
+	case store.LeftLock:
 		return "unused lock"
 	}
 	return "temporary file"

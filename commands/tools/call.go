@@ -15,6 +15,7 @@ import (
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/permission"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // toolCallOptions are the flags of `tool call`, as values.
@@ -22,7 +23,7 @@ type toolCallOptions struct {
 	tool      string
 	args      string   // JSON, - for standard input, or nothing
 	named     []string // NAME=VALUE
-	chat      engine.ChatRef
+	chat      store.ChatRef
 	workspace string
 	timeout   time.Duration
 	ephemeral bool
@@ -74,7 +75,7 @@ func readToolCall(c *cli.Context) (toolCallOptions, error) {
 	const path = "fettle tool call"
 	o := toolCallOptions{
 		tool: c.Args().Get(0), args: c.Args().Get(1), named: cmdline.ListOf(c, "arg"), workspace: c.String("workspace"),
-		chat:      engine.ChatRef{Last: c.Bool("continue"), Number: c.Int64("chat")},
+		chat:      store.ChatRef{Last: c.Bool("continue"), Number: c.Int64("chat")},
 		contained: c.Bool("require-sandbox"), timeout: c.Duration("timeout"), ephemeral: c.Bool("ephemeral"), output: c.String("output"),
 		quiet: c.Bool("quiet"), verbose: c.Bool("verbose"),
 	}

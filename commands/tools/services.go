@@ -13,6 +13,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // runningService is a service with the number of its chat.
@@ -133,7 +134,7 @@ func findServices(ctx context.Context, rt *workbench.Runtime) (server, []running
 	all := make([]runningService, len(services))
 	for i, s := range services {
 		all[i].Service = s
-		if chat, err := eng.FindChat(ctx, engine.ChatRef{ID: s.ChatID}); err == nil {
+		if chat, err := eng.FindChat(ctx, store.ChatRef{ID: s.ChatID}); err == nil {
 			all[i].Chat = chat.Number
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // CallJSON is what `tool call --output json` prints.
@@ -204,13 +205,13 @@ func (v *toolView) json() CallJSON {
 }
 
 // FollowCall shows the turn of one call of a person's, as tool call does.
-func FollowCall(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, id engine.TurnID) error {
+func FollowCall(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, id store.TurnID) error {
 	return follow.Turn(ctx, rt, eng, id, newToolView(rt, toolCallOptions{}))
 }
 
 // GatherCall takes in the turn of one call, and prints nothing of it. The call is nil
 // where the turn ended before it; one that failed is given with its fault.
-func GatherCall(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, id engine.TurnID) (*CallJSON, error) {
+func GatherCall(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, id store.TurnID) (*CallJSON, error) {
 	v := &gatheringView{toolView: &toolView{rt: rt, o: toolCallOptions{output: "json", quiet: true}}}
 	err := follow.Turn(ctx, rt, eng, id, v)
 	if v.start.ToolID == "" {

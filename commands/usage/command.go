@@ -10,7 +10,7 @@ import (
 
 	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/workbench"
-	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // usageOptions are the flags of usage.
@@ -175,7 +175,7 @@ func (s *usageSums) json(o usageOptions) Report {
 	return out
 }
 
-func chatOf(s engine.Spent) *usageChatJSON {
+func chatOf(s store.Spent) *usageChatJSON {
 	return &usageChatJSON{ID: s.ChatID, Number: s.Number, Title: s.Title, Deleted: s.Gone}
 }
 

@@ -10,8 +10,8 @@ import (
 
 	"github.com/fettle-cli/fettle/commands/config"
 	"github.com/fettle-cli/fettle/commands/term"
-	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // Cost is what tokens cost: an amount in each currency, and what that leaves out.
@@ -54,7 +54,7 @@ func withModel(list []string, model string) []string {
 // Add adds what a turn took, by the price of its model.
 // If s.Turns is 0, s is one response, and its input decides whether the price of long
 // requests applies.
-func (c *Cost) Add(s engine.Spent, prices Prices) {
+func (c *Cost) Add(s store.Spent, prices Prices) {
 	var price config.Price
 	ok := false
 	if prices != nil { // another server is asked, and its prices are unknown

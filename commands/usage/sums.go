@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/commands/term"
-	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // usageSums are the rows of usage, in the order to show them, and their sum.
@@ -20,7 +20,7 @@ type usageSums struct {
 
 // usageRow is what a model, a day or a chat used.
 type usageRow struct {
-	first  engine.Spent // one of those that were added up, for its name
+	first  store.Spent // one of those that were added up, for its name
 	turns  int64
 	untold int64
 	tokens event.Usage
@@ -28,7 +28,7 @@ type usageRow struct {
 }
 
 // sumUsage adds up rows: the latest day first, else what used most.
-func sumUsage(spent []engine.Spent, by string, prices Prices) *usageSums {
+func sumUsage(spent []store.Spent, by string, prices Prices) *usageSums {
 	s := &usageSums{}
 	at := map[string]*usageRow{}
 	for _, one := range spent {
@@ -54,7 +54,7 @@ func sumUsage(spent []engine.Spent, by string, prices Prices) *usageSums {
 // all is the number of tokens in and out.
 func (r *usageRow) all() int64 { return r.tokens.InputTokens + r.tokens.OutputTokens }
 
-func (r *usageRow) add(s engine.Spent, prices Prices) {
+func (r *usageRow) add(s store.Spent, prices Prices) {
 	r.turns, r.untold = r.turns+s.Turns, r.untold+s.Untold
 	r.tokens = *r.tokens.Add(&s.Tokens)
 	r.cost.Add(s, prices)

@@ -12,8 +12,8 @@ import (
 	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/config"
 	"github.com/fettle-cli/fettle/commands/term"
-	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 func TestSince(t *testing.T) {
@@ -37,11 +37,11 @@ func TestSince(t *testing.T) {
 	}
 }
 
-func spentOn(day, model string, in, out int64) engine.Spent {
-	return engine.Spent{Day: day, Model: model, Turns: 1, Tokens: event.Usage{InputTokens: in, OutputTokens: out}}
+func spentOn(day, model string, in, out int64) store.Spent {
+	return store.Spent{Day: day, Model: model, Turns: 1, Tokens: event.Usage{InputTokens: in, OutputTokens: out}}
 }
 
-func untoldTurn(model string, out int64) engine.Spent {
+func untoldTurn(model string, out int64) store.Spent {
 	s := spentOn("2026-03-01", model, 0, out)
 	s.Untold = 1
 	return s
@@ -80,24 +80,24 @@ func TestCost(t *testing.T) {
 	odd.Tokens.CachedTokens = 1_000_000 // more cached than there was
 	for _, c := range []struct {
 		name  string
-		spent []engine.Spent
+		spent []store.Spent
 		text  string
 		exact string
 	}{
-		{"input, cached input and output", []engine.Spent{cached}, "1.80 USD", `[{"currency":"USD","amount":1.8}]`},
-		{"input that is kept costs what it costs", []engine.Spent{kept}, "1.66 USD", `[{"currency":"USD","amount":1.66}]`},
-		{"and is never guessed", []engine.Spent{unpaid}, "≥ 0.41 USD", `[{"currency":"USD","amount":0.4125}]`},
-		{"more cached than there was", []engine.Spent{odd}, "< 0.0001 USD", `[{"currency":"USD","amount":0.0000125}]`},
-		{"two currencies", []engine.Spent{spentOn(day, "a/dear", 4_000_000, 0), spentOn(day, "b/euro", 0, 500_000)}, "1.00 EUR + 5.00 USD",
+		{"input, cached input and output", []store.Spent{cached}, "1.80 USD", `[{"currency":"USD","amount":1.8}]`},
+		{"input that is kept costs what it costs", []store.Spent{kept}, "1.66 USD", `[{"currency":"USD","amount":1.66}]`},
+		{"and is never guessed", []store.Spent{unpaid}, "≥ 0.41 USD", `[{"currency":"USD","amount":0.4125}]`},
+		{"more cached than there was", []store.Spent{odd}, "< 0.0001 USD", `[{"currency":"USD","amount":0.0000125}]`},
+		{"two currencies", []store.Spent{spentOn(day, "a/dear", 4_000_000, 0), spentOn(day, "b/euro", 0, 500_000)}, "1.00 EUR + 5.00 USD",
 			`[{"currency":"EUR","amount":1},{"currency":"USD","amount":5}]`},
-		{"nothing is a price", []engine.Spent{spentOn(day, "c/local", 5, 5)}, "0.00 USD", `[{"currency":"USD","amount":0}]`},
-		{"no price", []engine.Spent{spentOn(day, "x/y", 5, 5)}, "–", `[]`},
-		{"no price for a part", []engine.Spent{spentOn(day, "x/y", 5, 5), spentOn(day, "a/dear", 0, 500)}, "≥ 0.0050 USD", `[{"currency":"USD","amount":0.005}]`},
-		{"no price, and no tokens", []engine.Spent{spentOn(day, "x/y", 0, 0), spentOn(day, "a/dear", 0, 50_000)}, "0.50 USD", `[{"currency":"USD","amount":0.5}]`},
-		{"the least there is", []engine.Spent{spentOn(day, "d/least", 1, 0)}, "< 0.0001 USD", `[{"currency":"USD","amount":0.000000000001}]`},
-		{"more than fits an int64", []engine.Spent{spentOn(day, "a/dear", 1<<62, 0)}, "5764607523034.23 USD", `[{"currency":"USD","amount":5764607523034.23488}]`},
-		{"tokens that nobody told", []engine.Spent{untoldTurn("a/dear", 0)}, "–", `[]`},
-		{"tokens of which a part was told", []engine.Spent{untoldTurn("a/dear", 50_000)}, "≥ 0.50 USD", `[{"currency":"USD","amount":0.5}]`},
+		{"nothing is a price", []store.Spent{spentOn(day, "c/local", 5, 5)}, "0.00 USD", `[{"currency":"USD","amount":0}]`},
+		{"no price", []store.Spent{spentOn(day, "x/y", 5, 5)}, "–", `[]`},
+		{"no price for a part", []store.Spent{spentOn(day, "x/y", 5, 5), spentOn(day, "a/dear", 0, 500)}, "≥ 0.0050 USD", `[{"currency":"USD","amount":0.005}]`},
+		{"no price, and no tokens", []store.Spent{spentOn(day, "x/y", 0, 0), spentOn(day, "a/dear", 0, 50_000)}, "0.50 USD", `[{"currency":"USD","amount":0.5}]`},
+		{"the least there is", []store.Spent{spentOn(day, "d/least", 1, 0)}, "< 0.0001 USD", `[{"currency":"USD","amount":0.000000000001}]`},
+		{"more than fits an int64", []store.Spent{spentOn(day, "a/dear", 1<<62, 0)}, "5764607523034.23 USD", `[{"currency":"USD","amount":5764607523034.23488}]`},
+		{"tokens that nobody told", []store.Spent{untoldTurn("a/dear", 0)}, "–", `[]`},
+		{"tokens of which a part was told", []store.Spent{untoldTurn("a/dear", 50_000)}, "≥ 0.50 USD", `[{"currency":"USD","amount":0.5}]`},
 	} {
 		sums := sumUsage(c.spent, "day", testPrices())
 		exact, err := json.Marshal(sums.total.cost.JSON())
@@ -109,7 +109,7 @@ func TestCost(t *testing.T) {
 
 func TestUsageRows(t *testing.T) {
 	t.Parallel()
-	spent := []engine.Spent{
+	spent := []store.Spent{
 		spentOn("2026-03-01", "x/y", 10, 1), spentOn("2026-03-02", "a/dear", 5, 0), spentOn("2026-03-02", "x/y", 1, 1),
 		spentOn("2026-03-03", "c/local", 13, 0),
 	}
@@ -125,7 +125,7 @@ func TestUsageRows(t *testing.T) {
 	if diff := cmp.Diff([]string{"c/local", "x/y", "a/dear"}, names("model")); diff != "" {
 		t.Errorf("models (-want +got):\n%s", diff)
 	}
-	many := sumUsage([]engine.Spent{
+	many := sumUsage([]store.Spent{
 		spentOn("", "a/dear", 1, 0), spentOn("", "w/1", 1, 0), spentOn("", "w/2", 1, 0), spentOn("", "w/3", 1, 0), spentOn("", "w/4", 1, 0),
 	}, "model", testPrices())
 	if notes := many.notes(); len(notes) != 1 || notes[0] != "the cost leaves out w/1, w/2, w/3 and 1 more, which have no known price" {
@@ -133,7 +133,7 @@ func TestUsageRows(t *testing.T) {
 	}
 	kept := spentOn("", "a/dear", 10, 1)
 	kept.Tokens.CacheWriteTokens = 5
-	sums := sumUsage([]engine.Spent{kept, kept}, "model", testPrices())
+	sums := sumUsage([]store.Spent{kept, kept}, "model", testPrices())
 	if notes := sums.notes(); len(notes) != 1 || notes[0] != "the cost leaves out the input that was kept for later by a/dear; prices.a/dear.cache_write is not set" {
 		t.Errorf("notes %q", notes)
 	}
@@ -149,7 +149,7 @@ func TestUsageRows(t *testing.T) {
 // harmless.
 func TestUsageOnATerminal(t *testing.T) {
 	t.Parallel()
-	chat := func(n int64, title string, s engine.Spent) engine.Spent {
+	chat := func(n int64, title string, s store.Spent) store.Spent {
 		s.ChatID, s.Number, s.Title = strings.Repeat("I", int(n)), n, title
 		return s
 	}
@@ -158,7 +158,7 @@ func TestUsageOnATerminal(t *testing.T) {
 	mute := chat(4, "Said nothing", spentOn("", "x/y", 0, 0))
 	mute.Untold = 1
 	s := term.Test(term.TestOptions{OutTerminal: true, Width: 78, Env: map[string]string{"NO_COLOR": "1"}})
-	sumUsage([]engine.Spent{
+	sumUsage([]store.Spent{
 		chat(1, "A very long title that has to be cut \x1b[31msomewhere in its middle", spentOn("", "a/dear", 1_234_567, 890)), gone, mute,
 	}, "chat", testPrices()).list(s.Out, "chat")
 	want := `chat  title            turns      input  output  cached  reasoning        cost
@@ -171,7 +171,7 @@ func TestUsageOnATerminal(t *testing.T) {
 		t.Errorf("the list (-want +got):\n%s", diff)
 	}
 	s = term.Test(term.TestOptions{OutTerminal: true, Width: 40, Env: map[string]string{"NO_COLOR": "1"}})
-	sumUsage([]engine.Spent{spentOn("2026-03-01", "a/dear", 1_234_567, 890), spentOn("2026-03-01", "x/y", 12_345, 67)}, "model", testPrices()).list(s.Out, "model")
+	sumUsage([]store.Spent{spentOn("2026-03-01", "a/dear", 1_234_567, 890), spentOn("2026-03-01", "x/y", 12_345, 67)}, "model", testPrices()).list(s.Out, "model")
 	want = `model       input  output        cost
 a/dear  1,234,567     890    1.55 USD
 x/y        12,345      67           –
@@ -195,7 +195,7 @@ func TestCostByTheTable(t *testing.T) {
 	if got := long.String(); got != "0.02 USD" || !long.Whole() {
 		t.Errorf("a long request costs %s, %+v", got, long)
 	}
-	sums := sumUsage([]engine.Spent{spentOn("2026-08-01", "o/long", 2000, 100)}, "model", prices)
+	sums := sumUsage([]store.Spent{spentOn("2026-08-01", "o/long", 2000, 100)}, "model", prices)
 	want := []string{
 		"the cost counts all requests to o/long as short ones; a long request costs more",
 		"the prices of o/long are those of 2026-07-02; the setting prices has precedence, and fettle models update fetches new ones",

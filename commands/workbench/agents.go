@@ -8,14 +8,15 @@ import (
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // configuredAgents are the agents that the configuration describes.
 func configuredAgents(cfg *config.Config) (*engine.Agents, error) {
-	var all []engine.Agent
+	var all []store.Agent
 	for _, id := range slices.Sorted(maps.Keys(cfg.Agents)) {
 		a := cfg.Agents[id]
-		made := engine.Agent{
+		made := store.Agent{
 			ID: a.ID, Name: a.Name, Purpose: a.Purpose, Prompt: a.Prompt, Model: a.Model, Tools: a.Tools,
 			Handoffs: a.Handoffs, History: a.History, Source: a.Place.String(),
 		}

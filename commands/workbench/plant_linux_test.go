@@ -20,6 +20,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/needtest"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/builtin"
@@ -184,7 +185,7 @@ func newPlanting(t *testing.T, level toolset.Level, change ...func(*planting, *e
 		t.Fatal(err)
 	}
 	o := engine.Options{
-		StoreOptions:      engine.StoreOptions{DataDir: filepath.Join(dir, "data"), Notice: func(s string) { t.Log(s) }},
+		Options:           store.Options{DataDir: filepath.Join(dir, "data"), Notice: func(s string) { t.Log(s) }},
 		Tools:             tools,
 		Models:            &models.Catalog{Registry: new(provider.Registry)},
 		Services:          p.box.python,
@@ -203,7 +204,7 @@ func newPlanting(t *testing.T, level toolset.Level, change ...func(*planting, *e
 }
 
 // begin starts a turn of calls of one tool.
-func (p *planting) begin(t *testing.T, dir, tool string, commands ...string) engine.TurnID {
+func (p *planting) begin(t *testing.T, dir, tool string, commands ...string) store.TurnID {
 	t.Helper()
 	var calls []engine.DirectCall
 	for _, c := range commands {
@@ -221,7 +222,7 @@ func (p *planting) begin(t *testing.T, dir, tool string, commands ...string) eng
 }
 
 // end waits for the end of a turn.
-func (p *planting) end(t *testing.T, id engine.TurnID) (calls []event.ToolComplete, warned string) {
+func (p *planting) end(t *testing.T, id store.TurnID) (calls []event.ToolComplete, warned string) {
 	t.Helper()
 	for e, err := range p.Follow(t.Context(), id, 0) {
 		if err != nil {

@@ -19,6 +19,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/provider/script"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/needtest"
 	"github.com/fettle-cli/fettle/internal/paths"
 	"github.com/fettle-cli/fettle/toolset/mcp"
@@ -68,9 +69,9 @@ func pubmedEngine(t *testing.T, dial func(context.Context, string, string) (net.
 		t.Fatal(err)
 	}
 	eng := engine.New(engine.Options{
-		StoreOptions: engine.StoreOptions{DataDir: box.dirs.Data},
-		Models:       &models.Catalog{Registry: reg, Configured: "script/m.yaml"},
-		Runner:       box.runner,
+		Options: store.Options{DataDir: box.dirs.Data},
+		Models:  &models.Catalog{Registry: reg, Configured: "script/m.yaml"},
+		Runner:  box.runner,
 	})
 	t.Cleanup(func() {
 		if err := errors.Join(eng.Close(), box.Close()); err != nil {

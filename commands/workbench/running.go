@@ -21,6 +21,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/paths"
 	"github.com/fettle-cli/fettle/server"
 	"github.com/fettle-cli/fettle/server/client"
@@ -134,7 +135,7 @@ func (t *through) goOn() (*engine.Engine, error) {
 	return eng, nil
 }
 
-func (t *through) Start(ctx context.Context, req engine.TurnRequest) (engine.TurnID, error) {
+func (t *through) Start(ctx context.Context, req engine.TurnRequest) (store.TurnID, error) {
 	refused := !utf8.ValidString(req.Workspace) // JSON would change it
 	if !refused {
 		id, err := t.now().Start(ctx, req)
@@ -157,7 +158,7 @@ func goneFault(err error) error {
 	return fault.New(fault.Interrupted, "fettle serve ended before it had answered", "fettle chats list   shows what was kept")
 }
 
-func (t *through) Follow(ctx context.Context, id engine.TurnID, after event.Seq) iter.Seq2[event.Event, error] {
+func (t *through) Follow(ctx context.Context, id store.TurnID, after event.Seq) iter.Seq2[event.Event, error] {
 	return func(yield func(event.Event, error) bool) {
 		for e, err := range t.now().Follow(ctx, id, after) {
 			if errors.Is(err, client.ErrGone) {
@@ -175,10 +176,10 @@ func (t *through) Follow(ctx context.Context, id engine.TurnID, after event.Seq)
 
 // rest yields what the journal of a turn has beyond what was seen, whose server is
 // gone: it ends as interrupted, if nobody else knows better.
-func (t *through) rest(ctx context.Context, id engine.TurnID, after event.Seq, yield func(event.Event, error) bool) {
+func (t *through) rest(ctx context.Context, id store.TurnID, after event.Seq, yield func(event.Event, error) bool) {
 	eng, err := t.goOn()
 	if err == nil {
-		_, err = eng.Fold(ctx, engine.FoldAll)
+		_, err = eng.Fold(ctx, store.FoldAll)
 	}
 	if err != nil {
 		yield(event.Event{}, err)
@@ -194,15 +195,15 @@ func (t *through) rest(ctx context.Context, id engine.TurnID, after event.Seq, y
 	}
 }
 
-func (t *through) Cancel(ctx context.Context, id engine.TurnID) error { return t.now().Cancel(ctx, id) }
+func (t *through) Cancel(ctx context.Context, id store.TurnID) error { return t.now().Cancel(ctx, id) }
 
-func (t *through) Confirm(ctx context.Context, id engine.TurnID, a engine.Confirmation) error {
+func (t *through) Confirm(ctx context.Context, id store.TurnID, a engine.Confirmation) error {
 	return t.now().Confirm(ctx, id, a)
 }
 
-func (t *through) TurnChat(id engine.TurnID) (chat.Chat, bool) { return t.now().TurnChat(id) }
+func (t *through) TurnChat(id store.TurnID) (chat.Chat, bool) { return t.now().TurnChat(id) }
 
-func (t *through) SyncTime(id engine.TurnID) time.Duration { return t.now().SyncTime(id) }
+func (t *through) SyncTime(id store.TurnID) time.Duration { return t.now().SyncTime(id) }
 
 // settings stands for all that decides what a turn does beside its request: the
 // configuration, the keys, and what of the environment reaches tools and

@@ -26,6 +26,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/models/facts"
 	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/atomicfile"
 	"github.com/fettle-cli/fettle/internal/otlp"
 	"github.com/fettle-cli/fettle/internal/paths"
@@ -64,7 +65,7 @@ type Runtime struct {
 	Lent          *engine.Engine // that of the chat which a command runs in; nil makes one
 	// Approve asks in a chat's own way about a call; nil, or false, leaves it to
 	// the terminal.
-	Approve func(context.Context, engine.TurnID, event.ConfirmRequest) (bool, error)
+	Approve func(context.Context, store.TurnID, event.ConfirmRequest) (bool, error)
 	// Page is that of a chat which draws. Runtimes are copied, and share it.
 	Page *atomic.Pointer[Drawn]
 	// scripts are the models that are files and that the user has named, see
@@ -187,7 +188,7 @@ func (rt *Runtime) EngineFor(cfg *config.Config, wrap func(provider.Provider) pr
 	if err != nil {
 		return nil, err
 	}
-	if err := engine.FinishRestore(context.Background(), dirs.Data, rt.Notice); err != nil {
+	if err := store.FinishRestore(context.Background(), dirs.Data, rt.Notice); err != nil {
 		return nil, err
 	}
 	ring, err := rt.KeyRing(cfg)
@@ -209,7 +210,7 @@ func (rt *Runtime) EngineFor(cfg *config.Config, wrap func(provider.Provider) pr
 		return nil, err
 	}
 	rt.engine = engine.New(engine.Options{
-		StoreOptions: engine.StoreOptions{
+		Options: store.Options{
 			DataDir:    dirs.Data,
 			Own:        OwnState(dirs),
 			States:     cas.Limits{MaxFile: cfg.Limits.KeptFile, Chat: cfg.Limits.ChatFiles, Total: cfg.Limits.AllFiles},

@@ -23,6 +23,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/permission"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // options are the flags of `workflows start` and `act`, as values.
@@ -131,7 +132,7 @@ fettle workflows act last continue`,
 				return err
 			}
 			o.name, o.action = c.Args().Get(0), c.Args().Get(1)
-			if c.NArg() != 2 || o.action != engine.ActContinue && o.action != engine.ActRetry {
+			if c.NArg() != 2 || o.action != store.ActContinue && o.action != store.ActRetry {
 				return cmdline.Usagef(path+" last continue", "workflows act wants an instance, and continue or retry")
 			}
 			return run(c.Context, rt, o)
@@ -187,7 +188,7 @@ func (o options) flags() map[string]config.Flag {
 	return out
 }
 
-func (o options) begin(ctx context.Context, rt *workbench.Runtime, cfg *config.Config, eng *engine.Engine) (string, engine.TurnID, error) {
+func (o options) begin(ctx context.Context, rt *workbench.Runtime, cfg *config.Config, eng *engine.Engine) (string, store.TurnID, error) {
 	rt.NameModels(o.model)
 	asks := !o.yes && !o.quiet && rt.Streams.CanAsk()
 	req := engine.TurnRequest{
@@ -233,9 +234,9 @@ func (o options) readInput(ctx context.Context, rt *workbench.Runtime, eng *engi
 }
 
 // sayInstance says how far a workflow came, and what can be done next.
-func sayInstance(rt *workbench.Runtime, i engine.WorkflowInstance) {
+func sayInstance(rt *workbench.Runtime, i store.WorkflowInstance) {
 	text := fmt.Sprintf("%s: %s, %s · chat %d", i.Workflow.ID, i.State, stepsSaid(i), i.Chat)
-	if i.State == engine.WorkflowWaiting {
+	if i.State == store.WorkflowWaiting {
 		text = fmt.Sprintf("%s waits behind %s, %s · chat %d", i.Workflow.ID, waitsBehind(i), stepsSaid(i), i.Chat)
 		rt.Notice(text)
 		rt.Hint("fettle workflows show " + i.ID + "   shows what the steps gave")

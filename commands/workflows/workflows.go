@@ -15,20 +15,21 @@ import (
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // listJSON is what `workflows list --output json` prints.
 type listJSON struct {
-	SchemaVersion int                        `json:"schema_version"`
-	Workflows     *[]engine.Workflow         `json:"workflows,omitempty"`
-	Instances     *[]engine.WorkflowInstance `json:"instances,omitempty"`
+	SchemaVersion int                       `json:"schema_version"`
+	Workflows     *[]store.Workflow         `json:"workflows,omitempty"`
+	Instances     *[]store.WorkflowInstance `json:"instances,omitempty"`
 }
 
 // oneJSON is what the other commands print of one.
 type oneJSON struct {
-	SchemaVersion int                      `json:"schema_version"`
-	Workflow      *engine.Workflow         `json:"workflow,omitempty"`
-	Instance      *engine.WorkflowInstance `json:"instance,omitempty"`
+	SchemaVersion int                     `json:"schema_version"`
+	Workflow      *store.Workflow         `json:"workflow,omitempty"`
+	Instance      *store.WorkflowInstance `json:"instance,omitempty"`
 }
 
 // New is the command workflows.
@@ -85,7 +86,7 @@ func runList(ctx context.Context, rt *workbench.Runtime, output string) error {
 	}
 	if output == "json" {
 		if all == nil {
-			all = []engine.Workflow{}
+			all = []store.Workflow{}
 		}
 		return workbench.PrintJSON(rt, listJSON{SchemaVersion: workbench.OutputVersion, Workflows: &all})
 	}
@@ -113,7 +114,7 @@ func runInstancesList(ctx context.Context, rt *workbench.Runtime, output string)
 	}
 	if output == "json" {
 		if all == nil {
-			all = []engine.WorkflowInstance{}
+			all = []store.WorkflowInstance{}
 		}
 		return workbench.PrintJSON(rt, listJSON{SchemaVersion: workbench.OutputVersion, Instances: &all})
 	}
@@ -135,19 +136,19 @@ func runInstancesList(ctx context.Context, rt *workbench.Runtime, output string)
 }
 
 // stepsDone is how many of the steps are done: "2 of 3".
-func stepsDone(i engine.WorkflowInstance) string {
+func stepsDone(i store.WorkflowInstance) string {
 	return fmt.Sprintf("%d of %d", countDone(i), len(i.Steps))
 }
 
 // stepsSaid is stepsDone in a sentence: "2 of 3 steps".
-func stepsSaid(i engine.WorkflowInstance) string {
+func stepsSaid(i store.WorkflowInstance) string {
 	return fmt.Sprintf("%d of %s", countDone(i), term.Count(len(i.Steps), "step", "steps"))
 }
 
-func countDone(i engine.WorkflowInstance) int {
+func countDone(i store.WorkflowInstance) int {
 	done := 0
 	for _, s := range i.Steps {
-		if s.State == engine.StepDone {
+		if s.State == store.StepDone {
 			done++
 		}
 	}
@@ -192,7 +193,7 @@ func runShow(ctx context.Context, rt *workbench.Runtime, name, output string) er
 		return err
 	}
 	i, instanceErr := eng.WorkflowInstance(ctx, name)
-	if fault.CodeOf(instanceErr) == fault.NotFound && name != engine.LastWorkflow {
+	if fault.CodeOf(instanceErr) == fault.NotFound && name != store.LastWorkflow {
 		return err // as a workflow it may be near to one
 	}
 	if instanceErr != nil {
@@ -205,7 +206,7 @@ func runShow(ctx context.Context, rt *workbench.Runtime, name, output string) er
 	return nil
 }
 
-func showWorkflow(out *term.Output, w engine.Workflow) {
+func showWorkflow(out *term.Output, w store.Workflow) {
 	out.Printf("%s\n", out.Style().Bold(w.ID))
 	for _, text := range []string{w.Name, w.Description} {
 		if text != "" {
@@ -230,12 +231,12 @@ func showWorkflow(out *term.Output, w engine.Workflow) {
 	}
 }
 
-func showInstance(rt *workbench.Runtime, i engine.WorkflowInstance) {
+func showInstance(rt *workbench.Runtime, i store.WorkflowInstance) {
 	out := rt.Streams.Out
 	out.Printf("%s\n%s, %s, chat %d\n", out.Style().Bold(i.ID), i.Workflow.ID, i.State, i.Chat)
 	out.Printf("input %s\n", term.Clean(string(i.Input)))
 	for _, s := range i.Steps {
-		mark := map[string]string{engine.StepDone: "✓", engine.StepFailed: "✗", engine.StepInterrupted: "✗", engine.StepRunning: "→"}[s.State]
+		mark := map[string]string{store.StepDone: "✓", store.StepFailed: "✗", engine.StepInterrupted: "✗", store.StepRunning: "→"}[s.State]
 		if mark == "" {
 			mark = "·"
 		}
@@ -251,24 +252,24 @@ func showInstance(rt *workbench.Runtime, i engine.WorkflowInstance) {
 }
 
 // nextStep says what can be done with an instance.
-func nextStep(rt *workbench.Runtime, i engine.WorkflowInstance) {
+func nextStep(rt *workbench.Runtime, i store.WorkflowInstance) {
 	switch i.State {
-	case engine.WorkflowWaiting:
+	case store.WorkflowWaiting:
 		rt.Hint("fettle workflows act " + i.ID + " continue   goes on")
 		rt.Hint("fettle workflows cancel " + i.ID + "   ends it")
-	case engine.WorkflowFailed, engine.WorkflowInterrupted:
+	case store.WorkflowFailed, store.WorkflowInterrupted:
 		rt.Hint("fettle workflows act " + i.ID + " retry   does the step again")
 		rt.Hint("fettle workflows cancel " + i.ID + "   ends it")
-	case engine.WorkflowRunning:
+	case store.WorkflowRunning:
 		rt.Hint("fettle workflows show " + i.ID + "   says how far it is")
 	}
 }
 
 // waitsBehind names the step that an instance waits behind.
-func waitsBehind(i engine.WorkflowInstance) string {
+func waitsBehind(i store.WorkflowInstance) string {
 	name := ""
 	for _, s := range i.Steps {
-		if s.State == engine.StepDone {
+		if s.State == store.StepDone {
 			name = s.ID
 			if s.Name != "" {
 				name = s.Name

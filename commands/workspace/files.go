@@ -18,6 +18,7 @@ import (
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // stateJSON is a state in JSON: document 004's workspace_manifests record, with
@@ -54,7 +55,7 @@ type entryJSON struct {
 }
 
 // findState finds the chat and a state of it; "" is the active one.
-func findState(ctx context.Context, eng *engine.Engine, ref engine.ChatRef, name string) (chat.Chat, *cas.Manifest, error) {
+func findState(ctx context.Context, eng *engine.Engine, ref store.ChatRef, name string) (chat.Chat, *cas.Manifest, error) {
 	c, err := eng.FindChat(ctx, ref)
 	if err != nil {
 		return chat.Chat{}, nil, err

@@ -8,6 +8,7 @@ import (
 	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // noneEmpty returns a usage error where a path is empty, which would mean the whole
@@ -52,7 +53,7 @@ func chosenName(typed string, has func(name string) (bool, error)) (string, erro
 
 // nameToPut returns the name of a file to write: the printed reading of the typed path
 // where there is such a file, and its raw bytes otherwise.
-func nameToPut(ctx context.Context, eng *engine.Engine, ref engine.ChatRef, typed string) (string, error) {
+func nameToPut(ctx context.Context, eng *engine.Engine, ref store.ChatRef, typed string) (string, error) {
 	printed, raw := spellings(typed)
 	if printed == raw {
 		return raw, nil
@@ -66,7 +67,7 @@ func nameToPut(ctx context.Context, eng *engine.Engine, ref engine.ChatRef, type
 
 // statePaths returns the names that typed paths mean in a chat's folder or in one of
 // its states. The whole folder is "/", as a restore requires it.
-func statePaths(ctx context.Context, eng *engine.Engine, ref engine.ChatRef, typed []string) ([]string, error) {
+func statePaths(ctx context.Context, eng *engine.Engine, ref store.ChatRef, typed []string) ([]string, error) {
 	var out []string
 	for _, p := range typed {
 		name, err := chosenName(p, func(name string) (bool, error) { return eng.HasPath(ctx, ref, name) })

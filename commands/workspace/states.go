@@ -14,6 +14,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/chat"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // logJSON is what `workspace log --output json` prints.
@@ -45,7 +46,7 @@ type stateShowJSON struct {
 	Changes       []ChangeJSON `json:"changes"`
 }
 
-func toStateJSON(s engine.StateInfo) stateJSON {
+func toStateJSON(s store.StateInfo) stateJSON {
 	return stateJSON{Manifest: s.Manifest, Tool: s.Tool, Args: s.Args, By: s.By, Active: s.Active, Undone: s.Undone, Reverted: s.Reverted}
 }
 
@@ -96,14 +97,14 @@ const idShown = 8
 
 // stateNames are the names by which a person can call states, by id: those on the
 // way to the active one have any.
-func stateNames(ctx context.Context, eng *engine.Engine, chat chat.Chat, states []engine.StateInfo, o options) (map[string]string, error) {
+func stateNames(ctx context.Context, eng *engine.Engine, chat chat.Chat, states []store.StateInfo, o options) (map[string]string, error) {
 	if o.all {
 		var err error
-		if _, states, _, err = eng.States(ctx, engine.ChatRef{ID: chat.ID}, 0); err != nil {
+		if _, states, _, err = eng.States(ctx, store.ChatRef{ID: chat.ID}, 0); err != nil {
 			return nil, err
 		}
 	}
-	names, byID, at := make(map[string]string, len(states)), make(map[string]engine.StateInfo, len(states)), ""
+	names, byID, at := make(map[string]string, len(states)), make(map[string]store.StateInfo, len(states)), ""
 	for _, s := range states {
 		byID[s.ID] = s
 		if s.Active {
@@ -128,7 +129,7 @@ func stateNames(ctx context.Context, eng *engine.Engine, chat chat.Chat, states 
 }
 
 // listStates prints a table for a person, and every column for a program.
-func listStates(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, states []engine.StateInfo, names map[string]string) error {
+func listStates(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, states []store.StateInfo, names map[string]string) error {
 	out, now := rt.Streams.Out, time.Now()
 	style := out.Style()
 	table := term.NewTable(out, term.Column{Title: "state"}, term.Column{Title: "id", Style: style.Dim},
@@ -200,7 +201,7 @@ func byPage(tool string) string {
 }
 
 // alsoOthers notes that other programs may have made some of a call's changes.
-func alsoOthers(s engine.StateInfo) string {
+func alsoOthers(s store.StateInfo) string {
 	if !s.Shared {
 		return ""
 	}
@@ -208,7 +209,7 @@ func alsoOthers(s engine.StateInfo) string {
 }
 
 // madeBy says what made a state, for a person.
-func madeBy(s engine.StateInfo) string {
+func madeBy(s store.StateInfo) string {
 	switch s.Source {
 	case cas.ToolRun:
 		if s.Tool == "" {
@@ -277,7 +278,7 @@ func runWorkspaceShow(ctx context.Context, rt *workbench.Runtime, o options) err
 }
 
 // showState tells of a state, and of each path that it changed.
-func showState(out *term.Output, s engine.StateInfo, changes []ChangeJSON) {
+func showState(out *term.Output, s store.StateInfo, changes []ChangeJSON) {
 	style, m := out.Style(), s.Manifest
 	line := func(label, text string) {
 		out.Printf("%s  %s\n", style.Dim(fmt.Sprintf("%-8s", label)), term.Clean(text))

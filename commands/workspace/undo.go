@@ -18,6 +18,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // restoredJSON is what undo, redo and `workspace restore` print with --output
@@ -82,9 +83,9 @@ func newSteps(rt *workbench.Runtime, s stepCommand) *cli.Command {
 		Name: s.name, Usage: s.usage, ArgsUsage: "[N]", Description: s.description, UsageText: s.examples,
 		Flags: s.flags(),
 		Action: func(c *cli.Context) error {
-			o := options{chat: engine.ChatRef{Last: true}, steps: 1, call: c.String("call")}
+			o := options{chat: store.ChatRef{Last: true}, steps: 1, call: c.String("call")}
 			if c.IsSet("chat") {
-				if o.chat = (engine.ChatRef{Number: c.Int64("chat")}); o.chat.Number <= 0 {
+				if o.chat = (store.ChatRef{Number: c.Int64("chat")}); o.chat.Number <= 0 {
 					return cmdline.Usagef("fettle chats list", "--chat wants the number of a chat, such as 12")
 				}
 			}
@@ -199,7 +200,7 @@ func callFlag(o options) string {
 	return " --call " + cmdline.ShellWord(o.call)
 }
 
-func chatFlag(ref engine.ChatRef) string {
+func chatFlag(ref store.ChatRef) string {
 	if ref.Number == 0 {
 		return ""
 	}
@@ -207,7 +208,7 @@ func chatFlag(ref engine.ChatRef) string {
 }
 
 // StepsText names one step, or counts several.
-func StepsText(steps []engine.StateInfo) string {
+func StepsText(steps []store.StateInfo) string {
 	if len(steps) != 1 {
 		return strconv.Itoa(len(steps)) + " changes"
 	}
@@ -229,7 +230,7 @@ func StepsText(steps []engine.StateInfo) string {
 	return text + strings.TrimPrefix(byPage(s.By), " ")
 }
 
-func stepsAge(steps []engine.StateInfo) string {
+func stepsAge(steps []store.StateInfo) string {
 	if len(steps) != 1 {
 		return ""
 	}
@@ -364,7 +365,7 @@ func LeftOf(left []cas.Left) []LeftJSON {
 
 // knownIn refuses paths of which none was ever there, so that a slip isn't told as done.
 func knownIn(ctx context.Context, eng *engine.Engine, done *engine.Restored, paths []string) error {
-	_, states, _, err := eng.StateTree(ctx, engine.ChatRef{ID: done.Chat.ID}, 0)
+	_, states, _, err := eng.StateTree(ctx, store.ChatRef{ID: done.Chat.ID}, 0)
 	if err != nil {
 		return err
 	}

@@ -8,13 +8,13 @@ import (
 
 	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/workbench"
-	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // options are the flags and arguments of the commands below
 // workspace, and of undo and redo.
 type options struct {
-	chat      engine.ChatRef
+	chat      store.ChatRef
 	states    []string // as a person names them
 	paths     []string
 	output    string
@@ -59,14 +59,14 @@ func New(rt *workbench.Runtime) *cli.Command {
 
 // ChatAndRest takes the chat's number off the arguments, where they begin with
 // one.
-func ChatAndRest(args []string) (engine.ChatRef, []string) {
+func ChatAndRest(args []string) (store.ChatRef, []string) {
 	const longest = 9 // a longer one is an id
 	if len(args) > 0 && len(args[0]) <= longest {
 		if n, err := strconv.ParseInt(args[0], 10, 64); err == nil && n > 0 {
-			return engine.ChatRef{Number: n}, args[1:]
+			return store.ChatRef{Number: n}, args[1:]
 		}
 	}
-	return engine.ChatRef{Last: true}, args
+	return store.ChatRef{Last: true}, args
 }
 
 // stateArgs reads [CHAT] [STATE…].

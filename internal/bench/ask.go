@@ -15,6 +15,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/provider/script"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // runAsk prints the figures of a question.
@@ -180,15 +181,15 @@ func fillStore(dir string, n int) error {
 		return err
 	}
 	eng := engine.New(engine.Options{
-		StoreOptions: engine.StoreOptions{DataDir: filepath.Join(work, "data")},
-		Models:       &models.Catalog{Registry: reg, Configured: "script/m.yaml"},
+		Options: store.Options{DataDir: filepath.Join(work, "data")},
+		Models:  &models.Catalog{Registry: reg, Configured: "script/m.yaml"},
 	})
 	for i := range n {
 		if err := oneTurn(eng, fmt.Sprintf("question %d", i)); err != nil {
 			return err
 		}
 	}
-	if _, err := eng.Fold(context.Background(), engine.FoldAll); err != nil {
+	if _, err := eng.Fold(context.Background(), store.FoldAll); err != nil {
 		return err
 	}
 	if err := eng.Close(); err != nil {

@@ -17,6 +17,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 const (
@@ -109,17 +110,17 @@ func fillChat(dir string, turns int, branch bool) error {
 		return err
 	}
 	eng := engine.New(engine.Options{
-		StoreOptions: engine.StoreOptions{DataDir: filepath.Join(work, "data"), Hold: true},
-		Models:       &models.Catalog{Registry: reg, Configured: "talker/m"},
+		Options: store.Options{DataDir: filepath.Join(work, "data"), Hold: true},
+		Models:  &models.Catalog{Registry: reg, Configured: "talker/m"},
 	})
-	ref, leaf := engine.ChatRef{}, ""
+	ref, leaf := store.ChatRef{}, ""
 	r := rand.New(rand.NewPCG(3, 4))
 	for i := 0; i < turns && err == nil; i++ {
 		var done event.ResponsePayload
 		if done, err = chatTurn(eng, ref, prose(r)); err != nil {
 			break
 		}
-		ref = engine.ChatRef{ID: done.ChatID}
+		ref = store.ChatRef{ID: done.ChatID}
 		if i == shortChat-1 {
 			leaf = done.MessageID
 		}
@@ -129,7 +130,7 @@ func fillChat(dir string, turns int, branch bool) error {
 		_, err = chatTurn(eng, ref, "another way")
 	}
 	if err == nil {
-		_, err = eng.Fold(context.Background(), engine.FoldAll)
+		_, err = eng.Fold(context.Background(), store.FoldAll)
 	}
 	if err := errors.Join(err, eng.Close()); err != nil {
 		return err
@@ -138,7 +139,7 @@ func fillChat(dir string, turns int, branch bool) error {
 }
 
 // chatTurn holds one turn.
-func chatTurn(eng *engine.Engine, ref engine.ChatRef, prompt string) (event.ResponsePayload, error) {
+func chatTurn(eng *engine.Engine, ref store.ChatRef, prompt string) (event.ResponsePayload, error) {
 	ctx := context.Background()
 	id, err := eng.Start(ctx, engine.TurnRequest{Chat: ref, Tools: []string{}, Parts: []provider.Part{{Kind: provider.TextPart, Text: prompt}}})
 	if err != nil {

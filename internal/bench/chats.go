@@ -16,6 +16,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 const (
@@ -103,8 +104,8 @@ func fillChats(dir string, n int) error {
 		return err
 	}
 	eng := engine.New(engine.Options{
-		StoreOptions: engine.StoreOptions{DataDir: filepath.Join(work, "data"), Hold: true},
-		Models:       &models.Catalog{Registry: reg, Configured: "talker/m"},
+		Options: store.Options{DataDir: filepath.Join(work, "data"), Hold: true},
+		Models:  &models.Catalog{Registry: reg, Configured: "talker/m"},
 	})
 	const together = 50 // chats between two folds
 	for begun := 0; begun < n && err == nil; begun += together {
@@ -115,7 +116,7 @@ func fillChats(dir string, n int) error {
 		}
 		wg.Wait()
 		if err = errors.Join(errs...); err == nil {
-			_, err = eng.Fold(context.Background(), engine.FoldAll)
+			_, err = eng.Fold(context.Background(), store.FoldAll)
 		}
 	}
 	if err := errors.Join(err, eng.Close()); err != nil {
@@ -128,7 +129,7 @@ func fillChats(dir string, n int) error {
 func oneChat(eng *engine.Engine, n int) error {
 	ctx := context.Background()
 	r := rand.New(rand.NewPCG(1, uint64(n)))
-	ref := engine.ChatRef{}
+	ref := store.ChatRef{}
 	for turn := range turnsPerChat {
 		prompt := "blue and sky " + prose(r)
 		if turn == 0 && n < 3 {
@@ -146,7 +147,7 @@ func oneChat(eng *engine.Engine, n int) error {
 			case event.Error:
 				return fmt.Errorf("a turn failed: %s", b.Message)
 			case event.Complete:
-				ref = engine.ChatRef{ID: b.Payload.ChatID}
+				ref = store.ChatRef{ID: b.Payload.ChatID}
 			}
 		}
 	}

@@ -15,15 +15,16 @@ import (
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/engine/permission"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // turnsAPI is what prompts need.
 type turnsAPI interface {
-	Start(context.Context, engine.TurnRequest) (engine.TurnID, error)
-	Follow(context.Context, engine.TurnID, event.Seq) iter.Seq2[event.Event, error]
-	Cancel(context.Context, engine.TurnID) error
-	Confirm(context.Context, engine.TurnID, engine.Confirmation) error
-	TurnChat(engine.TurnID) (chat.Chat, bool)
+	Start(context.Context, engine.TurnRequest) (store.TurnID, error)
+	Follow(context.Context, store.TurnID, event.Seq) iter.Seq2[event.Event, error]
+	Cancel(context.Context, store.TurnID) error
+	Confirm(context.Context, store.TurnID, engine.Confirmation) error
+	TurnChat(store.TurnID) (chat.Chat, bool)
 }
 
 // chatsAPI is what sessions need.
@@ -31,12 +32,12 @@ type chatsAPI interface {
 	NewChatID() string
 	DropChatID(string)
 	CheckWorkspace(dir string) error
-	Chats(context.Context, engine.ListChats) (engine.ChatPage, error)
-	Chat(context.Context, engine.ChatRef) (engine.Conversation, error)
-	FindChat(context.Context, engine.ChatRef) (chat.Chat, error)
+	Chats(context.Context, store.ListChats) (store.ChatPage, error)
+	Chat(context.Context, store.ChatRef) (store.Conversation, error)
+	FindChat(context.Context, store.ChatRef) (chat.Chat, error)
 	DeleteChats(context.Context, ...chat.Chat) error
 	Mode(chat.Chat) permission.Mode
-	CompactChat(context.Context, engine.CompactRequest) (*engine.Compacted, error)
+	CompactChat(context.Context, engine.CompactRequest) (*store.Compacted, error)
 }
 
 // filesAPI is what showing and taking back the changes of calls needs.
@@ -44,7 +45,7 @@ type filesAPI interface {
 	ToolCalls(ctx context.Context, chatID string) ([]chat.ToolCall, error)
 	StateByID(ctx context.Context, id string) (*engine.Manifest, error)
 	DiffStates(ctx context.Context, from, to *engine.Manifest) iter.Seq2[engine.FileChange, error]
-	States(ctx context.Context, ref engine.ChatRef, limit int) (chat.Chat, []engine.StateInfo, bool, error)
+	States(ctx context.Context, ref store.ChatRef, limit int) (chat.Chat, []store.StateInfo, bool, error)
 	ReadFile(context.Context, io.Writer, engine.FileEntry) error
 	Undo(context.Context, engine.RestoreRequest) (*engine.Restored, error)
 	Redo(context.Context, engine.RestoreRequest) (*engine.Restored, error)
@@ -63,11 +64,11 @@ type toolsAPI interface {
 
 // workflowsAPI is what running a workflow and going on with it needs.
 type workflowsAPI interface {
-	AllWorkflows(context.Context) ([]engine.Workflow, error)
-	StartWorkflow(ctx context.Context, name string, input json.RawMessage, req engine.TurnRequest) (string, engine.TurnID, error)
-	ActWorkflow(ctx context.Context, id, action string, req engine.TurnRequest) (engine.TurnID, error)
-	CancelWorkflow(ctx context.Context, id string) (engine.WorkflowInstance, error)
-	ChatWorkflow(ctx context.Context, chatID string) (*engine.WorkflowInstance, error)
+	AllWorkflows(context.Context) ([]store.Workflow, error)
+	StartWorkflow(ctx context.Context, name string, input json.RawMessage, req engine.TurnRequest) (string, store.TurnID, error)
+	ActWorkflow(ctx context.Context, id, action string, req engine.TurnRequest) (store.TurnID, error)
+	CancelWorkflow(ctx context.Context, id string) (store.WorkflowInstance, error)
+	ChatWorkflow(ctx context.Context, chatID string) (*store.WorkflowInstance, error)
 }
 
 // Engine is all of it.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 const usual = `
@@ -67,12 +67,12 @@ func TestPrompt(t *testing.T) {
 	if info := e.updates("session_info_update"); len(info) != 1 || info[0]["title"] != "think about it" {
 		t.Errorf("session info %v", info)
 	}
-	chat, err := h.eng.FindChat(t.Context(), engine.ChatRef{ID: s})
+	chat, err := h.eng.FindChat(t.Context(), store.ChatRef{ID: s})
 	if err != nil || chat.Workspace != h.project {
 		t.Errorf("the chat is %+v, %v", chat, err)
 	}
 	e.prompt(s, "hello")
-	if chat, err = h.eng.FindChat(t.Context(), engine.ChatRef{ID: s}); err != nil || chat.Messages != 4 {
+	if chat, err = h.eng.FindChat(t.Context(), store.ChatRef{ID: s}); err != nil || chat.Messages != 4 {
 		t.Errorf("after a second prompt the chat has %d messages, %v", chat.Messages, err)
 	}
 }

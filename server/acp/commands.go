@@ -8,6 +8,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
@@ -145,7 +146,7 @@ func (a *agent) compactChat(r *request, s *session, args string) (string, error)
 		return a.reply(r, s, "Nothing was asked in this session yet, so there is nothing to sum up.")
 	}
 	done, err := a.eng.CompactChat(r.ctx, engine.CompactRequest{
-		Chat: engine.ChatRef{ID: s.id}, Keep: 1, OnWait: a.waits(s), Status: func(what string) { a.notice(s, "info", what) },
+		Chat: store.ChatRef{ID: s.id}, Keep: 1, OnWait: a.waits(s), Status: func(what string) { a.notice(s, "info", what) },
 	})
 	if err != nil {
 		return a.refused(r, s, "compact", err)

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"runtime/debug"
 
-	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
@@ -22,7 +22,7 @@ type request struct {
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
 	// turn is what the prompt has begun. The agent's mu guards it.
-	turn engine.TurnID
+	turn store.TurnID
 	// cancelled tells that somebody has cancelled it before.
 	cancelled bool
 }
@@ -85,7 +85,7 @@ func (a *agent) admit(m *message) {
 // cancelPrompt cancels what a session is at. A second time it waits for nothing.
 func (a *agent) cancelPrompt(session string) {
 	a.mu.Lock()
-	var again []engine.TurnID
+	var again []store.TurnID
 	for _, r := range a.inFlight {
 		if r.session != session || r.method != "session/prompt" {
 			continue

@@ -11,6 +11,7 @@ import (
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/models"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/server/acp"
 )
 
@@ -145,7 +146,7 @@ func TestEditorThatGoesAway(t *testing.T) {
 			if (err != nil) != (how == "broken output") {
 				t.Errorf("it ended with %v", err)
 			}
-			conv, err := h.eng.Chat(t.Context(), engine.ChatRef{ID: s})
+			conv, err := h.eng.Chat(t.Context(), store.ChatRef{ID: s})
 			if err != nil || conv.Messages[len(conv.Messages)-1].Status != chat.Stopped {
 				t.Fatalf("the chat is %+v, %v", conv, err)
 			}

@@ -21,6 +21,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/provider/script"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/server/acp"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/builtin"
@@ -60,17 +61,17 @@ func (h *house) engine(more ...toolset.Entry) *engine.Engine {
 	set, err := toolset.NewSet(append(builtin.Entries(builtin.Options{}), more...)...)
 	must(h.t, err)
 	agents, err := engine.NewAgents(
-		engine.Agent{ID: "writer", Name: "Writer", Purpose: "writes", Prompt: "You write.", Tools: []string{"write_file"}, Handoffs: []string{"critic"}},
-		engine.Agent{ID: "critic", Name: "Critic", Purpose: "judges", Prompt: "You judge."},
+		store.Agent{ID: "writer", Name: "Writer", Purpose: "writes", Prompt: "You write.", Tools: []string{"write_file"}, Handoffs: []string{"critic"}},
+		store.Agent{ID: "critic", Name: "Critic", Purpose: "judges", Prompt: "You judge."},
 	)
 	must(h.t, err)
 	return engine.New(engine.Options{
-		StoreOptions: engine.StoreOptions{DataDir: filepath.Join(h.dir, "data"), Hold: true},
-		Tools:        set,
-		Agents:       agents,
-		Models:       &models.Catalog{Registry: reg, Configured: "script/m.yaml"},
-		Retry:        provider.RetryOptions{Attempts: 1},
-		CutAdvice:    acp.CutAdvice,
+		Options:   store.Options{DataDir: filepath.Join(h.dir, "data"), Hold: true},
+		Tools:     set,
+		Agents:    agents,
+		Models:    &models.Catalog{Registry: reg, Configured: "script/m.yaml"},
+		Retry:     provider.RetryOptions{Attempts: 1},
+		CutAdvice: acp.CutAdvice,
 		Runner: func(*registry.MirrorToolset, *registry.MirrorTool) (toolset.Runner, error) {
 			return nil, errors.New("no toolset is installed here")
 		},

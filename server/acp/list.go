@@ -5,7 +5,7 @@ import (
 	"encoding/base64"
 	"path/filepath"
 
-	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
@@ -20,7 +20,7 @@ func (a *agent) listSessions(r *request) (any, error) {
 			return nil, err
 		}
 	}
-	q := engine.ListChats{Limit: cmp.Or(a.o.page, pageSessions), Bound: true}
+	q := store.ListChats{Limit: cmp.Or(a.o.page, pageSessions), Bound: true}
 	if p.CWD != nil && *p.CWD != "" {
 		if !filepath.IsAbs(*p.CWD) {
 			return nil, &rpcError{Code: codeParams, Message: "params.cwd has to be an absolute path"}

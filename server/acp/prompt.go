@@ -14,6 +14,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
@@ -82,7 +83,7 @@ func (a *agent) ask(r *request, s *session, blocks []contentBlock) (string, erro
 	}
 	req := engine.TurnRequest{Parts: parts, Title: title(blocks)}
 	a.complete(s, &req)
-	return a.run(r, s, func(ctx context.Context) (engine.TurnID, error) {
+	return a.run(r, s, func(ctx context.Context) (store.TurnID, error) {
 		req.OnWait = a.waits(s)
 		return a.eng.Start(ctx, req)
 	})

@@ -13,6 +13,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/server/acp"
 )
 
@@ -62,7 +63,7 @@ func TestPartsOfAPrompt(t *testing.T) {
 		obj{"type": "image", "mimeType": "image/png", "data": onePixel},
 		obj{"type": "resource", "resource": obj{"uri": "zed:///x.png", "blob": onePixel}},
 	}}, nil)
-	conv, err := h.eng.Chat(t.Context(), engine.ChatRef{ID: s})
+	conv, err := h.eng.Chat(t.Context(), store.ChatRef{ID: s})
 	must(t, err)
 	var files, images []string
 	for _, p := range conv.Messages[0].Parts {

@@ -6,10 +6,10 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
@@ -20,7 +20,7 @@ const maxReplayed = 50
 // replay tells all of a chat as it stands, as if it happened now: the person's
 // messages, and what came of them.
 func (a *agent) replay(ctx context.Context, s *session) error {
-	conv, err := a.eng.Chat(ctx, engine.ChatRef{ID: s.id})
+	conv, err := a.eng.Chat(ctx, store.ChatRef{ID: s.id})
 	if err != nil {
 		return err
 	}

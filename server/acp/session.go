@@ -13,6 +13,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
@@ -86,13 +87,13 @@ func (s *session) leave() {
 }
 
 // chat says which chat a turn of the session belongs to.
-func (s *session) chat() engine.ChatRef {
+func (s *session) chat() store.ChatRef {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.begun {
-		return engine.ChatRef{ID: s.id}
+		return store.ChatRef{ID: s.id}
 	}
-	return engine.ChatRef{New: s.id}
+	return store.ChatRef{New: s.id}
 }
 
 // began notes that there is a chat, and tells whether that is news.
@@ -319,7 +320,7 @@ func elsewhere(dir string) error {
 
 // bound finds the chat of a session, which has to work in the editor's folder.
 func (a *agent) bound(r *request, id, cwd string) (chat.Chat, error) {
-	chat, err := a.eng.FindChat(r.ctx, engine.ChatRef{ID: id})
+	chat, err := a.eng.FindChat(r.ctx, store.ChatRef{ID: id})
 	switch {
 	case fault.CodeOf(err) == fault.NotFound && !strings.Contains(err.Error(), "deleted"):
 		return chat, &rpcError{Code: codeNotFound, Message: "there is no session " + sanitize.Cut(sanitize.Line(id), maxShownName)}
@@ -378,7 +379,7 @@ func (a *agent) deleteSession(r *request) (any, error) {
 		a.eng.DropChatID(open.id)
 		return struct{}{}, nil
 	}
-	chat, err := a.eng.FindChat(r.ctx, engine.ChatRef{ID: p.SessionID})
+	chat, err := a.eng.FindChat(r.ctx, store.ChatRef{ID: p.SessionID})
 	if err != nil {
 		if fault.CodeOf(err) == fault.NotFound {
 			return struct{}{}, nil // gone already, which is what was wanted

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/permission"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/server/acp"
 )
 
@@ -86,7 +86,7 @@ func TestLoadReplaysAndGoesOn(t *testing.T) {
 	e.mu.Unlock()
 	e.forget()
 	e.prompt(s, "hello")
-	if chat, err := h.eng.FindChat(t.Context(), engine.ChatRef{ID: s}); err != nil || chat.Messages != 6 {
+	if chat, err := h.eng.FindChat(t.Context(), store.ChatRef{ID: s}); err != nil || chat.Messages != 6 {
 		t.Errorf("gone on, the chat has %d messages, %v", chat.Messages, err)
 	}
 }
@@ -200,7 +200,7 @@ func TestEmptySessionsLeaveNothing(t *testing.T) {
 	e.call("session/load", obj{"sessionId": s, "cwd": h.project, "mcpServers": []any{}}, nil)
 	e.call("session/close", obj{"sessionId": s}, nil)
 	e.fails(-32002, "session/load", obj{"sessionId": s, "cwd": h.project, "mcpServers": []any{}})
-	page, err := h.eng.Chats(t.Context(), engine.ListChats{})
+	page, err := h.eng.Chats(t.Context(), store.ListChats{})
 	if err != nil || len(page.Chats) != 0 {
 		t.Errorf("there are %v, %v", page.Chats, err)
 	}
@@ -292,7 +292,7 @@ responses:
 		return strings.Contains(m.line, "config_option_update") && strings.Contains(m.line, `"currentValue":"edits"`)
 	})
 	e.prompt(s, "hello")
-	if chat, err := h.eng.FindChat(t.Context(), engine.ChatRef{ID: s}); err != nil || chat.Agent != "writer" || chat.Approvals != permission.Edits || chat.Plan {
+	if chat, err := h.eng.FindChat(t.Context(), store.ChatRef{ID: s}); err != nil || chat.Agent != "writer" || chat.Approvals != permission.Edits || chat.Plan {
 		t.Errorf("the chat's agent is %q, its approvals are %q, plan %v, %v", chat.Agent, chat.Approvals, chat.Plan, err)
 	}
 	e.call("session/set_config_option", obj{"sessionId": s, "configId": "agent", "value": "none"}, &set)

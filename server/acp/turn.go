@@ -8,13 +8,14 @@ import (
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/consent"
 	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 // run begins a turn and shows it to its end. The turn is the prompt's: what cancels
 // the one cancels the other.
-func (a *agent) run(r *request, s *session, start func(context.Context) (engine.TurnID, error), steps ...planStep) (string, error) {
+func (a *agent) run(r *request, s *session, start func(context.Context) (store.TurnID, error), steps ...planStep) (string, error) {
 	id, err := start(r.ctx)
 	if err != nil {
 		return "", err
@@ -27,7 +28,7 @@ func (a *agent) run(r *request, s *session, start func(context.Context) (engine.
 }
 
 // started tells the editor how the session is called now.
-func (a *agent) started(s *session, id engine.TurnID) {
+func (a *agent) started(s *session, id store.TurnID) {
 	first := s.began()
 	chat, ok := a.eng.TurnChat(id)
 	if !ok {
@@ -49,7 +50,7 @@ func (a *agent) teller(ctx context.Context, s *session, turn string) *teller {
 }
 
 // follow shows a turn's events, and gives the reason why it stopped.
-func (a *agent) follow(ctx context.Context, s *session, id engine.TurnID, steps []planStep) (string, error) {
+func (a *agent) follow(ctx context.Context, s *session, id store.TurnID, steps []planStep) (string, error) {
 	alive := context.WithoutCancel(ctx)
 	defer context.AfterFunc(ctx, func() { _ = a.eng.Cancel(alive, id) })() // one that has ended needs none
 	t := a.teller(alive, s, string(id))
@@ -126,7 +127,7 @@ const askTime = 12 * time.Hour
 type asking struct {
 	agent   *agent
 	session *session
-	turn    engine.TurnID
+	turn    store.TurnID
 
 	wg   sync.WaitGroup
 	mu   sync.Mutex

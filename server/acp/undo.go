@@ -7,6 +7,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
@@ -53,7 +54,7 @@ func stepsOf(verb, args string, req *engine.RestoreRequest) (again, bad string) 
 func (a *agent) steps(
 	r *request, s *session, args, verb string, do func(context.Context, engine.RestoreRequest) (*engine.Restored, error),
 ) (string, error) {
-	req := engine.RestoreRequest{Chat: engine.ChatRef{ID: s.id}, OnWait: a.waits(s)}
+	req := engine.RestoreRequest{Chat: store.ChatRef{ID: s.id}, OnWait: a.waits(s)}
 	again, bad := stepsOf(verb, args, &req)
 	if bad != "" {
 		takes := "/" + verb + " takes a number of steps, or the word overwrite, not "
@@ -106,7 +107,7 @@ func stepsText(verb string, done *engine.Restored) string {
 }
 
 // stepTitle names the call that made a state; other is for a state that no call made.
-func stepTitle(s engine.StateInfo, other string) string {
+func stepTitle(s store.StateInfo, other string) string {
 	if s.Tool == "" {
 		return other
 	}
@@ -121,7 +122,7 @@ func (a *agent) listSteps(r *request, s *session) (string, error) {
 	if s.chat().New != "" {
 		return a.reply(r, s, "Nothing was asked in this session yet, so there is nothing to undo.")
 	}
-	_, states, more, err := a.eng.States(r.ctx, engine.ChatRef{ID: s.id}, listedSteps)
+	_, states, more, err := a.eng.States(r.ctx, store.ChatRef{ID: s.id}, listedSteps)
 	if err != nil {
 		return a.refused(r, s, "undo list", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
@@ -22,7 +23,7 @@ func (a *agent) workflowCommand(r *request, s *session, args string) (string, er
 	switch name {
 	case "":
 		return a.showWorkflows(r, s)
-	case engine.ActContinue, engine.ActRetry, endWorkflow:
+	case store.ActContinue, store.ActRetry, endWorkflow:
 		if more != "" {
 			return a.reply(r, s, "/workflow "+name+" takes nothing behind it.")
 		}
@@ -51,7 +52,7 @@ func (a *agent) showWorkflows(r *request, s *session) (string, error) {
 }
 
 // lastWorkflow is the workflow that was begun last in the session; nil is none.
-func (a *agent) lastWorkflow(ctx context.Context, s *session) (*engine.WorkflowInstance, error) {
+func (a *agent) lastWorkflow(ctx context.Context, s *session) (*store.WorkflowInstance, error) {
 	if s.chat().New != "" {
 		return nil, nil
 	}
@@ -63,7 +64,7 @@ func (a *agent) startWorkflow(r *request, s *session, name, input string) (strin
 	if err != nil {
 		return "", err
 	}
-	var found *engine.Workflow
+	var found *store.Workflow
 	for i := range all {
 		if all[i].ID == name || bareTool(all[i].ID) == name {
 			found = &all[i]
@@ -79,7 +80,7 @@ func (a *agent) startWorkflow(r *request, s *session, name, input string) (strin
 	for _, st := range found.Steps {
 		steps = append(steps, planStep{id: st.ID, name: stepName(st.ID, st.Name)})
 	}
-	return a.runSteps(r, s, steps, func(ctx context.Context, req engine.TurnRequest) (engine.TurnID, error) {
+	return a.runSteps(r, s, steps, func(ctx context.Context, req engine.TurnRequest) (store.TurnID, error) {
 		_, id, err := a.eng.StartWorkflow(ctx, found.ID, json.RawMessage(input), req)
 		return id, err
 	})
@@ -94,9 +95,9 @@ func (a *agent) actWorkflow(r *request, s *session, action string) (string, erro
 	switch {
 	case i == nil:
 		return a.reply(r, s, "No workflow was started in this session. /workflow lists those that there are.")
-	case action == endWorkflow && (i.State == engine.WorkflowComplete || i.State == engine.WorkflowCancelled),
-		action == engine.ActContinue && i.State != engine.WorkflowWaiting,
-		action == engine.ActRetry && i.State != engine.WorkflowFailed && i.State != engine.WorkflowInterrupted:
+	case action == endWorkflow && (i.State == store.WorkflowComplete || i.State == engine.WorkflowCancelled),
+		action == store.ActContinue && i.State != store.WorkflowWaiting,
+		action == store.ActRetry && i.State != store.WorkflowFailed && i.State != store.WorkflowInterrupted:
 		text := "The workflow " + workflowName(i) + " is " + string(i.State) + ": there is nothing to " + action + "."
 		if stands := workflowStands(i); stands != "" {
 			text = "There is nothing to " + action + ".\n" + stands
@@ -110,9 +111,9 @@ func (a *agent) actWorkflow(r *request, s *session, action string) (string, erro
 	}
 	var steps []planStep
 	for _, st := range i.Steps {
-		steps = append(steps, planStep{id: st.ID, name: stepName(st.ID, st.Name), done: st.State == engine.StepDone})
+		steps = append(steps, planStep{id: st.ID, name: stepName(st.ID, st.Name), done: st.State == store.StepDone})
 	}
-	return a.runSteps(r, s, steps, func(ctx context.Context, req engine.TurnRequest) (engine.TurnID, error) {
+	return a.runSteps(r, s, steps, func(ctx context.Context, req engine.TurnRequest) (store.TurnID, error) {
 		return a.eng.ActWorkflow(ctx, i.ID, action, req)
 	})
 }
@@ -120,10 +121,10 @@ func (a *agent) actWorkflow(r *request, s *session, action string) (string, erro
 // runSteps runs a turn of a workflow, and says how to go on where it has not come to
 // its end.
 func (a *agent) runSteps(
-	r *request, s *session, steps []planStep, start func(context.Context, engine.TurnRequest) (engine.TurnID, error),
+	r *request, s *session, steps []planStep, start func(context.Context, engine.TurnRequest) (store.TurnID, error),
 ) (string, error) {
 	begun := false
-	stop, err := a.run(r, s, func(ctx context.Context) (engine.TurnID, error) {
+	stop, err := a.run(r, s, func(ctx context.Context) (store.TurnID, error) {
 		req := engine.TurnRequest{OnWait: a.waits(s)}
 		a.complete(s, &req)
 		id, err := start(ctx, req)
@@ -147,11 +148,11 @@ func (a *agent) runSteps(
 
 // workflowStands says where a workflow stands that can be gone on with, what it waits
 // for, and what to type; empty for any other.
-func workflowStands(i *engine.WorkflowInstance) string {
+func workflowStands(i *store.WorkflowInstance) string {
 	done, behind, next, why := 0, "", "", ""
 	for _, st := range i.Steps {
 		switch name := stepName(st.ID, st.Name); {
-		case st.State == engine.StepDone:
+		case st.State == store.StepDone:
 			done++
 			behind = name
 		case next == "":
@@ -161,25 +162,25 @@ func workflowStands(i *engine.WorkflowInstance) string {
 	count := strconv.Itoa(done) + " of " + count(len(i.Steps), "step", "steps")
 	var text, action, what string
 	switch i.State {
-	case engine.WorkflowWaiting:
+	case store.WorkflowWaiting:
 		text = "The workflow " + workflowName(i) + " waits behind " + behind + ", " + count + ", for you to look at it. Next is " + next + "."
-		action, what = engine.ActContinue, "goes on with "+next
-	case engine.WorkflowFailed, engine.WorkflowInterrupted:
+		action, what = store.ActContinue, "goes on with "+next
+	case store.WorkflowFailed, store.WorkflowInterrupted:
 		text = "The workflow " + workflowName(i) + " " + string(i.State) + " at " + next + ", " + count + "."
-		if i.State == engine.WorkflowInterrupted {
+		if i.State == store.WorkflowInterrupted {
 			text = "The workflow " + workflowName(i) + " was interrupted at " + next + ", " + count + "."
 		}
 		if why != "" {
 			text += " It says: " + why
 		}
-		action, what = engine.ActRetry, "does "+next+" again"
+		action, what = store.ActRetry, "does "+next+" again"
 	default:
 		return ""
 	}
 	return text + "\n- `/workflow " + action + "`  " + what + "\n- `/workflow " + endWorkflow + "`  ends it; what was done stays"
 }
 
-func workflowName(i *engine.WorkflowInstance) string {
+func workflowName(i *store.WorkflowInstance) string {
 	return sanitize.Cut(stepName(i.Workflow.ID, i.Workflow.Name), maxShownName)
 }
 
@@ -191,7 +192,7 @@ func stepName(id, name string) string {
 	return sanitize.Line(id)
 }
 
-func workflowsText(all []engine.Workflow) string {
+func workflowsText(all []store.Workflow) string {
 	if len(all) == 0 {
 		return "No installed toolset brings a workflow."
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/server"
 	"github.com/fettle-cli/fettle/server/client"
 )
@@ -248,7 +249,7 @@ func TestSharing(t *testing.T) {
 		must(t, err)
 		all(t, eng, id)
 		for name, e := range map[string]*engine.Engine{"the server": h.eng, "the other": eng} {
-			page, err := e.Chats(t.Context(), engine.ListChats{Limit: 20})
+			page, err := e.Chats(t.Context(), store.ListChats{Limit: 20})
 			must(t, err)
 			if len(page.Chats) != 2*i+2 {
 				t.Errorf("%s sees %d chats, want %d", name, len(page.Chats), 2*i+2)
@@ -263,12 +264,12 @@ func TestSharing(t *testing.T) {
 	// Where nobody asks for it, the server has its store for itself again.
 	deadline := time.Now().Add(20 * time.Second)
 	for {
-		if _, err := h.eng.Chats(t.Context(), engine.ListChats{Limit: 1}); err != nil {
+		if _, err := h.eng.Chats(t.Context(), store.ListChats{Limit: 1}); err != nil {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 		other := h.engine(false, nil)
-		_, err := other.Chats(ctx, engine.ListChats{Limit: 1})
+		_, err := other.Chats(ctx, store.ListChats{Limit: 1})
 		cancel()
 		must(t, other.Close())
 		if err != nil {
@@ -288,7 +289,7 @@ func TestSharingOfAnotherServer(t *testing.T) {
 	defer sharing.Close()
 	eng := h.engine(false, sharing.Taken)
 	defer eng.Close()
-	_, err := eng.Chats(t.Context(), engine.ListChats{Limit: 1})
+	_, err := eng.Chats(t.Context(), store.ListChats{Limit: 1})
 	if err != nil && (!errors.Is(err, client.ErrOther) || !strings.Contains(err.Error(), fmt.Sprintf("pid %d", os.Getpid()))) {
 		t.Errorf("it says %v", err)
 	}

@@ -12,8 +12,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/lockfile"
 	"github.com/fettle-cli/fettle/server"
 )
@@ -62,7 +62,7 @@ type Local struct {
 
 	mu    sync.Mutex
 	note  server.Note
-	begun map[engine.TurnID]*begun
+	begun map[store.TurnID]*begun
 }
 
 // Find finds the server of a data directory: nil and no error where none runs.
@@ -72,7 +72,7 @@ func Find(ctx context.Context, o Options) (*Local, error) {
 	if err != nil { // none, or what no server of ours wrote
 		return nil, nil
 	}
-	l := &Local{o: o, note: note, begun: map[engine.TurnID]*begun{}}
+	l := &Local{o: o, note: note, begun: map[store.TurnID]*begun{}}
 	if note.Socket == "" {
 		if !alive(o.DataDir) {
 			return nil, nil
@@ -164,7 +164,7 @@ func (l *Local) again(ctx context.Context) error {
 func (l *Local) Close() {
 	l.mu.Lock()
 	all := l.begun
-	l.begun = map[engine.TurnID]*begun{}
+	l.begun = map[store.TurnID]*begun{}
 	l.mu.Unlock()
 	for _, b := range all {
 		b.close()

@@ -18,6 +18,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/provider/script"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/server"
 	"github.com/fettle-cli/fettle/server/client"
 	"github.com/fettle-cli/fettle/toolset"
@@ -75,10 +76,10 @@ func (h *house) engine(hold bool, taken func(context.Context) error) *engine.Eng
 	set, err := toolset.NewSet(builtin.Entries(builtin.Options{})...)
 	must(h.t, err)
 	return engine.New(engine.Options{
-		StoreOptions: engine.StoreOptions{DataDir: h.data, Hold: hold, StoreTaken: taken},
-		Tools:        set,
-		Retry:        provider.RetryOptions{Attempts: 1},
-		Models:       &models.Catalog{Registry: reg, Configured: "script/m.yaml"},
+		Options: store.Options{DataDir: h.data, Hold: hold, StoreTaken: taken},
+		Tools:   set,
+		Retry:   provider.RetryOptions{Attempts: 1},
+		Models:  &models.Catalog{Registry: reg, Configured: "script/m.yaml"},
 	})
 }
 
@@ -150,7 +151,7 @@ func asking(text string) engine.TurnRequest {
 }
 
 // all follows a turn to its end, and gives its events as JSON.
-func all(t testing.TB, turns client.Turns, id engine.TurnID) (out []string) {
+func all(t testing.TB, turns client.Turns, id store.TurnID) (out []string) {
 	t.Helper()
 	want := event.Seq(1)
 	for e, err := range turns.Follow(t.Context(), id, 0) {

@@ -22,6 +22,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/server"
 )
 
@@ -42,7 +43,7 @@ type Remote struct {
 	http   *http.Client
 
 	mu    sync.Mutex
-	chats map[engine.TurnID]chat.Chat
+	chats map[store.TurnID]chat.Chat
 }
 
 // SplitURL takes the token out of an address as `fettle serve --print-url` prints
@@ -67,7 +68,7 @@ func SplitURL(address string) (base, token string, err error) {
 // gave. It connects to nothing yet.
 func NewRemote(address, token string) *Remote {
 	return &Remote{
-		url: address, header: http.Header{"Authorization": {"Bearer " + token}}, chats: map[engine.TurnID]chat.Chat{},
+		url: address, header: http.Header{"Authorization": {"Bearer " + token}}, chats: map[store.TurnID]chat.Chat{},
 		http: &http.Client{
 			CheckRedirect: noRedirect,
 			Transport: &http.Transport{
@@ -210,7 +211,7 @@ func cantAsk(why, instead string) error {
 
 // Start asks the server. The turn goes on there if this process ends without
 // cancelling it.
-func (c *Remote) Start(ctx context.Context, req engine.TurnRequest) (engine.TurnID, error) {
+func (c *Remote) Start(ctx context.Context, req engine.TurnRequest) (store.TurnID, error) {
 	q, err := bodyOf(req)
 	if err != nil {
 		return "", err
@@ -221,9 +222,9 @@ func (c *Remote) Start(ctx context.Context, req engine.TurnRequest) (engine.Turn
 		}
 	}
 	var began struct {
-		TurnID         engine.TurnID `json:"turn_id"`
-		ChatID         string        `json:"chat_id"`
-		ConversationID int64         `json:"conversation_id"`
+		TurnID         store.TurnID `json:"turn_id"`
+		ChatID         string       `json:"chat_id"`
+		ConversationID int64        `json:"conversation_id"`
 	}
 	if err := c.call(ctx, http.MethodPost, "/api/turns", q, &began); err != nil {
 		return "", err
@@ -260,7 +261,7 @@ func (c *Remote) lastChat(ctx context.Context) (int64, error) {
 }
 
 // Follow yields a turn's events; ErrGone where the server can't be reached again.
-func (c *Remote) Follow(ctx context.Context, id engine.TurnID, after event.Seq) iter.Seq2[event.Event, error] {
+func (c *Remote) Follow(ctx context.Context, id store.TurnID, after event.Seq) iter.Seq2[event.Event, error] {
 	open := func(ctx context.Context, after event.Seq) (*http.Response, error) {
 		return c.send(ctx, http.MethodGet, eventsPath(id, after), nil)
 	}
@@ -268,12 +269,12 @@ func (c *Remote) Follow(ctx context.Context, id engine.TurnID, after event.Seq) 
 }
 
 // Cancel stops a turn.
-func (c *Remote) Cancel(ctx context.Context, id engine.TurnID) error {
+func (c *Remote) Cancel(ctx context.Context, id store.TurnID) error {
 	return c.call(ctx, http.MethodPost, "/api/turns/"+string(id)+"/cancel", nil, nil)
 }
 
 // Confirm answers a call that waits for an approval.
-func (c *Remote) Confirm(ctx context.Context, id engine.TurnID, a engine.Confirmation) error {
+func (c *Remote) Confirm(ctx context.Context, id store.TurnID, a engine.Confirmation) error {
 	nonce, err := c.nonce(ctx, id, a.ToolUseID)
 	if err != nil {
 		return err
@@ -298,7 +299,7 @@ func onlyOf(a engine.Confirmation) *[]string {
 }
 
 // nonce finds what an approval is answered with.
-func (c *Remote) nonce(ctx context.Context, id engine.TurnID, useID string) (string, error) {
+func (c *Remote) nonce(ctx context.Context, id store.TurnID, useID string) (string, error) {
 	begun, pause := time.Now(), resumePause
 	for {
 		var list struct {
@@ -328,7 +329,7 @@ func (c *Remote) nonce(ctx context.Context, id engine.TurnID, useID string) (str
 }
 
 // TurnChat is the chat of a turn that was started here.
-func (c *Remote) TurnChat(id engine.TurnID) (chat.Chat, bool) {
+func (c *Remote) TurnChat(id store.TurnID) (chat.Chat, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	chat, ok := c.chats[id]
@@ -336,4 +337,4 @@ func (c *Remote) TurnChat(id engine.TurnID) (chat.Chat, bool) {
 }
 
 // SyncTime is not told by other servers.
-func (c *Remote) SyncTime(engine.TurnID) time.Duration { return 0 }
+func (c *Remote) SyncTime(store.TurnID) time.Duration { return 0 }

@@ -18,6 +18,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 func TestSplitURL(t *testing.T) {
@@ -63,7 +64,7 @@ func TestEveryFieldOfARequestIsThoughtOf(t *testing.T) {
 	}
 	on := true
 	q, err := bodyOf(engine.TurnRequest{
-		Chat: engine.ChatRef{Number: 3, Fork: true}, System: "s", Model: "m/x", Agent: "a", Tools: []string{}, Docs: []string{}, AgentMode: &on,
+		Chat: store.ChatRef{Number: 3, Fork: true}, System: "s", Model: "m/x", Agent: "a", Tools: []string{}, Docs: []string{}, AgentMode: &on,
 		Parts: []provider.Part{
 			{Kind: provider.FilePart, Name: "n", Text: "file"}, {Kind: provider.ImagePart, Name: "i", MIME: "image/png", Data: []byte{1, 2}},
 			{Kind: provider.TextPart, Text: "words"},
@@ -84,7 +85,7 @@ func TestEveryFieldOfARequestIsThoughtOf(t *testing.T) {
 		t.Errorf("it sends\n%s, want\n%s", raw, want)
 	}
 	for name, req := range map[string]engine.TurnRequest{
-		"a folder": {Workspace: "/x"}, "again": {Chat: engine.ChatRef{Last: true, At: -1}}, "a call": {Calls: []engine.DirectCall{{}}},
+		"a folder": {Workspace: "/x"}, "again": {Chat: store.ChatRef{Last: true, At: -1}}, "a call": {Calls: []engine.DirectCall{{}}},
 		"an upload": {Uploads: []engine.Upload{{}}}, "a history": {History: []provider.Message{{}}},
 		"a tool of the client's": {ClientTools: []engine.ClientTool{{}}}, "a server of the session's": {MCP: []engine.MCPServer{{}}},
 	} {

@@ -18,6 +18,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/server"
 )
 
@@ -26,17 +27,17 @@ import (
 // what the engine's methods promise.
 type Turns interface {
 	// Start begins a turn, and returns once its question is accepted.
-	Start(context.Context, engine.TurnRequest) (engine.TurnID, error)
+	Start(context.Context, engine.TurnRequest) (store.TurnID, error)
 	// Follow yields the events of a turn after one, to its end.
-	Follow(context.Context, engine.TurnID, event.Seq) iter.Seq2[event.Event, error]
+	Follow(context.Context, store.TurnID, event.Seq) iter.Seq2[event.Event, error]
 	// Cancel stops a turn; a second time waits for no tool.
-	Cancel(context.Context, engine.TurnID) error
+	Cancel(context.Context, store.TurnID) error
 	// Confirm answers a call that waits for an approval.
-	Confirm(context.Context, engine.TurnID, engine.Confirmation) error
+	Confirm(context.Context, store.TurnID, engine.Confirmation) error
 	// TurnChat is the chat of a turn that was started here.
-	TurnChat(engine.TurnID) (chat.Chat, bool)
+	TurnChat(store.TurnID) (chat.Chat, bool)
 	// SyncTime is how long a turn that was started here has waited for the disk.
-	SyncTime(engine.TurnID) time.Duration
+	SyncTime(store.TurnID) time.Duration
 }
 
 var (
@@ -65,7 +66,7 @@ func (b *begun) close() {
 
 // Start begins a turn on the server. It is this process's own: the server cancels
 // it when the process ends.
-func (l *Local) Start(ctx context.Context, req engine.TurnRequest) (engine.TurnID, error) {
+func (l *Local) Start(ctx context.Context, req engine.TurnRequest) (store.TurnID, error) {
 	raw, err := json.Marshal(req)
 	if err != nil {
 		return "", fault.Wrap(fault.Failed, "write the question", err)
@@ -138,7 +139,7 @@ func heard(f server.Failure) error {
 }
 
 // TurnChat is the chat of a turn that was started here.
-func (l *Local) TurnChat(id engine.TurnID) (chat.Chat, bool) {
+func (l *Local) TurnChat(id store.TurnID) (chat.Chat, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	b := l.begun[id]
@@ -152,7 +153,7 @@ func (l *Local) TurnChat(id engine.TurnID) (chat.Chat, bool) {
 const endTime = time.Second
 
 // SyncTime is how long a turn that has ended waited for the disk.
-func (l *Local) SyncTime(id engine.TurnID) time.Duration {
+func (l *Local) SyncTime(id store.TurnID) time.Duration {
 	l.mu.Lock()
 	b := l.begun[id]
 	l.mu.Unlock()
@@ -176,12 +177,12 @@ func (l *Local) SyncTime(id engine.TurnID) time.Duration {
 }
 
 // Cancel stops a turn.
-func (l *Local) Cancel(ctx context.Context, id engine.TurnID) error {
+func (l *Local) Cancel(ctx context.Context, id store.TurnID) error {
 	return l.call(ctx, http.MethodPost, "/api/turns/"+string(id)+"/cancel", nil, nil)
 }
 
 // Confirm answers a call that waits for an approval.
-func (l *Local) Confirm(ctx context.Context, id engine.TurnID, a engine.Confirmation) error {
+func (l *Local) Confirm(ctx context.Context, id store.TurnID, a engine.Confirmation) error {
 	raw, err := json.Marshal(struct {
 		ToolUseID string          `json:"tool_use_id"`
 		Decision  event.Decision  `json:"decision"`
@@ -198,14 +199,14 @@ func (l *Local) Confirm(ctx context.Context, id engine.TurnID, a engine.Confirma
 
 // Follow yields a turn's events. A stream that breaks is taken up again, also from
 // a server that was started anew; ErrGone ends the sequence where that can't be.
-func (l *Local) Follow(ctx context.Context, id engine.TurnID, after event.Seq) iter.Seq2[event.Event, error] {
+func (l *Local) Follow(ctx context.Context, id store.TurnID, after event.Seq) iter.Seq2[event.Event, error] {
 	open := func(ctx context.Context, after event.Seq) (*http.Response, error) {
 		return l.send(ctx, http.MethodGet, eventsPath(id, after), nil)
 	}
 	return follow(ctx, after, source{open: open, again: l.again, most: resumeHere})
 }
 
-func eventsPath(id engine.TurnID, after event.Seq) string {
+func eventsPath(id store.TurnID, after event.Seq) string {
 	return fmt.Sprintf("/api/turns/%s/events?form=events&after=%d", id, after)
 }
 

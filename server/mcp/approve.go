@@ -14,6 +14,7 @@ import (
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/consent"
 	"github.com/fettle-cli/fettle/internal/sanitize"
 )
@@ -140,7 +141,7 @@ type parked struct {
 	tool    string
 	sum     [sha256.Size]byte // of the arguments
 	ask     event.ConfirmRequest
-	id      engine.TurnID
+	id      store.TurnID
 	at      event.Seq
 	changed []event.Change
 	timer   *time.Timer

@@ -15,6 +15,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // modernEra is the first revision without sessions.
@@ -30,7 +31,7 @@ type call struct {
 	of   offered
 	req  *sdk.CallToolRequest
 	s    *session
-	id   engine.TurnID
+	id   store.TurnID
 	at   event.Seq // what of the turn was looked at
 	tell *progress
 	// doing is what an agent's model does: it writes or thinks; empty before it has begun.

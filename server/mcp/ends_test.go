@@ -16,6 +16,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/server/mcp"
 	"github.com/fettle-cli/fettle/toolset"
 )
@@ -237,7 +238,7 @@ func TestTheEndOfTheHost(t *testing.T) {
 	if err := <-failed; err == nil {
 		t.Error("the call succeeded")
 	}
-	if page, err := h.eng.Chats(t.Context(), engine.ListChats{}); err != nil || len(page.Chats) != 1 {
+	if page, err := h.eng.Chats(t.Context(), store.ListChats{}); err != nil || len(page.Chats) != 1 {
 		t.Errorf("the turn left %+v, %v", page.Chats, err)
 	}
 }

@@ -17,21 +17,22 @@ import (
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/prompts"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // turnsAPI is what calls need.
 type turnsAPI interface {
-	Start(context.Context, engine.TurnRequest) (engine.TurnID, error)
-	Follow(context.Context, engine.TurnID, event.Seq) iter.Seq2[event.Event, error]
-	Cancel(context.Context, engine.TurnID) error
-	Confirm(context.Context, engine.TurnID, engine.Confirmation) error
+	Start(context.Context, engine.TurnRequest) (store.TurnID, error)
+	Follow(context.Context, store.TurnID, event.Seq) iter.Seq2[event.Event, error]
+	Cancel(context.Context, store.TurnID) error
+	Confirm(context.Context, store.TurnID, engine.Confirmation) error
 }
 
 // filesAPI is what sessions and the files of their workspaces need.
 type filesAPI interface {
 	NewChatID() string
 	DropChatID(string)
-	FindChat(context.Context, engine.ChatRef) (chat.Chat, error)
+	FindChat(context.Context, store.ChatRef) (chat.Chat, error)
 	State(ctx context.Context, chat chat.Chat, name string) (*engine.Manifest, error)
 	Files(context.Context, *engine.Manifest) iter.Seq2[engine.FileAt, error]
 	FileEntry(ctx context.Context, m *engine.Manifest, name string) (engine.FileEntry, error)
@@ -58,7 +59,7 @@ var _ Engine = (*engine.Engine)(nil)
 type Options struct {
 	Engine Engine
 	// Start begins turns, where somebody else counts them; nil is the engine's.
-	Start func(context.Context, engine.TurnRequest) (engine.TurnID, error)
+	Start func(context.Context, engine.TurnRequest) (store.TurnID, error)
 	// Prepare fills in what the configuration says of a turn. It may be nil.
 	Prepare func(*engine.TurnRequest)
 	// Toolsets are the groups whose tools and agents are offered: ids of toolsets

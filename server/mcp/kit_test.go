@@ -18,6 +18,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/provider/script"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/server"
 	"github.com/fettle-cli/fettle/server/mcp"
 	"github.com/fettle-cli/fettle/toolset"
@@ -43,7 +44,7 @@ type house struct {
 type plan struct {
 	script string
 	tools  []toolset.Entry
-	agents []engine.Agent
+	agents []store.Agent
 	policy permission.Policy
 }
 
@@ -61,12 +62,12 @@ func open(t testing.TB, p plan) *house {
 	agents, err := engine.NewAgents(p.agents...)
 	must(t, err)
 	h.eng = engine.New(engine.Options{
-		StoreOptions: engine.StoreOptions{DataDir: filepath.Join(h.dir, "data"), Hold: true},
-		Tools:        set,
-		Agents:       agents,
-		Policy:       p.policy,
-		Models:       &models.Catalog{Registry: reg, Configured: "script/m.yaml"},
-		Retry:        provider.RetryOptions{Attempts: 1},
+		Options: store.Options{DataDir: filepath.Join(h.dir, "data"), Hold: true},
+		Tools:   set,
+		Agents:  agents,
+		Policy:  p.policy,
+		Models:  &models.Catalog{Registry: reg, Configured: "script/m.yaml"},
+		Retry:   provider.RetryOptions{Attempts: 1},
 	})
 	h.close = sync.OnceValue(h.eng.Close)
 	t.Cleanup(func() { must(t, h.close()) })
@@ -82,7 +83,7 @@ func (h *house) serve(change func(*mcp.Options)) string {
 	must(h.t, err)
 	s, err := server.New(server.Options{
 		Engine: h.eng, Models: noModels{}, Token: token, DataDir: data, Version: "1.2.3", Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
-		MCP: func(start func(context.Context, engine.TurnRequest) (engine.TurnID, error)) server.MCP {
+		MCP: func(start func(context.Context, engine.TurnRequest) (store.TurnID, error)) server.MCP {
 			o := mcp.Options{Engine: h.eng, Start: start, Version: "1.2.3"}
 			if change != nil {
 				change(&o)

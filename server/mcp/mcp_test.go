@@ -14,8 +14,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/permission"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/server/mcp"
 	"github.com/fettle-cli/fettle/toolset"
 )
@@ -278,7 +278,7 @@ responses:
   - {when: first, text: It is written.}
   - {when: "", text: I know you.}
 `
-	h := open(t, plan{script: words, agents: []engine.Agent{{ID: "helper", Name: "Helper", Purpose: "helps", Prompt: "You help.", Tools: []string{"write_file"}}}})
+	h := open(t, plan{script: words, agents: []store.Agent{{ID: "helper", Name: "Helper", Purpose: "helps", Prompt: "You help.", Tools: []string{"write_file"}}}})
 	h.ways(t, nil, func(t *testing.T, dial func(answers) *user) {
 		u := dial(nil)
 		res := u.call(t, "agent__helper", `{"message":"the first thing"}`)

@@ -12,6 +12,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
@@ -122,9 +123,9 @@ func (h *Host) makeOffer(filter string, groups []engine.ToolGroup, agents *engin
 	return out
 }
 
-func sortedAgents(agents *engine.Agents) []engine.Agent {
+func sortedAgents(agents *engine.Agents) []store.Agent {
 	all := slices.Clone(agents.All())
-	slices.SortFunc(all, func(a, b engine.Agent) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(all, func(a, b store.Agent) int { return cmp.Compare(a.ID, b.ID) })
 	return all
 }
 
@@ -208,7 +209,7 @@ const messageSchema = `{"type":"object","properties":{"message":{"type":"string"
 	`"required":["message"],"additionalProperties":false}`
 
 // agentTool is an agent for clients.
-func agentTool(a *engine.Agent, name string) offered {
+func agentTool(a *store.Agent, name string) offered {
 	title := sanitize.Line(cmp.Or(a.Name, a.BareID()))
 	yes := true
 	return offered{agent: a.ID, tool: &sdk.Tool{

@@ -10,7 +10,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/server/mcp"
 )
 
@@ -29,7 +29,7 @@ func namesOf(t *testing.T, u *user) []string {
 // nothing is told so.
 func TestFilters(t *testing.T) {
 	t.Parallel()
-	h := open(t, plan{agents: []engine.Agent{{ID: "helper", Purpose: "helps", Prompt: "You help."}}})
+	h := open(t, plan{agents: []store.Agent{{ID: "helper", Purpose: "helps", Prompt: "You help."}}})
 	url := h.serve(nil)
 	dial := func(at string) *user {
 		return connect(t, &sdk.StreamableClientTransport{Endpoint: at, HTTPClient: client(t)}, modern, nil)

@@ -9,7 +9,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/toolset"
 )
 
@@ -50,7 +50,7 @@ responses:
   - {when: "", step: 0, calls: [{name: silent, args: {}}]}
   - {when: "", text: It has ended.}
 `
-	h := open(t, plan{script: words, tools: []toolset.Entry{silent(end)}, agents: []engine.Agent{{ID: "helper", Purpose: "helps", Prompt: "You help.", Tools: []string{"silent"}}}})
+	h := open(t, plan{script: words, tools: []toolset.Entry{silent(end)}, agents: []store.Agent{{ID: "helper", Purpose: "helps", Prompt: "You help.", Tools: []string{"silent"}}}})
 	h.ways(t, nil, func(t *testing.T, dial func(answers) *user) {
 		for tool, args := range map[string]string{"silent": `{}`, "agent__helper": `{"message":"go"}`} {
 			u, done := dial(nil), make(chan *sdk.CallToolResult, 1)
@@ -92,7 +92,7 @@ responses:
   - {when: "", step: 0, reasoning: I will write., calls: [{name: write_file, args: {path: a.txt, content: hi}}]}
   - {when: "", text: It is written.}
 `
-	h := open(t, plan{script: words, agents: []engine.Agent{{ID: "helper", Purpose: "helps", Prompt: "You help.", Tools: []string{"write_file"}}}})
+	h := open(t, plan{script: words, agents: []store.Agent{{ID: "helper", Purpose: "helps", Prompt: "You help.", Tools: []string{"write_file"}}}})
 	h.ways(t, nil, func(t *testing.T, dial func(answers) *user) {
 		u := dial(nil)
 		u.call(t, "agent__helper", `{"message":"go"}`)

@@ -4,7 +4,7 @@ import (
 	"context"
 	"sync"
 
-	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
@@ -38,13 +38,13 @@ func (s *session) take(ctx context.Context) error {
 func (s *session) release() { <-s.turn }
 
 // chat says which chat a turn of the session belongs to.
-func (s *session) chat() engine.ChatRef {
+func (s *session) chat() store.ChatRef {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.begun {
-		return engine.ChatRef{ID: s.id}
+		return store.ChatRef{ID: s.id}
 	}
-	return engine.ChatRef{New: s.id}
+	return store.ChatRef{New: s.id}
 }
 
 func (s *session) began() {

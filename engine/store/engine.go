@@ -1,0 +1,7 @@
+package store
+
+import (
+	"errors"
+)
+
+var ErrClosed = errors.New("the engine was closed")
