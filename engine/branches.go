@@ -26,7 +26,7 @@ func (w *Workspaces) loadFor(ctx context.Context, chatID string, req TurnRequest
 	}
 	needed := store.Reach{Least: 2} // the question and its answer
 	if req.Chat.At > 0 {
-		needed = store.WholeWay // places count from the root
+		needed = store.WholeWay() // places count from the root
 	}
 	conv, err := w.LoadBy(ctx, chatID, req.Chat.Instead, needed)
 	if err != nil {
@@ -197,7 +197,7 @@ func (w *Workspaces) setLeaf(ctx context.Context, done *Restored, leaf string) e
 			chat.ActiveManifest = done.After.ID
 		}
 		done.Chat = *chat
-		return errors.Join(store.PutBounded(w.Store, tx, w.Tables.Chats, chat, chat.Called()), w.Tables.Moves.Delete(tx, kv.Str(chat.ID)))
+		return errors.Join(store.PutBounded(w.In(tx), w.Tables.Chats, chat, chat.Called()), w.Tables.Moves.Delete(tx, kv.Str(chat.ID)))
 	})
 	if err != nil {
 		return store.StoreFault(fmt.Sprintf("note the branch of chat %d", done.Chat.Number), err)

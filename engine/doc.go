@@ -15,8 +15,9 @@
 //
 // # Parts
 //
-//   - A [Store] is a data directory: tables, journals, snapshots, locks, search, documents,
-//     usage and backups. It runs no turns; completion, doctor and backups use it alone.
+//   - A [store.Store] is a data directory: tables, journals, snapshots, locks, search,
+//     documents, usage. It runs no turns; completion, doctor and [Backup] use it alone. Its
+//     package has the order of the locks.
 //   - [Workspaces] are the folders of chats over a Store: history, undo and redo, restore,
 //     branches, the repositories in the user's folders.
 //   - An [Engine] has both, the tools, and the turns that run.
@@ -128,46 +129,4 @@
 // passages times the length of a vector (meaning). The vectors are read from the store in
 // each search and are never in memory together. `go run ./internal/bench growth` has the
 // figures for 1,000, 10,000 and 100,000 passages.
-//
-// # Locks
-//
-// The holder of one of these takes only those below it, so there is no deadlock. A search that
-// embeds documents holds a token of its process before all of them; only such searches wait
-// for it.
-//
-//  0. locks/data, shared: whatever changes the store or a file of the data directory
-//     holds it for the whole of the change (hold.go). The restore of a backup takes it
-//     alone. An Engine takes it once for all its operations that run at a time, so one
-//     may be a part of another; nothing that holds it alone waits for a lock of 1 to 3,
-//     so a part may take it with these held. Tests fail for a write without it. Only
-//     locks/purge, locks/backup and locks/restore are taken before it: each is held by
-//     one process that purges, makes a backup or restores one.
-//  1. locks/chat-<id>: from reading the leaf to the end of a turn. A fork takes its new
-//     chat's with the old one's held, which it releases when its journal names that
-//     chat; no other process knows the new one. Deleting, importing and purging only
-//     try it.
-//  2. <turn>.lock, the turn's own: from before its acceptance to its end.
-//  3. locks/ws-<hash>: while tools run in a folder of the user's, and while its state
-//     is taken or restored; then gc.lock, shared, which a collection takes alone.
-//  4. the fold lock: while journals go into the store. Those of other turns
-//     are only tried with it, never waited for; to wait for a live turn, a
-//     start holds nothing.
-//  5. locks/catalog: while catalog.json is rewritten.
-//  6. counter.lock: while numbers are given out.
-//  7. the store (package kv), for one operation at a time. Nothing is waited
-//     for within one.
-//  8. the look lock, for some microseconds: its holder waits for nothing.
-//
-// Package toolset/registry has its own locks, which its documentation lists. They are
-// taken with none of these held but locks/data, and only the store is taken below them.
-//
-// What is decided by the state of the store or the folder is read once the lock is
-// held that keeps it from changing: what the collector needs, what a purge removes,
-// what a restore replaces.
-//
-// Waits for 1 and 3 last as long as another's turn, end with the context, and are
-// announced at once. The others are bounded: the fold lock and the store by ten
-// seconds, the look lock by five, catalog and counter by fifteen. They become a notice
-// after a second where the holder is a stopped process (Ctrl-Z), which is waited for
-// up to ten minutes; its pid and command are in the notice and in the error.
 package engine

@@ -11,9 +11,9 @@ import (
 // and is noticed; one within an operation that holds it is not.
 func TestAWriteHoldsTheDataDirectory(t *testing.T) {
 	b := changer(t, t.TempDir())
-	was, noticed := store.UnheldWrite, 0
-	store.UnheldWrite = func() { noticed++ }
-	defer func() { store.UnheldWrite = was }()
+	noticed := 0
+	was := store.OnUnheldWrite(func() { noticed++ })
+	defer store.OnUnheldWrite(was)
 	held := false
 	err := b.KV.Update(t.Context(), func(*kv.Tx) error {
 		b.Held.Mu.Lock()

@@ -309,7 +309,7 @@ func holds[T any](t *testing.T, b *bench, table *kv.Table[T]) string {
 				continue
 			}
 			set(text)
-			err := b.KV.Update(t.Context(), func(tx *kv.Tx) error { return store.PutBounded(b.Store, tx, table, &rec, "the record") })
+			err := b.KV.Update(t.Context(), func(tx *kv.Tx) error { return store.PutBounded(b.In(tx), table, &rec, "the record") })
 			var big *kv.TooBigError
 			switch {
 			case err == nil:

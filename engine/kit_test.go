@@ -42,7 +42,7 @@ func TestMain(m *testing.M) {
 		return
 	}
 	unheld := new(unheldWrites)
-	store.UnheldWrite = unheld.note
+	store.OnUnheldWrite(unheld.note)
 	goleak.VerifyTestMain(withUnheld{m, unheld})
 }
 

@@ -102,7 +102,7 @@ func (w *Workspaces) moveBack(ctx context.Context, chat *chat.Chat, ws *toolset.
 			c.ActiveManifest = now
 		}
 		*chat = *c
-		return errors.Join(store.PutBounded(w.Store, tx, w.Tables.Chats, c, c.Called()), w.Tables.Moves.Delete(tx, kv.Str(chat.ID)))
+		return errors.Join(store.PutBounded(w.In(tx), w.Tables.Chats, c, c.Called()), w.Tables.Moves.Delete(tx, kv.Str(chat.ID)))
 	})
 	if err != nil {
 		return store.StoreFault("note the state of the workspace", err)

@@ -121,7 +121,7 @@ func (e *Engine) keepDecision(ctx context.Context, wanted chat.PayloadDecision, 
 			}
 		}
 		held = &wanted
-		return store.PutBounded(e.Store, tx, e.Tables.Payloads, held, "the decision about payload "+held.PayloadID)
+		return store.PutBounded(e.In(tx), e.Tables.Payloads, held, "the decision about payload "+held.PayloadID)
 	})
 	var refused *fault.Fault
 	switch {
@@ -158,7 +158,7 @@ func (e *Engine) react(ctx context.Context, d store.Deciding, p chat.ShownPayloa
 	}
 	p.Decision.TurnID = string(turn)
 	err = e.KV.UpdateSync(alive, func(tx *kv.Tx) error {
-		return store.PutBounded(e.Store, tx, e.Tables.Payloads, p.Decision, "the decision about payload "+p.ID)
+		return store.PutBounded(e.In(tx), e.Tables.Payloads, p.Decision, "the decision about payload "+p.ID)
 	})
 	if err != nil { // the tool runs; what isn't noted is where
 		e.o.Notice("note the turn of a decision: " + sanitize.Line(err.Error()))

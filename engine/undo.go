@@ -445,7 +445,7 @@ func (w *Workspaces) setActive(ctx context.Context, chatID, manifest string) err
 			return err
 		}
 		chat.ActiveManifest, chat.CutShort = manifest, chat.CutShort && chat.ActiveManifest == manifest
-		return store.PutBounded(w.Store, tx, w.Tables.Chats, chat, chat.Called())
+		return store.PutBounded(w.In(tx), w.Tables.Chats, chat, chat.Called())
 	})
 	if err != nil {
 		return store.StoreFault("note the state of the workspace", err)

@@ -92,7 +92,7 @@ func (e *Engine) StartWorkflow(ctx context.Context, name string, input json.RawM
 		ID: e.NewID(), Workflow: w, Input: input, State: store.WorkflowRunning, CreatedAt: now, UpdatedAt: now,
 	}
 	for _, s := range w.Steps {
-		i.Steps = append(i.Steps, store.StepState{ID: s.ID, Name: s.Name, State: StepPending})
+		i.Steps = append(i.Steps, store.StepState{ID: s.ID, Name: s.Name, State: store.StepPending})
 	}
 	id, err := e.runWorkflow(ctx, i, "", req, "Workflow "+i.Title()+argumentLines(input))
 	return i.ID, id, err
@@ -151,7 +151,7 @@ func (e *Engine) CancelWorkflow(ctx context.Context, id string) (store.WorkflowI
 	switch i.State {
 	case store.WorkflowRunning:
 		return i, e.WorkflowBusy(ctx, i)
-	case store.WorkflowComplete, WorkflowCancelled:
+	case store.WorkflowComplete, store.WorkflowCancelled:
 		return i, nil // there is nothing to end
 	}
 	unlock, err := e.TryChat(ctx, chat.Chat{ID: i.ChatID, Number: i.Chat})
@@ -160,9 +160,9 @@ func (e *Engine) CancelWorkflow(ctx context.Context, id string) (store.WorkflowI
 	}
 	defer unlock()
 	there, err := e.ReadWorkflow(ctx, &i) // it may have continued and ended since it was read
-	if err != nil || !there || i.State == store.WorkflowComplete || i.State == WorkflowCancelled {
+	if err != nil || !there || i.State == store.WorkflowComplete || i.State == store.WorkflowCancelled {
 		return i, err
 	}
-	i.State, i.UpdatedAt = WorkflowCancelled, e.o.Now()
+	i.State, i.UpdatedAt = store.WorkflowCancelled, e.o.Now()
 	return i, e.SaveWorkflow(ctx, &i)
 }

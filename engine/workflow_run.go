@@ -69,7 +69,7 @@ func (t *turn) bindWorkflow(ctx context.Context) error {
 		if err != nil && !errors.Is(err, kv.ErrNotFound) {
 			return err
 		}
-		if err != nil || w.before.TurnID != w.was || w.before.State == store.WorkflowRunning || w.before.State == WorkflowCancelled {
+		if err != nil || w.before.TurnID != w.was || w.before.State == store.WorkflowRunning || w.before.State == store.WorkflowCancelled {
 			return fault.New(fault.Busy, "somebody else went on with the workflow "+i.ID, "fettle workflows show "+i.ID)
 		}
 	}

@@ -480,7 +480,7 @@ func TestAWorkflowSurvivesACrash(t *testing.T) {
 	whole := f.instance(id)
 	record := whole // as it was when the turn began
 	record.State = store.WorkflowRunning
-	record.Steps = []store.StepState{{ID: "one", State: StepPending}, {ID: "two", State: StepPending}}
+	record.Steps = []store.StepState{{ID: "one", State: store.StepPending}, {ID: "two", State: store.StepPending}}
 	ends := map[int]string{}
 	for n, e := range events {
 		if b, ok := e.Body.(event.Workflow); ok {

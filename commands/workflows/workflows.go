@@ -12,7 +12,6 @@ import (
 	"github.com/fettle-cli/fettle/commands/show"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
-	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/store"
@@ -236,7 +235,7 @@ func showInstance(rt *workbench.Runtime, i store.WorkflowInstance) {
 	out.Printf("%s\n%s, %s, chat %d\n", out.Style().Bold(i.ID), i.Workflow.ID, i.State, i.Chat)
 	out.Printf("input %s\n", term.Clean(string(i.Input)))
 	for _, s := range i.Steps {
-		mark := map[string]string{store.StepDone: "✓", store.StepFailed: "✗", engine.StepInterrupted: "✗", store.StepRunning: "→"}[s.State]
+		mark := map[string]string{store.StepDone: "✓", store.StepFailed: "✗", store.StepInterrupted: "✗", store.StepRunning: "→"}[s.State]
 		if mark == "" {
 			mark = "·"
 		}

@@ -27,13 +27,13 @@ type AppLink struct {
 func (s *Store) putCalls(b *kv.Batch, calls []chat.ToolCall) error {
 	for i := range calls {
 		c := calls[i].Bounded()
-		if err := PutBounded(s, b, s.Tables.Calls, c, "the call "+c.ToolID+" of chat "+c.ChatID); err != nil {
+		if err := PutBounded(s.In(b), s.Tables.Calls, c, "the call "+c.ToolID+" of chat "+c.ChatID); err != nil {
 			return err
 		}
 		if c.AppOf == "" {
 			continue
 		}
-		if err := PutBounded(s, b, s.Tables.Apps, &AppLink{c.ChatID, c.AppOf, c.ID}, "the call "+c.ToolID+" of chat "+c.ChatID); err != nil {
+		if err := PutBounded(s.In(b), s.Tables.Apps, &AppLink{c.ChatID, c.AppOf, c.ID}, "the call "+c.ToolID+" of chat "+c.ChatID); err != nil {
 			return err
 		}
 	}

@@ -116,6 +116,7 @@ func (s *Store) DeleteChats(ctx context.Context, chats ...chat.Chat) error {
 	return s.remirror(ctx)
 }
 
+// MarkDeleted notes that a chat is deleted, and takes it out of lists and search.
 func (s *Store) MarkDeleted(tx *kv.Tx, c chat.Chat, now time.Time) error {
 	chat, err := s.Tables.Chats.Get(tx, kv.Str(c.ID))
 	if errors.Is(err, kv.ErrNotFound) {
@@ -125,7 +126,7 @@ func (s *Store) MarkDeleted(tx *kv.Tx, c chat.Chat, now time.Time) error {
 		return err // somebody was faster, and its mark stands
 	}
 	chat.DeletedAt = &now
-	return errors.Join(PutBounded(s, tx, s.Tables.Chats, chat, chat.Called()),
+	return errors.Join(PutBounded(s.In(tx), s.Tables.Chats, chat, chat.Called()),
 		s.Tables.Deleted.Put(tx, &deletion{ChatID: chat.ID, At: now}))
 }
 
@@ -265,5 +266,5 @@ func (s *Store) unmarkDeleted(tx *kv.Tx, chat *chat.Chat) (was bool, err error) 
 		return false, fault.New(fault.NotFound, fmt.Sprintf("chat %d is being removed for good", chat.Number), "fettle chats list --deleted")
 	}
 	chat.DeletedAt = nil
-	return true, errors.Join(PutBounded(s, tx, s.Tables.Chats, chat, chat.Called()), s.Tables.Deleted.Delete(tx, kv.Str(chat.ID)))
+	return true, errors.Join(PutBounded(s.In(tx), s.Tables.Chats, chat, chat.Called()), s.Tables.Deleted.Delete(tx, kv.Str(chat.ID)))
 }

@@ -100,7 +100,7 @@ func (s *Store) writeGroup(ctx context.Context, in []*Incoming) error {
 			if err := s.originStays(tx, c.origin); err != nil {
 				return err
 			}
-			err := errors.Join(PutBounded(s, tx, s.Tables.Chats, &c.Chat, c.Chat.Called()), s.Tables.Deleted.Delete(tx, kv.Str(c.Chat.ID)),
+			err := errors.Join(PutBounded(s.In(tx), s.Tables.Chats, &c.Chat, c.Chat.Called()), s.Tables.Deleted.Delete(tx, kv.Str(c.Chat.ID)),
 				s.Tables.Search.putRow(tx, c.Chat.Number, rowOf(&c.Chat)))
 			if err != nil {
 				return err
@@ -222,4 +222,21 @@ func (s *Store) putIncoming(b *kv.Batch, c *Incoming) error {
 		return err
 	}
 	return s.putDecisions(b, c.Chat.ID, c.decided)
+}
+
+// NewTitle is the title of a chat in which nothing was asked yet.
+const NewTitle = "new chat"
+
+// NewChat makes a chat with no messages, for a page that wants one before
+// anything is asked. An empty title is NewTitle. It counts as used now.
+func (s *Store) NewChat(ctx context.Context, title string) (chat.Chat, error) {
+	if title = chat.CleanTitle(title); title == "" {
+		title = NewTitle
+	}
+	now := s.Options.Now()
+	c := &Incoming{Chat: chat.Chat{ID: s.NewID(), Title: title, CreatedAt: now, UpdatedAt: now}}
+	if err := s.Insert(ctx, c); err != nil {
+		return chat.Chat{}, err
+	}
+	return c.Chat, nil
 }

@@ -38,7 +38,7 @@ func (s *Store) SetMode(ctx context.Context, ref ChatRef, m ModeChange) (chat.Ch
 	}
 	return s.changeChat(ctx, ref, func(tx *kv.Tx, chat *chat.Chat) error {
 		m.Apply(chat, s.Options.Now())
-		return PutBounded(s, tx, s.Tables.Chats, chat, chat.Called())
+		return PutBounded(s.In(tx), s.Tables.Chats, chat, chat.Called())
 	})
 }
 

@@ -368,7 +368,9 @@ func (s *Store) ownTurn(tx *kv.Tx, chatID, turnID string) (bool, error) {
 
 // Keyed is a table as far as removing from it goes.
 type Keyed interface {
+	// Keys yields the keys of a range.
 	Keys(*kv.Tx, kv.Range) iter.Seq2[kv.Key, error]
+	// Delete removes the record of a key, if there is one.
 	Delete(kv.Writer, kv.Key) error
 }
 

@@ -62,7 +62,7 @@ func (s *Store) setTitle(tx *kv.Tx, chat *chat.Chat, title string) error {
 		return err
 	}
 	chat.Title = title
-	return PutBounded(s, tx, s.Tables.Chats, chat, chat.Called())
+	return PutBounded(s.In(tx), s.Tables.Chats, chat, chat.Called())
 }
 
 // ChatByTitle finds the one chat that a title means: the one that has it, else

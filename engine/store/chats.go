@@ -148,7 +148,7 @@ type Conversation struct {
 // does not wait for a live turn: Busy is the error where the chat's first one
 // has not ended yet.
 func (s *Store) Chat(ctx context.Context, ref ChatRef) (Conversation, error) {
-	return s.chatTo(ctx, ref, WholeWay)
+	return s.chatTo(ctx, ref, WholeWay())
 }
 
 // ChatEnd is [Store.Chat] with the last n messages, and reads no others.

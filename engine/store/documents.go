@@ -147,7 +147,7 @@ func (s *Store) AddDocuments(ctx context.Context, all ...NewDocument) ([]AddedDo
 
 // putDocument stores the record of a document.
 func (s *Store) putDocument(tx *kv.Tx, d *Document) error {
-	return PutBounded(s, tx, s.Tables.Documents, d, "document "+d.Name)
+	return PutBounded(s.In(tx), s.Tables.Documents, d, "document "+d.Name)
 }
 
 // planDocument checks one document and gives its record, which lacks the state.

@@ -35,7 +35,7 @@ func (s *Store) Grant(ctx context.Context, d event.Decision, chatID, rule string
 	}
 	defer release()
 	err = s.KV.UpdateSync(ctx, func(tx *kv.Tx) error {
-		return PutBounded(s, tx, s.Tables.Grants, &g, "the approval of "+sanitize.Shorten(sanitize.Line(g.Pattern), chat.MaxName))
+		return PutBounded(s.In(tx), s.Tables.Grants, &g, "the approval of "+sanitize.Shorten(sanitize.Line(g.Pattern), chat.MaxName))
 	})
 	if err != nil {
 		return s.StoreTrouble(err)
@@ -55,8 +55,10 @@ type catalog struct {
 	Models map[string]Learnt `json:"models,omitempty"`
 }
 
+// CatalogVersion is the version of catalog.json that this program writes.
 const CatalogVersion = 1
 
+// CatalogFile is the path of catalog.json.
 func (s *Store) CatalogFile() string { return filepath.Join(s.Options.DataDir, "catalog.json") }
 
 // mirrorTime bounds the writing of the catalogue, for which the store may have

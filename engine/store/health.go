@@ -111,6 +111,7 @@ func (h *Health) lookAtJournals(dir *journal.Dir) error {
 	return nil
 }
 
+// OwnerName is how a process that holds a lock is named.
 func OwnerName(pid int) string {
 	if pid <= 0 {
 		return "another process"

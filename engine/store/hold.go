@@ -108,10 +108,16 @@ func (s *Store) takeShared(ctx context.Context, onWait func(string)) (release fu
 	}
 }
 
-// UnheldWrite is set by the tests, which fail when it is called: a write of the store
+// unheldWrite is set by the tests, which fail when it is called: a write of the store
 // began without the lock of the data directory, so other steps of the same change may
 // have gone into another store.
-var UnheldWrite = func() {}
+var unheldWrite = func() {}
+
+// OnUnheldWrite sets what is called then, for tests, and returns what was called before.
+func OnUnheldWrite(f func()) (was func()) {
+	was, unheldWrite = unheldWrite, f
+	return was
+}
 
 // holdWrite keeps the data directory from being replaced during one write of the store.
 // The operation that the write belongs to should hold it already.
@@ -119,7 +125,7 @@ func (s *Store) holdWrite(ctx context.Context) (release func(), err error) {
 	if s.Held.join() {
 		return s.Held.leave, nil
 	}
-	UnheldWrite()
+	unheldWrite()
 	return s.ShareData(ctx, nil)
 }
 
@@ -160,6 +166,7 @@ func (s *Store) noticeWait(owner string) {
 	s.Options.Notice("waiting for " + cmp.Or(owner, "another process"))
 }
 
+// LockPath is the file of a lock of the data directory; the folder is made.
 func (s *Store) LockPath(name string) (string, error) {
 	dir := filepath.Join(s.Options.DataDir, "locks")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -198,5 +205,21 @@ func (s *Store) DataAlone(ctx context.Context, onWait func(string)) (release fun
 		return nil, err
 	}
 	held = append(held, let)
+	return release, nil
+}
+
+// LockRecord locks a record for the process that wrote it.
+func (s *Store) LockRecord(name string) (release func(), err error) {
+	path, err := s.LockPath("guard-" + name)
+	if err != nil {
+		return nil, err
+	}
+	release, free, err := lockfile.Try(path)
+	if err == nil && !free {
+		err = errors.New("another process has its lock")
+	}
+	if err != nil {
+		return nil, StoreFault("note the repositories of a folder", err)
+	}
 	return release, nil
 }

@@ -47,7 +47,7 @@ func (s *Store) ChatMessages(ctx context.Context, ref ChatRef, before string, n 
 		return out, err
 	}
 	if chat.Messages <= TrackedMessages {
-		if out.Conversation, err = s.chatTo(ctx, ref, WholeWay); err != nil {
+		if out.Conversation, err = s.chatTo(ctx, ref, WholeWay()); err != nil {
 			return out, err
 		}
 		return out, out.Cut(before, n)

@@ -43,8 +43,10 @@ func (s *Store) PutMessage(w kv.Writer, m chat.Message) error {
 	return s.Tables.Messages.Put(w, &m)
 }
 
+// MessageKey is the key of a message, and of its link.
 func MessageKey(chatID, id string) kv.Key { return kv.Str(chatID).Str(id) }
 
+// PieceKey is the key of a part that is stored beside its message.
 func PieceKey(m chat.Message, i int) kv.Key { return kv.Str(m.ChatID).Str(m.ID).Int(int64(i)) }
 
 // Message reads one message.
@@ -87,7 +89,7 @@ func (s *Store) loadParts(tx *kv.Tx, m *chat.Message) error {
 
 // PathTo gives the messages from the root to one, following parents.
 func (s *Store) PathTo(tx *kv.Tx, chatID, id string) ([]chat.Message, error) {
-	path, _, err := s.wayTo(tx, chatID, id, WholeWay)
+	path, _, err := s.wayTo(tx, chatID, id, WholeWay())
 	return path, err
 }
 
@@ -101,7 +103,7 @@ type Reach struct {
 }
 
 // WholeWay is all messages from the root on.
-var WholeWay = Reach{Least: math.MaxInt}
+func WholeWay() Reach { return Reach{Least: math.MaxInt} }
 
 // wayTo returns the end of the way to a message, as far as r reaches, and the
 // last message that has a summary where that ends it, without its parts. It
@@ -127,4 +129,9 @@ func (s *Store) wayTo(tx *kv.Tx, chatID, id string, r Reach) (path []chat.Messag
 	}
 	slices.Reverse(path)
 	return path, summed, nil
+}
+
+// IsImage reports whether models take images of a type.
+func IsImage(mime string) bool {
+	return mime == "image/png" || mime == "image/jpeg" || mime == "image/gif" || mime == "image/webp"
 }

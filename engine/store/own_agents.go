@@ -46,6 +46,7 @@ type ChangeOwn struct {
 	Edit func(old *OwnAgent) (*OwnAgent, error)
 }
 
+// ApplyOwn carries a change out in a transaction.
 func (s *Store) ApplyOwn(tx *kv.Tx, c *ChangeOwn) error {
 	old, err := s.Tables.Agents.Get(tx, kv.Str(c.ID))
 	if errors.Is(err, kv.ErrNotFound) {
@@ -65,5 +66,5 @@ func (s *Store) ApplyOwn(tx *kv.Tx, c *ChangeOwn) error {
 	if old == nil {
 		now.CreatedAt = now.UpdatedAt
 	}
-	return PutBounded(s, tx, s.Tables.Agents, now, "the agent "+c.ID)
+	return PutBounded(s.In(tx), s.Tables.Agents, now, "the agent "+c.ID)
 }

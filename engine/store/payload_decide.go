@@ -131,6 +131,7 @@ type Deciding struct {
 	OnWait     func(what string)
 }
 
+// PickPayload returns the payload of a chat that a decision is about.
 func PickPayload(c chat.Chat, all []chat.ShownPayload, d Deciding) (chat.ShownPayload, error) {
 	list := fmt.Sprintf("fettle payloads list --chat %d", c.Number)
 	i := d.Number - 1

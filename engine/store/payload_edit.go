@@ -77,7 +77,7 @@ func (s *Store) keepEdit(ctx context.Context, chatID string, shown chat.ShownPay
 		}
 		rec.Edits = append(rec.Edits, *shown.Edit)
 		rec.Edits = rec.Edits[max(0, len(rec.Edits)-chat.MaxEdits):]
-		return PutBounded(s, tx, s.Tables.Payloads, rec, "the edit of payload "+shown.ID)
+		return PutBounded(s.In(tx), s.Tables.Payloads, rec, "the edit of payload "+shown.ID)
 	})
 	switch {
 	case errors.Is(err, kv.ErrNotFound):

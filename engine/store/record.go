@@ -124,7 +124,7 @@ func (s *Store) PutParts(b *kv.Batch, f *Folding) error {
 func (s *Store) putDecisions(w kv.Writer, chatID string, all []chat.PayloadDecision) error {
 	for _, d := range all {
 		d.ChatID = chatID
-		if err := PutBounded(s, w, s.Tables.Payloads, &d, "the decision about payload "+d.PayloadID); err != nil {
+		if err := PutBounded(s.In(w), s.Tables.Payloads, &d, "the decision about payload "+d.PayloadID); err != nil {
 			return err
 		}
 	}
@@ -160,7 +160,7 @@ func (s *Store) record(tx *kv.Tx, f *Folding) (given journal.Numbers, err error)
 		UserMessageID: a.UserMessageID, MessageID: a.MessageID, Model: f.answer.Model, Status: f.answer.Status,
 		StartedAt: a.Time, FinishedAt: f.finished, LastSeq: f.LastSeq, Segments: len(f.Segments), Counted: true,
 	}
-	return given, errors.Join(PutBounded(s, tx, s.Tables.Chats, c, c.Called()), PutBounded(s, tx, s.Tables.Turns, &turn, "turn "+turn.ID), s.countTurn(tx, f, c))
+	return given, errors.Join(PutBounded(s.In(tx), s.Tables.Chats, c, c.Called()), PutBounded(s.In(tx), s.Tables.Turns, &turn, "turn "+turn.ID), s.countTurn(tx, f, c))
 }
 
 // leave notes the workspace of the branch that a turn has left, on the message
@@ -185,7 +185,7 @@ func (s *Store) NoteLeft(tx *kv.Tx, chat *chat.Chat, manifest string) error {
 		return fmt.Errorf("read message %s: %w", chat.ActiveLeaf, err)
 	}
 	m.LeftManifestID = manifest
-	return PutBounded(s, tx, s.Tables.Messages, m, "message "+m.ID)
+	return PutBounded(s.In(tx), s.Tables.Messages, m, "message "+m.ID)
 }
 
 // advance moves the chat on by a turn. The leaf moves only if it still is

@@ -130,6 +130,7 @@ func (s *Store) NotMine(ctx context.Context, id TurnID) error {
 	return fault.New(fault.NotFound, "no turn "+string(id)+" is running")
 }
 
+// TurnRecord returns the record of a turn that is in the store.
 func (s *Store) TurnRecord(ctx context.Context, id TurnID) (*chat.Turn, error) {
 	var turn *chat.Turn
 	err := s.View(ctx, func(tx *kv.Tx) (err error) {
@@ -242,3 +243,9 @@ func (s *Store) ReadTurn(tx *kv.Tx, out *AnsweredTurn, answer string, id TurnID)
 	slices.Reverse(out.Asked)
 	return nil
 }
+
+// ErrStopped says that the follower wants no more.
+var ErrStopped = errors.New("the follower stopped")
+
+// Yield takes an event or an error; false ends what calls it.
+type Yield func(event.Event, error) bool

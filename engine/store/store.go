@@ -6,13 +6,12 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/oklog/ulid/v2"
-
 	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/engine/journal"
 	"github.com/fettle-cli/fettle/internal/atomicfile"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/toolset"
+	"github.com/oklog/ulid/v2"
 )
 
 // Options configure a Store.
@@ -54,7 +53,7 @@ func (o *Options) complete() {
 
 // Store is a data directory: its tables, journals, snapshots and locks. It runs no turns.
 // Several goroutines may use it at once, and several processes may have a Store of the same
-// directory. NewStore makes one; Close closes it.
+// directory. New makes one; Close closes it.
 type Store struct {
 	Options   *Options
 	KV        *kv.Store
@@ -62,7 +61,7 @@ type Store struct {
 	Tables    *tables
 	Journals  *journal.Dir
 	Counter   *journal.Counter
-	// temporaries records temporary files that are outside of the data
+	// Temporaries records temporary files that are outside of the data
 	// directory, or that have random names.
 	Temporaries *atomicfile.Ledger
 	Minted      minted
@@ -73,18 +72,18 @@ type Store struct {
 
 	// running reports whether a turn of this process still writes to its journal.
 	Writes func(TurnID) bool
-	// services are the processes of tools that outlive their calls.
+	// Services are the processes of tools that outlive their calls.
 	Services FolderServices
 
-	// takeFolder records the files of a chat's own folder as a state and returns its id, or
+	// TakeFolder records the files of a chat's own folder as a state and returns its id, or
 	// "" if no state can have all of them.
 	TakeFolder func(ctx context.Context, chatID string) (state string, err error)
-	// builtins returns the ids of the tools that belong to the program, which no toolset may
+	// Builtins returns the ids of the tools that belong to the program, which no toolset may
 	// have.
 	Builtins func() []string
 
 	RecordLimit int // largestRecord, but in tests
-	// pause is called at each step of a fold and of a start that a crash or
+	// Pause is called at each step of a fold and of a start that a crash or
 	// another process could come between; tests set it.
 	Pause func(step string)
 }
@@ -101,8 +100,11 @@ type FolderServices interface {
 // NoServices is for stores without any.
 type NoServices struct{}
 
+// EndServices ends none.
 func (NoServices) EndServices(string, func(toolset.Service) bool) []toolset.Service { return nil }
-func (NoServices) HoldServices(context.Context, func(toolset.Service) bool) func()  { return func() {} }
+
+// HoldServices stops none.
+func (NoServices) HoldServices(context.Context, func(toolset.Service) bool) func() { return func() {} }
 
 // New makes a Store. It opens no file.
 func New(o Options) *Store { return NewFrom(&o) }
@@ -140,6 +142,7 @@ func NewFrom(o *Options) *Store {
 // Close releases the store. The caller has ended what uses it.
 func (s *Store) Close() error { return s.KV.Close() }
 
+// StoreDir is the folder of the tables.
 func (s *Store) StoreDir() string { return filepath.Join(s.Options.DataDir, "store") }
 
 // NewID makes an id that sorts by time.
@@ -147,6 +150,16 @@ func (s *Store) NewID() string {
 	return ulid.MustNew(ulid.Timestamp(s.Options.Now()), rand.Reader).String()
 }
 
+// ManagedDir is the folder of a chat that has one of its own.
 func (s *Store) ManagedDir(chatID string) string {
 	return filepath.Join(s.Options.DataDir, "chats", chatID, "workspace")
 }
+
+// EndServices ends those of a chat, or of a toolset.
+func (s *Store) EndServices(why string, match func(toolset.Service) bool) {
+	s.Services.EndServices(why, match)
+}
+
+// ShareStore has an Engine that holds the store take turns with other processes
+// until end is called, as Engines without Options.Hold do.
+func (s *Store) ShareStore() (end func()) { return s.KV.Share() }

@@ -65,7 +65,7 @@ func (s *Store) NameThread(ctx context.Context, name, chatID string) error {
 	}
 	defer release()
 	err = s.KV.UpdateSync(ctx, func(tx *kv.Tx) error {
-		return PutBounded(s, tx, s.Tables.Threads, &thread{Name: name, ChatID: chatID, At: s.Options.Now()}, "conversation "+name)
+		return PutBounded(s.In(tx), s.Tables.Threads, &thread{Name: name, ChatID: chatID, At: s.Options.Now()}, "conversation "+name)
 	})
 	if err != nil {
 		return s.StoreTrouble(err)

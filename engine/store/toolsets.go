@@ -73,6 +73,7 @@ func isStoreError(err error) bool {
 		errors.As(err, &full) || errors.As(err, &dir)
 }
 
+// MissingFault is the fault for a toolset that is not installed.
 func MissingFault(missing *registry.NotFoundError) error {
 	f := fault.New(fault.NotFound, missing.Error())
 	near := nearest.Of(missing.ID, missing.Known)

@@ -55,6 +55,7 @@ type Reverted struct {
 	By map[string]string // step → the state that undid it
 }
 
+// Note notes the step that s has undone alone.
 func (r *Reverted) Note(s *step) {
 	id, ok := undoneBy(s.After)
 	if !ok || r.By[s.ID] != "" { // it is not, or was reverted itself

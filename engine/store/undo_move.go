@@ -66,6 +66,7 @@ func (h *History) Redo(ctx context.Context, n int) (*Move, error) {
 	return m, h.legs(ctx, m)
 }
 
+// ErrNoStep says that there is nothing to undo or redo.
 var ErrNoStep = errors.New("no step")
 
 // Over returns how many steps the move goes over, as manifests have it.
@@ -175,6 +176,7 @@ func (m *Move) resolve(open map[int]bool, i int, s *cas.Manifest) {
 	}
 }
 
+// Why a path is not undone unless the user says so.
 const (
 	SomeoneChanged = "someone else changed it since"
 	MixedChanged   = "a call without a known end changed it, or someone since"

@@ -60,6 +60,7 @@ type usageState struct {
 	At   time.Time `json:"at"`
 }
 
+// UsageCounted is the key of the record that says how far turns are counted.
 const UsageCounted = "counted"
 
 func newUsageTables() *usageTables {
@@ -321,7 +322,7 @@ func (s *Store) CountGroup(tx *kv.Tx, last kv.Key) (kv.Key, error) {
 // countOld counts a turn by the messages that are kept of it.
 func (s *Store) countOld(tx *kv.Tx, turn *chat.Turn) error {
 	turn.Counted = true
-	if err := PutBounded(s, tx, s.Tables.Turns, turn, "turn "+turn.ID); err != nil {
+	if err := PutBounded(s.In(tx), s.Tables.Turns, turn, "turn "+turn.ID); err != nil {
 		return err
 	}
 	answer, err := s.Message(tx, turn.ChatID, turn.MessageID)

@@ -80,6 +80,7 @@ func (i *WorkflowInstance) Allows(action string) error {
 	return nil
 }
 
+// WorkflowBusy refuses to change an instance whose turn runs.
 func (s *Store) WorkflowBusy(ctx context.Context, i WorkflowInstance) error {
 	if busy := s.NotMine(ctx, i.TurnID); fault.CodeOf(busy) == fault.Busy {
 		return busy

@@ -41,15 +41,15 @@ type WorkflowInstance struct {
 // WorkflowState is how far an instance is.
 type WorkflowState string
 
-const WorkflowRunning WorkflowState = "running"
-
-const WorkflowWaiting WorkflowState = "waiting" // behind a checkpoint, for a person
-
-const WorkflowFailed WorkflowState = "failed"
-
-const WorkflowInterrupted WorkflowState = "interrupted" // by a cancel or a crash
-
-const WorkflowComplete WorkflowState = "complete"
+// The states of an instance. It can go on from all but the last two.
+const (
+	WorkflowRunning     WorkflowState = "running"
+	WorkflowWaiting     WorkflowState = "waiting" // at a checkpoint, for the user
+	WorkflowFailed      WorkflowState = "failed"
+	WorkflowInterrupted WorkflowState = "interrupted" // by a cancel or a crash
+	WorkflowComplete    WorkflowState = "complete"
+	WorkflowCancelled   WorkflowState = "cancelled"
+)
 
 // StepState is one step of an instance.
 type StepState struct {
@@ -64,11 +64,14 @@ type StepState struct {
 	FinishedAt *time.Time      `json:"finished_at,omitempty"`
 }
 
-const StepRunning = "running"
-
-const StepDone = "done"
-
-const StepFailed = "failed"
+// The states of a step. Workflow events also have an instance's waiting and complete.
+const (
+	StepPending     = "pending"
+	StepRunning     = "running"
+	StepDone        = "done"
+	StepFailed      = "failed"
+	StepInterrupted = "interrupted"
+)
 
 func workflowsTable() *kv.Table[WorkflowInstance] {
 	return kv.NewTable("workflow_instances", func(i *WorkflowInstance) kv.Key { return kv.Str(i.ChatID).Str(i.ID) },
@@ -145,8 +148,9 @@ func (i *WorkflowInstance) Stop(state WorkflowState, why string, at time.Time) {
 	}
 }
 
+// SaveWorkflow stores an instance, durably.
 func (s *Store) SaveWorkflow(ctx context.Context, i *WorkflowInstance) error {
-	err := s.KV.UpdateSync(ctx, func(tx *kv.Tx) error { return PutBounded(s, tx, s.Tables.Workflows, i, "workflow "+i.ID) })
+	err := s.KV.UpdateSync(ctx, func(tx *kv.Tx) error { return PutBounded(s.In(tx), s.Tables.Workflows, i, "workflow "+i.ID) })
 	if err != nil {
 		return s.StoreTrouble(err)
 	}
@@ -225,6 +229,7 @@ func (s *Store) ReadWorkflow(ctx context.Context, i *WorkflowInstance) (Exists b
 	return err == nil, err
 }
 
+// DropWorkflow removes the record of an instance.
 func (s *Store) DropWorkflow(ctx context.Context, i *WorkflowInstance) error {
 	err := s.KV.UpdateSync(ctx, func(tx *kv.Tx) error {
 		return s.Tables.Workflows.Delete(tx, kv.Str(i.ChatID).Str(i.ID))

@@ -144,12 +144,12 @@ func layers() []rule {
 		},
 		{
 			rooms:  []string{"./server/acp/..."},
-			forbid: []string{"./..."}, allow: []string{"./engine", "./engine/chat", "./engine/event", "./engine/fault", "./engine/models", "./engine/permission", "./engine/provider", "./internal/consent", "./internal/sanitize", "./internal/units"},
+			forbid: []string{"./..."}, allow: []string{"./engine", "./engine/store", "./engine/chat", "./engine/event", "./engine/fault", "./engine/models", "./engine/permission", "./engine/provider", "./internal/consent", "./internal/sanitize", "./internal/units"},
 			why: "what an editor does with a turn is the engine's, and shares nothing with HTTP",
 		},
 		{
 			rooms:  []string{"./server/mcp/..."},
-			forbid: []string{"./..."}, allow: []string{"./engine", "./engine/chat", "./engine/event", "./engine/fault", "./engine/permission", "./engine/prompts", "./engine/provider", "./internal/consent", "./internal/sanitize", "./internal/units"},
+			forbid: []string{"./..."}, allow: []string{"./engine", "./engine/store", "./engine/chat", "./engine/event", "./engine/fault", "./engine/permission", "./engine/prompts", "./engine/provider", "./internal/consent", "./internal/sanitize", "./internal/units"},
 			why: "what an MCP client does with a turn is the engine's; who may reach it is the server's",
 		},
 		{
@@ -207,6 +207,11 @@ func leaves() []rule {
 			rooms:  []string{"./engine/chat/..."},
 			forbid: []string{"./..."}, allow: []string{"./engine/event", "./engine/fault", "./engine/payloads", "./engine/permission", "./engine/provider", "./internal/record", "./internal/sanitize", "./internal/textenc", "./toolset/manifest", "./toolset/render"},
 			why: "the data of conversations is read and checked without a store, a turn or a disk",
+		},
+		{
+			rooms:  []string{"./engine/store/..."},
+			forbid: []string{"./..."}, allow: []string{"./cas", "./engine/budget", "./engine/chat", "./engine/event", "./engine/fault", "./engine/journal", "./engine/permission", "./engine/provider", "./engine/search", "./internal/atomicfile", "./internal/kv", "./internal/lockfile", "./internal/nearest", "./internal/record", "./internal/sanitize", "./internal/schema", "./toolset", "./toolset/manifest", "./toolset/registry", "./toolset/render"},
+			why: "the data directory is used without turns, models or tools, by completion, doctor and backups",
 		},
 		{
 			rooms: []string{"./engine/backup/..."}, tests: true, deep: true,

@@ -95,7 +95,7 @@ func (a *agent) actWorkflow(r *request, s *session, action string) (string, erro
 	switch {
 	case i == nil:
 		return a.reply(r, s, "No workflow was started in this session. /workflow lists those that there are.")
-	case action == endWorkflow && (i.State == store.WorkflowComplete || i.State == engine.WorkflowCancelled),
+	case action == endWorkflow && (i.State == store.WorkflowComplete || i.State == store.WorkflowCancelled),
 		action == store.ActContinue && i.State != store.WorkflowWaiting,
 		action == store.ActRetry && i.State != store.WorkflowFailed && i.State != store.WorkflowInterrupted:
 		text := "The workflow " + workflowName(i) + " is " + string(i.State) + ": there is nothing to " + action + "."

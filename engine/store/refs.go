@@ -27,4 +27,5 @@ type ChatRef struct {
 // Beside tells whether the turn takes the place of another.
 func (r ChatRef) Beside() bool { return r.Instead != "" || r.At != 0 }
 
+// IsNew reports whether the turn begins a chat.
 func (r ChatRef) IsNew() bool { return !r.Last && r.Number == 0 && r.ID == "" }

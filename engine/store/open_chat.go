@@ -10,7 +10,9 @@ import (
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/journal"
+	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/internal/kv"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 // OpenChat is the chat that a turn goes on with, and the way to the
@@ -154,7 +156,7 @@ func (s *Store) lookUp(ctx context.Context, ref ChatRef) (chat.Chat, error) {
 // load reads the chat anew, now that its lock is held, and the whole way to the
 // message that the turn goes on from.
 func (s *Store) load(ctx context.Context, chatID, parent string) (*OpenChat, error) {
-	return s.LoadBy(ctx, chatID, parent, WholeWay)
+	return s.LoadBy(ctx, chatID, parent, WholeWay())
 }
 
 // LoadBy is load with a part of the way.
@@ -257,4 +259,52 @@ func (s *Store) acceptanceIn(turn string) (*chat.Acceptance, error) {
 	defer r.Close()
 	a := new(chat.Acceptance)
 	return a, r.Accept(a)
+}
+
+// Suspect tells that the folder may hold what a call did after which no state is
+// known: a crash cut it off, or the state couldn't be kept. It was the last of the
+// chat's last answer, or a page's, and no state was taken since.
+func (c *OpenChat) Suspect() bool {
+	if c.Parent != c.Chat.ActiveLeaf {
+		return false
+	}
+	if c.Chat.CutShort || len(c.Path) == 0 {
+		return c.Chat.CutShort
+	}
+	leaf := &c.Path[len(c.Path)-1]
+	return leaf.StateUnknown && leaf.ManifestID == c.Chat.ActiveManifest
+}
+
+// Origin is the message that a branch begins at, for its first state.
+func (c *OpenChat) Origin() string {
+	if c.Parent == "" && c.Instead != nil {
+		return c.Instead.ID
+	}
+	return c.Parent
+}
+
+// Outside names what a conversation has from outside.
+func (c *OpenChat) Outside() string {
+	if c.Summed != nil && c.Summed.Summary != nil && c.Summed.Summary.Outside != "" {
+		return c.Summed.Summary.Outside
+	}
+	for _, m := range c.Path {
+		if from := OutsideIn(m.Parts); from != "" {
+			return from
+		}
+	}
+	return ""
+}
+
+// OutsideIn names the first of a message's parts that comes from outside.
+func OutsideIn(parts []provider.Part) string {
+	for _, p := range parts {
+		switch {
+		case p.Result != nil && p.Result.Outside != "":
+			return p.Result.Outside
+		case p.Kind == provider.FilePart || p.Kind == provider.ImagePart:
+			return "the attachment " + cmp.Or(sanitize.Line(p.Name), p.Doc, "without a name")
+		}
+	}
+	return ""
 }

@@ -10,6 +10,16 @@ import (
 	"github.com/fettle-cli/fettle/cas"
 )
 
+// LayersDir is the folder of layers in the data directory, each named after its call. It has
+// those of the user's folders, too: nothing of fettle's is put next to them.
+const LayersDir = "layers"
+
+// LayersDir is the path of the folder of layers.
+func (s *Store) LayersDir() string { return filepath.Join(s.Options.DataDir, LayersDir) }
+
+// LayerLock is the name of the lock of a layer, which its process holds.
+func LayerLock(call string) string { return "layer-" + call }
+
 // WroteNothing reports whether a call left nothing in its layer but what the sandbox puts in
 // the place of a repository. A layer that can't be read may have something.
 func WroteNothing(layer string) bool {

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/fettle-cli/fettle/internal/kv"
@@ -78,4 +79,59 @@ func (s *Store) unneededVectors(tx *kv.Tx) (drop []kv.Key, err error) {
 		}
 	}
 	return drop, nil
+}
+
+// EmbeddingDocuments waits for other searches of this process that embed documents, so that
+// no document is embedded twice. Another process may; it writes the same.
+func (s *Store) EmbeddingDocuments(ctx context.Context) (release func(), err error) {
+	select {
+	case s.indexing <- struct{}{}:
+		return func() { <-s.indexing }, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// StoredPart is a part that is in the store.
+type StoredPart struct {
+	Key    kv.Key
+	index  string // its name
+	Digest string
+	Of     int // how many parts the document has
+}
+
+var errPartKey = errors.New("a key of the vectors of documents is damaged")
+
+// ReadPartKey reads the key of a stored part.
+func ReadPartKey(key kv.Key) (p StoredPart, err error) {
+	parts, err := key.Parts()
+	if err != nil {
+		return p, err
+	}
+	if len(parts) == 4 {
+		index, isIndex := parts[0].(string)
+		digest, isDigest := parts[1].(string)
+		of, isOf := parts[3].(int64)
+		if isIndex && isDigest && isOf {
+			return StoredPart{key, index, digest, int(of)}, nil
+		}
+	}
+	return p, errPartKey
+}
+
+// TextDocuments returns the documents that have text, and only the first by name of those
+// that have the same.
+func (s *Store) TextDocuments(ctx context.Context) ([]Document, error) {
+	all, err := s.Documents(ctx, false)
+	if err != nil {
+		return nil, err
+	}
+	seen := map[string]bool{}
+	return slices.DeleteFunc(all, func(d Document) bool {
+		if d.MIME != TextMIME || seen[d.SHA256] {
+			return true
+		}
+		seen[d.SHA256] = true
+		return false
+	}), nil
 }

@@ -10,6 +10,36 @@ import (
 	"github.com/fettle-cli/fettle/engine/fault"
 )
 
+// RoomHint is what to do where the data directory can't be written.
+const RoomHint = "export FETTLE_DATA=DIR   keeps everything in another folder"
+
+// StoreFault is the fault of an operation on the data directory that failed.
+func StoreFault(doing string, err error) error {
+	return fault.Wrap(fault.Store, doing, err, RoomHint)
+}
+
+// WaitFault is StoreFault for what may also have been stopped while it waited.
+func WaitFault(ctx context.Context, doing string, err error) error {
+	if ctx.Err() != nil {
+		return err
+	}
+	return StoreFault(doing, err)
+}
+
+// LockChat takes the lock that a turn of the chat holds to its end.
+func (s *Store) LockChat(ctx context.Context, id string, onWait func(string)) (func(), error) {
+	let, err := s.ShareData(ctx, onWait)
+	if err != nil {
+		return nil, err
+	}
+	release, err := s.Lock(ctx, "chat-"+id, onWait)
+	if err != nil {
+		let()
+		return nil, err
+	}
+	return func() { release(); let() }, nil
+}
+
 // ShownLeft is how many paths a remark names that can't be brought back.
 const ShownLeft = 5
 
@@ -61,3 +91,6 @@ func StateFault(doing string, err error) error {
 	}
 	return fault.Wrap(fault.Failed, doing, err)
 }
+
+// ErrClosed is the cause with which what an Engine runs ends when it is closed.
+var ErrClosed = errors.New("the engine was closed")

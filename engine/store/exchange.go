@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/atomicfile"
@@ -178,7 +180,59 @@ func (m *Exchange) moveTrust(stage string) error {
 	return atomicfile.RemoveAll(filepath.Join(stage, "state"))
 }
 
+// Exists reports whether there is something at a path, a link that leads nowhere included.
 func Exists(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil
+}
+
+// RestoreMark is the journal of an exchange. While it is there, names are moved
+// forward: what is in the stage goes to its place, and what was there to the old
+// ones.
+type RestoreMark struct {
+	Version int       `json:"version"`
+	Stage   string    `json:"stage"`
+	Old     string    `json:"old"`
+	Was     []string  `json:"was"` // names that are there, and those of the stage
+	New     []string  `json:"new"`
+	State   string    `json:"state,omitempty"`
+	Begun   time.Time `json:"begun"`
+}
+
+// RestoreMarkVersion is the version of a RestoreMark that this program writes and reads.
+const RestoreMarkVersion = 1
+
+func union(a, b []string) []string {
+	out := append([]string(nil), a...)
+	for _, name := range b {
+		if !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// Names in the data directory that only backups use.
+const (
+	FrozenPrefix    = "backup-"        // folders: a copy of the store while it is backed up
+	StagePrefix     = "restore-"       // folders: what a backup holds, before it is in its place
+	OldPrefix       = "replaced-"      // folders: what was there before a restore
+	RestoreMarkName = "restoring.json" // the file of a RestoreMark
+)
+
+// TrustName is the file of what the user trusts.
+const TrustName = "trust.json"
+
+// RemovePrefixed removes the folders of a name's beginning.
+func RemovePrefixed(dir, prefix string) error {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), prefix) {
+			err = errors.Join(err, atomicfile.RemoveAll(filepath.Join(dir, e.Name())))
+		}
+	}
+	return err
 }

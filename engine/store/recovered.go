@@ -13,6 +13,7 @@ import (
 	"github.com/fettle-cli/fettle/internal/kv"
 )
 
+// Article is the article of a noun.
 func Article(noun string) string {
 	if strings.HasPrefix(noun, "u") {
 		return "an"
@@ -20,6 +21,7 @@ func Article(noun string) string {
 	return "a"
 }
 
+// BegunAt says in brackets when an operation began; "" for the zero time.
 func BegunAt(at time.Time) string {
 	if at.IsZero() {
 		return ""
@@ -45,6 +47,7 @@ func (s *Store) ChatName(ctx context.Context, id string) string {
 	return fmt.Sprintf("chat %d: ", chat.Number)
 }
 
+// RecoveryText says what was done about a restore that was cut short.
 func RecoveryText(r cas.Recovery) string {
 	doing := cmp.Or(r.Doing, "restore")
 	text := Article(doing) + " " + doing + " in " + r.Path + " was cut short" + BegunAt(r.Started)

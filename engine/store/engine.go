@@ -1,7 +1,0 @@
-package store
-
-import (
-	"errors"
-)
-
-var ErrClosed = errors.New("the engine was closed")
