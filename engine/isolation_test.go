@@ -72,7 +72,7 @@ func (b *bench) spoil(table, text string) int {
 func engineTables(b *bench) map[string][]string {
 	out := map[string][]string{}
 	collectTables(reflect.ValueOf(b.Tables), out)
-	collectTables(reflect.ValueOf(b.States).Elem().FieldByName("records"), out)
+	collectTables(reflect.ValueOf(b.Snapshots).Elem().FieldByName("records"), out)
 	return out
 }
 
