@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/provider/chatcompletions"
 	"github.com/fettle-cli/fettle/engine/provider/wire"
 )
 
@@ -31,24 +32,24 @@ const (
 
 // Lessons returns what refusals have taught about the shape of a model's history.
 func (p *Provider) Lessons(model string) []string {
-	q := p.quirks(model)
+	q := p.Quirks(model)
 	var out []string
 	for _, l := range []struct {
 		holds bool
 		name  string
 	}{
-		{q.noReasoning, lessonNoReasoning}, {q.needs != "", lessonNeeds + q.needs}, {q.signed, lessonSigned},
-		{q.alternate, lessonAlternate}, {q.noSystem, lessonNoSystem}, {q.mediaInTool, lessonMediaInTool},
-		{q.api != "" && !q.onlyAPI, lessonAPI + q.api}, {q.api != "" && q.onlyAPI, lessonOnlyAPI + q.api},
-		{q.noEncrypted, lessonNoEncrypted}, {q.noSummary, lessonNoSummary}, {q.noStore, lessonNoStore}, {q.itemIDs, lessonItemIDs},
-		{q.mediaApart, lessonMediaApart}, {q.noStream, lessonNoStream},
-		{q.prefill == prefillNone && prefillOf(p.base) != prefillNone, lessonNoPrefill},
+		{q.NoReasoning, lessonNoReasoning}, {q.Needs != "", lessonNeeds + q.Needs}, {q.Signed, lessonSigned},
+		{q.Alternate, lessonAlternate}, {q.NoSystem, lessonNoSystem}, {q.MediaInTool, lessonMediaInTool},
+		{q.API != "" && !q.OnlyAPI, lessonAPI + q.API}, {q.API != "" && q.OnlyAPI, lessonOnlyAPI + q.API},
+		{q.NoEncrypted, lessonNoEncrypted}, {q.NoSummary, lessonNoSummary}, {q.NoStore, lessonNoStore}, {q.ItemIDs, lessonItemIDs},
+		{q.MediaApart, lessonMediaApart}, {q.NoStream, lessonNoStream},
+		{q.Prefill == chatcompletions.PrefillNone && prefillOf(p.Base()) != chatcompletions.PrefillNone, lessonNoPrefill},
 	} {
 		if l.holds {
 			out = append(out, l.name)
 		}
 	}
-	return append(out, wire.WithoutLessons(q.without)...)
+	return append(out, wire.WithoutLessons(q.Without)...)
 }
 
 // Recall takes the lessons that another process has learnt of a model.
@@ -56,49 +57,49 @@ func (p *Provider) Recall(model string, lessons []string) {
 	if len(lessons) == 0 {
 		return
 	}
-	q := p.quirks(model)
-	q.without = wire.WithoutRecalled(q.without, lessons)
+	q := p.Quirks(model)
+	q.Without = wire.WithoutRecalled(q.Without, lessons)
 	for _, l := range lessons {
 		field, needs := strings.CutPrefix(l, lessonNeeds)
 		switch {
-		case needs && (field == fieldReasoning || field == fieldReasoningContent) && !q.noReasoning:
-			q.needs = field
-		case l == lessonNoReasoning && q.needs == "":
-			q.noReasoning = true
+		case needs && (field == chatcompletions.FieldReasoning || field == chatcompletions.FieldReasoningContent) && !q.NoReasoning:
+			q.Needs = field
+		case l == lessonNoReasoning && q.Needs == "":
+			q.NoReasoning = true
 		case l == lessonSigned:
-			q.signed = true
+			q.Signed = true
 		case l == lessonAlternate:
-			q.alternate = true
+			q.Alternate = true
 		case l == lessonNoSystem:
-			q.noSystem = true
+			q.NoSystem = true
 		case l == lessonMediaInTool:
-			q.mediaInTool = true
+			q.MediaInTool = true
 		case l == lessonNoPrefill:
-			q.prefill = prefillNone
+			q.Prefill = chatcompletions.PrefillNone
 		default:
-			q.recallAPI(l)
+			recallAPI(&q, l)
 		}
 	}
-	p.learn(model, q)
+	p.Learn(model, q)
 }
 
 // recallAPI takes a lesson about the API, or about the Responses API.
-func (q *quirks) recallAPI(lesson string) {
+func recallAPI(q *chatcompletions.Quirks, lesson string) {
 	kind, api, _ := strings.Cut(lesson, ":")
 	switch {
 	case (kind+":" == lessonAPI || kind+":" == lessonOnlyAPI) && (api == APIChat || api == APIResponses):
-		q.api, q.onlyAPI = api, kind+":" == lessonOnlyAPI
+		q.API, q.OnlyAPI = api, kind+":" == lessonOnlyAPI
 	case lesson == lessonNoEncrypted:
-		q.noEncrypted = true
+		q.NoEncrypted = true
 	case lesson == lessonNoSummary:
-		q.noSummary = true
+		q.NoSummary = true
 	case lesson == lessonNoStore:
-		q.noStore = true
+		q.NoStore = true
 	case lesson == lessonNoStream:
-		q.noStream = true
+		q.NoStream = true
 	case lesson == lessonItemIDs:
-		q.itemIDs = true
+		q.ItemIDs = true
 	case lesson == lessonMediaApart:
-		q.mediaApart = true
+		q.MediaApart = true
 	}
 }
