@@ -91,35 +91,26 @@ type contentPiece struct {
 	signature string
 }
 
-// readContent reads a content: a string, null, one chunk or a list of them.
+// readContent reads a content that is not a text: one chunk or a list of them.
 // Chunks of other kinds, such as references, are passed over.
-func readContent(raw json.RawMessage) ([]contentPiece, error) {
-	raw = bytes.TrimSpace(raw)
-	if len(raw) == 0 || string(raw) == "null" {
-		return nil, nil
-	}
+func readContent(raw json.RawMessage) (out []contentPiece, err error) {
+	var list []json.RawMessage
 	switch raw[0] {
-	case '"':
-		var s string
-		err := json.Unmarshal(raw, &s)
-		return []contentPiece{{text: s}}, err
 	case '{':
-		return readChunk(nil, raw)
+		list = append(list, raw)
 	case '[':
-		var list []json.RawMessage
 		if err := json.Unmarshal(raw, &list); err != nil {
 			return nil, err
 		}
-		var out []contentPiece
-		for _, c := range list {
-			var err error
-			if out, err = readChunk(out, c); err != nil {
-				return nil, err
-			}
-		}
-		return out, nil
+	default:
+		return nil, errors.New("the content is neither text nor a list of chunks")
 	}
-	return nil, errors.New("the content is neither text nor a list of chunks")
+	for _, c := range list {
+		if out, err = readChunk(out, c); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }
 
 func readChunk(dst []contentPiece, raw json.RawMessage) ([]contentPiece, error) {

@@ -43,7 +43,7 @@ type completionRequest struct {
 	Suffix      string   `json:"suffix,omitempty"`
 	MaxTokens   int      `json:"max_tokens,omitempty"`
 	Temperature *float64 `json:"temperature,omitempty"`
-	sampling
+	Sampling
 	User          string         `json:"user,omitempty"`
 	Stream        bool           `json:"stream"`
 	StreamOptions *streamOptions `json:"stream_options,omitempty"`
@@ -60,7 +60,7 @@ func (p *Provider) complete(ctx context.Context, req *provider.Request, pass fun
 	notes, pass = wire.Announce(notes, pass)
 	out := completionRequest{
 		Model: req.Model, Prompt: req.Completion.Prompt, Suffix: req.Completion.Suffix,
-		MaxTokens: req.MaxTokens, Temperature: req.Temperature, sampling: samplingOf(kept, q), User: kept.User, Stream: true,
+		MaxTokens: req.MaxTokens, Temperature: req.Temperature, Sampling: SamplingOf(kept, q), User: kept.User, Stream: true,
 	}
 	if !q.Chunks {
 		out.StreamOptions = &streamOptions{IncludeUsage: true}

@@ -20,7 +20,7 @@ type chatRequest struct {
 	MaxTokens     int             `json:"max_tokens,omitempty"`
 	MaxCompletion int             `json:"max_completion_tokens,omitempty"`
 	Temperature   *float64        `json:"temperature,omitempty"`
-	sampling
+	Sampling
 	Effort    string `json:"reasoning_effort,omitempty"`
 	Parallel  *bool  `json:"parallel_tool_calls,omitempty"`
 	Verbosity string `json:"verbosity,omitempty"`
@@ -32,8 +32,8 @@ type chatRequest struct {
 	Template *templateArgs `json:"chat_template_kwargs,omitempty"`
 }
 
-// sampling are the members of [provider.Sampling], as chats and completions have them.
-type sampling struct {
+// Sampling are the members of [provider.Sampling], as the APIs have them.
+type Sampling struct {
 	TopP       *float64           `json:"top_p,omitempty"`
 	TopK       *int               `json:"top_k,omitempty"`
 	MinP       *float64           `json:"min_p,omitempty"`
@@ -45,8 +45,9 @@ type sampling struct {
 	Bias       map[string]float64 `json:"logit_bias,omitempty"`
 }
 
-func samplingOf(req *provider.Request, q Quirks) sampling {
-	s := sampling{
+// SamplingOf returns those of a request.
+func SamplingOf(req *provider.Request, q Quirks) Sampling {
+	s := Sampling{
 		TopP: req.TopP, TopK: req.TopK, MinP: req.MinP, Seed: req.Seed, Stop: req.Stop,
 		Frequency: req.FrequencyPenalty, Presence: req.PresencePenalty, Bias: req.LogitBias,
 	}
@@ -144,7 +145,7 @@ func (b *Built) chat(req *provider.Request, q Quirks, now Adaption, think func(*
 	if out.Stream && !q.NoStreamOptions {
 		out.StreamOptions = &streamOptions{IncludeUsage: true}
 	}
-	out.sampling, out.Verbosity, out.EndUser = samplingOf(req, q), req.Verbosity, EndUserOf(req)
+	out.Sampling, out.Verbosity, out.EndUser = SamplingOf(req, q), req.Verbosity, EndUserOf(req)
 	if q.CompletionTokens {
 		out.MaxCompletion = req.MaxTokens
 	} else {

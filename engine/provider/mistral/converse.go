@@ -42,11 +42,7 @@ type talkRequest struct {
 type completionArgs struct {
 	Temperature *float64 `json:"temperature,omitempty"`
 	MaxTokens   int      `json:"max_tokens,omitempty"`
-	TopP        *float64 `json:"top_p,omitempty"`
-	Seed        *int64   `json:"random_seed,omitempty"`
-	Stop        []string `json:"stop,omitempty"`
-	Frequency   *float64 `json:"frequency_penalty,omitempty"`
-	Presence    *float64 `json:"presence_penalty,omitempty"`
+	chatcompletions.Sampling
 }
 
 // settings are the parameters of a request; nil if it has none.
@@ -54,10 +50,7 @@ func settings(req *provider.Request) *completionArgs {
 	if req.Temperature == nil && req.MaxTokens == 0 && len(req.Given()) == 0 {
 		return nil
 	}
-	return &completionArgs{
-		Temperature: req.Temperature, MaxTokens: req.MaxTokens, TopP: req.TopP, Seed: req.Seed, Stop: req.Stop,
-		Frequency: req.FrequencyPenalty, Presence: req.PresencePenalty,
-	}
+	return &completionArgs{req.Temperature, req.MaxTokens, chatcompletions.SamplingOf(req, quirksOf(nil, ""))}
 }
 
 // session is the conversation of one turn.

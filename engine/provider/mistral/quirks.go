@@ -33,9 +33,7 @@ func learn(err error, req *provider.Request, b *chatcompletions.Built, q *chatco
 		return chatcompletions.OfModel
 	}
 	text := strings.ToLower(e.Message)
-	says := func(words ...string) bool {
-		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
-	}
+	says := wire.Mentions(text)
 	switch {
 	case b.Forced && says("tool_choice"): // before it is taken for tools that are refused
 		q.NoForced = true

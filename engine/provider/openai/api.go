@@ -4,12 +4,12 @@ import (
 	"errors"
 	"net/http"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/provider/chatcompletions"
+	"github.com/fettle-cli/fettle/engine/provider/wire"
 )
 
 // The APIs that a model may be asked by.
@@ -60,9 +60,7 @@ func (p *Provider) learnAPI(err error, used *chatcompletions.Form, q *chatcomple
 		return false
 	}
 	text := strings.ToLower(e.Message)
-	says := func(words ...string) bool {
-		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
-	}
+	says := wire.Mentions(text)
 	if used == nil {
 		pointed := says("v1/responses", "responses api", "/responses instead", "use /responses")
 		if e.Status < 400 || e.Status >= 500 || e.Status == http.StatusTooManyRequests || !pointed || deployment(p.Base()) {

@@ -10,44 +10,50 @@ import (
 
 var _ provider.Learner = (*Provider)(nil)
 
-// The lessons that another process is told.
+// The lessons that are more than a flag.
 const (
 	lessonNoReasoning = "no-reasoning"
-	lessonNeeds       = "needs:" // and the field
-	lessonSigned      = "signed-calls"
-	lessonAlternate   = "alternate-roles"
-	lessonNoSystem    = "no-system-role"
-	lessonMediaInTool = "media-in-tool-messages"
-
-	lessonAPI         = "api:"      // and the API
-	lessonOnlyAPI     = "only-api:" // and the API
-	lessonNoEncrypted = "no-encrypted-reasoning"
-	lessonNoSummary   = "no-reasoning-summary"
-	lessonNoStore     = "no-store"
-	lessonNoStream    = "no-stream"
-	lessonItemIDs     = "item-ids"
-	lessonMediaApart  = "media-beside-results"
+	lessonNeeds       = "needs"    // a colon and the field follow
+	lessonAPI         = "api"      // a colon and the API follow
+	lessonOnlyAPI     = "only-api" // a colon and the API follow
 	lessonNoPrefill   = "no-continuation"
 )
+
+// lesson is one that holds or does not.
+type lesson struct {
+	name  string
+	holds *bool
+}
+
+func flags(q *chatcompletions.Quirks) []lesson {
+	return []lesson{
+		{lessonNoReasoning, &q.NoReasoning}, {"signed-calls", &q.Signed}, {"alternate-roles", &q.Alternate},
+		{"no-system-role", &q.NoSystem}, {"media-in-tool-messages", &q.MediaInTool},
+		{"no-encrypted-reasoning", &q.NoEncrypted}, {"no-reasoning-summary", &q.NoSummary}, {"no-store", &q.NoStore},
+		{"item-ids", &q.ItemIDs}, {"media-beside-results", &q.MediaApart}, {"no-stream", &q.NoStream},
+	}
+}
 
 // Lessons returns what refusals have taught about the shape of a model's history.
 func (p *Provider) Lessons(model string) []string {
 	q := p.Quirks(model)
 	var out []string
-	for _, l := range []struct {
-		holds bool
-		name  string
-	}{
-		{q.NoReasoning, lessonNoReasoning}, {q.Needs != "", lessonNeeds + q.Needs}, {q.Signed, lessonSigned},
-		{q.Alternate, lessonAlternate}, {q.NoSystem, lessonNoSystem}, {q.MediaInTool, lessonMediaInTool},
-		{q.API != "" && !q.OnlyAPI, lessonAPI + q.API}, {q.API != "" && q.OnlyAPI, lessonOnlyAPI + q.API},
-		{q.NoEncrypted, lessonNoEncrypted}, {q.NoSummary, lessonNoSummary}, {q.NoStore, lessonNoStore}, {q.ItemIDs, lessonItemIDs},
-		{q.MediaApart, lessonMediaApart}, {q.NoStream, lessonNoStream},
-		{q.Prefill == chatcompletions.PrefillNone && prefillOf(p.Base()) != chatcompletions.PrefillNone, lessonNoPrefill},
-	} {
-		if l.holds {
-			out = append(out, l.name)
+	if q.Needs != "" {
+		out = append(out, lessonNeeds+":"+q.Needs)
+	}
+	for _, f := range flags(&q) {
+		if *f.holds {
+			out = append(out, f.name)
 		}
+	}
+	switch {
+	case q.API != "" && q.OnlyAPI:
+		out = append(out, lessonOnlyAPI+":"+q.API)
+	case q.API != "":
+		out = append(out, lessonAPI+":"+q.API)
+	}
+	if q.Prefill == chatcompletions.PrefillNone && prefillOf(p.Base()) != chatcompletions.PrefillNone {
+		out = append(out, lessonNoPrefill)
 	}
 	return append(out, wire.WithoutLessons(q.Without)...)
 }
@@ -60,46 +66,21 @@ func (p *Provider) Recall(model string, lessons []string) {
 	q := p.Quirks(model)
 	q.Without = wire.WithoutRecalled(q.Without, lessons)
 	for _, l := range lessons {
-		field, needs := strings.CutPrefix(l, lessonNeeds)
+		kind, value, _ := strings.Cut(l, ":")
+		field := value == chatcompletions.FieldReasoning || value == chatcompletions.FieldReasoningContent
 		switch {
-		case needs && (field == chatcompletions.FieldReasoning || field == chatcompletions.FieldReasoningContent) && !q.NoReasoning:
-			q.Needs = field
-		case l == lessonNoReasoning && q.Needs == "":
-			q.NoReasoning = true
-		case l == lessonSigned:
-			q.Signed = true
-		case l == lessonAlternate:
-			q.Alternate = true
-		case l == lessonNoSystem:
-			q.NoSystem = true
-		case l == lessonMediaInTool:
-			q.MediaInTool = true
+		case kind == lessonNeeds && field && !q.NoReasoning:
+			q.Needs = value
+		case (kind == lessonAPI || kind == lessonOnlyAPI) && (value == APIChat || value == APIResponses):
+			q.API, q.OnlyAPI = value, kind == lessonOnlyAPI
+		case l == lessonNoReasoning && q.Needs != "": // they exclude each other
 		case l == lessonNoPrefill:
 			q.Prefill = chatcompletions.PrefillNone
 		default:
-			recallAPI(&q, l)
+			for _, f := range flags(&q) {
+				*f.holds = *f.holds || l == f.name
+			}
 		}
 	}
 	p.Learn(model, q)
-}
-
-// recallAPI takes a lesson about the API, or about the Responses API.
-func recallAPI(q *chatcompletions.Quirks, lesson string) {
-	kind, api, _ := strings.Cut(lesson, ":")
-	switch {
-	case (kind+":" == lessonAPI || kind+":" == lessonOnlyAPI) && (api == APIChat || api == APIResponses):
-		q.API, q.OnlyAPI = api, kind+":" == lessonOnlyAPI
-	case lesson == lessonNoEncrypted:
-		q.NoEncrypted = true
-	case lesson == lessonNoSummary:
-		q.NoSummary = true
-	case lesson == lessonNoStore:
-		q.NoStore = true
-	case lesson == lessonNoStream:
-		q.NoStream = true
-	case lesson == lessonItemIDs:
-		q.ItemIDs = true
-	case lesson == lessonMediaApart:
-		q.MediaApart = true
-	}
 }

@@ -62,9 +62,7 @@ func learn(err error, req *provider.Request, b *chatcompletions.Built, q *chatco
 	if e.Status != 400 && e.Status != 422 && e.Status != 501 {
 		return chatcompletions.Nothing
 	}
-	says := func(words ...string) bool {
-		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
-	}
+	says := wire.Mentions(text)
 	if refused := wire.RefusedTool(e.Message, b.Tools, b.Names, now.Refused); refused != nil {
 		now.Refused = refused
 		return chatcompletions.OfThis

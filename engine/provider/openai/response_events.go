@@ -264,9 +264,10 @@ func (d *responseDecoder) ended(dst []provider.Delta, status string, r *response
 	default:
 		d.finish = "completed"
 	}
-	if dst, err = d.remaining(dst, r.Output.V); err == nil {
-		dst, err = d.End(dst)
+	if dst, err = d.remaining(dst, r.Output.V); err != nil {
+		return dst, false, err
 	}
+	dst, err = d.End(dst)
 	return dst, err == nil, err
 }
 

@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/fettle-cli/fettle/engine/provider"
@@ -21,9 +20,7 @@ func learnShape(e *provider.Error, text string, s chatcompletions.Sent, q *chatc
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusTooManyRequests:
 		return chatcompletions.Nothing
 	}
-	says := func(words ...string) bool {
-		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
-	}
+	says := wire.Mentions(text)
 	missing := says("must be passed", "must be provided", "must be included", "missing", "required", "is needed", "must have", "must contain")
 	switch field := reasoningField(text); {
 	case says("thought_signature", "thought signature", "thoughtsignature"):
@@ -55,9 +52,7 @@ func learnItems(e *provider.Error, text string, s chatcompletions.Sent, q *chatc
 	if e.Status == http.StatusUnauthorized || e.Status == http.StatusForbidden || e.Status == http.StatusTooManyRequests {
 		return chatcompletions.Nothing
 	}
-	says := func(words ...string) bool {
-		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
-	}
+	says := wire.Mentions(text)
 	encrypted := says("encrypted content", "encrypted_content")
 	switch {
 	case encrypted && !says("could not", "invalid", "decrypt", "verif") && (s.Encrypted || s.Reasoning) && !q.NoEncrypted:
