@@ -15,10 +15,10 @@ import (
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/engine/provider"
-	"github.com/fettle-cli/fettle/engine/provider/chatcompletions"
 	"github.com/fettle-cli/fettle/engine/provider/ollama"
 	"github.com/fettle-cli/fettle/engine/provider/openai"
 	"github.com/fettle-cli/fettle/engine/provider/providertest"
+	"github.com/fettle-cli/fettle/engine/provider/wire"
 	"github.com/fettle-cli/fettle/toolset"
 )
 
@@ -123,7 +123,7 @@ func cutBench(t *testing.T, format, url string) *bench {
 		if format == "ollama" {
 			return ollama.New(ollama.Options{Host: url})
 		}
-		return openai.New(openai.Options{Options: chatcompletions.Options{BaseURL: url}})
+		return openai.New(openai.Options{Options: wire.Options{BaseURL: url}})
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -18,10 +18,10 @@ import (
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/provider/anthropic"
-	"github.com/fettle-cli/fettle/engine/provider/chatcompletions"
 	"github.com/fettle-cli/fettle/engine/provider/mistral"
 	"github.com/fettle-cli/fettle/engine/provider/ollama"
 	"github.com/fettle-cli/fettle/engine/provider/openai"
+	"github.com/fettle-cli/fettle/engine/provider/wire"
 )
 
 // A history that was interrupted anywhere makes a request that each provider's
@@ -122,11 +122,11 @@ func wires(t *testing.T) []*wireRules {
 		case "anthropic":
 			w.prov, err = anthropic.New(anthropic.Options{BaseURL: srv.URL, Client: client})
 		case "openai":
-			w.prov, err = openai.New(openai.Options{Options: chatcompletions.Options{BaseURL: srv.URL + "/v1", Client: client}})
+			w.prov, err = openai.New(openai.Options{Options: wire.Options{BaseURL: srv.URL + "/v1", Client: client}})
 		case "responses":
-			w.prov, err = openai.New(openai.Options{Options: chatcompletions.Options{Name: "responses", BaseURL: srv.URL + "/v1", Client: client}, API: openai.APIResponses})
+			w.prov, err = openai.New(openai.Options{Options: wire.Options{Name: "responses", BaseURL: srv.URL + "/v1", Client: client}, API: openai.APIResponses})
 		case "mistral":
-			w.prov, err = mistral.New(mistral.Options{Options: chatcompletions.Options{BaseURL: srv.URL + "/v1", Client: client}})
+			w.prov, err = mistral.New(mistral.Options{Options: wire.Options{BaseURL: srv.URL + "/v1", Client: client}})
 		default:
 			w.prov, err = ollama.New(ollama.Options{Host: srv.URL, Client: client})
 		}

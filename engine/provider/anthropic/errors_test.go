@@ -122,7 +122,7 @@ func TestKeysAndHeaders(t *testing.T) {
 	if !errors.As(h.Err, &e) || e.Kind != provider.Unauthorised || e.Message != "bad key [key] and [key]" || e.Provider != "lab" {
 		t.Errorf("it ended with %+v", h.Err)
 	}
-	p.o.Key = func(context.Context) (string, error) { return "", errors.New("ANTHROPIC_API_KEY is not set") }
+	p.Options.Key = func(context.Context) (string, error) { return "", errors.New("ANTHROPIC_API_KEY is not set") }
 	if h = providertest.Listen(t.Context(), p, short("m")); !errors.As(h.Err, &e) || e.Kind != provider.Unauthorised || e.Message != "ANTHROPIC_API_KEY is not set" {
 		t.Errorf("without a key it ended with %v", h.Err)
 	}
@@ -135,7 +135,7 @@ func TestAddresses(t *testing.T) {
 		"https://api.deepseek.com/anthropic": "https://api.deepseek.com/anthropic/v1", "https://x/v1": "https://x/v1", "https://x/v1/": "https://x/v1/",
 	} {
 		p, err := New(Options{BaseURL: base})
-		if err != nil || p.base.String() != want {
+		if err != nil || p.Base.String() != want {
 			t.Errorf("%q: %v, %v", base, p, err)
 		}
 	}
@@ -180,12 +180,10 @@ func TestLimits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := &Provider{}
-		if got := p.limits(b).Between == wire.DefaultFirst; got != patient {
+		if got := limits(Options{}, b).Between == wire.DefaultFirst; got != patient {
 			t.Errorf("%s: patient is %v", model, got)
 		}
-		p.o.Between = time.Second
-		if got := p.limits(b).Between; got != time.Second {
+		if got := limits(Options{Between: time.Second}, b).Between; got != time.Second {
 			t.Errorf("%s: with a limit of a second it waits %v", model, got)
 		}
 	}

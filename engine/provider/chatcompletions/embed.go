@@ -15,7 +15,7 @@ var (
 
 // Embed asks POST /embeddings.
 func (p *Provider) Embed(ctx context.Context, req *provider.EmbedRequest) (out *provider.Embedding, err error) {
-	src := wire.Source{Provider: p.o.Name, Model: req.Model, Address: p.Address()}
+	src := p.Source(req.Model)
 	write := wire.EmbedBody
 	if p.d.EmbedBody != nil {
 		write = p.d.EmbedBody
@@ -54,7 +54,7 @@ func (p *Provider) Completes() {}
 
 // complete asks for a completion, whose stream may have the text in the choices themselves.
 func (p *Provider) complete(ctx context.Context, req *provider.Request, pass func([]provider.Delta) bool) error {
-	src := wire.Source{Provider: p.o.Name, Model: req.Model, Address: p.Address()}
+	src := p.Source(req.Model)
 	q := p.Quirks(req.Model)
 	kept, notes := wire.Keep(req, p.d.CompletionTakes(q))
 	notes, pass = wire.Announce(notes, pass)
@@ -69,7 +69,7 @@ func (p *Provider) complete(ctx context.Context, req *provider.Request, pass fun
 	if err != nil {
 		return src.Error(provider.Rejected, err.Error(), err)
 	}
-	if body, err = wire.WithMembers(body, p.o.Body); err != nil {
+	if body, err = wire.WithMembers(body, p.Options.Body); err != nil {
 		return src.Error(provider.Rejected, err.Error(), err)
 	}
 	x, err := p.Exchange(ctx, http.MethodPost, p.d.Completions, body, src)

@@ -116,26 +116,24 @@ func (e listEntry) listed(name string, described bool) bool {
 
 // Models lists the models in the address's own order.
 func (p *Provider) Models(ctx context.Context) ([]provider.Model, error) {
-	src := wire.Source{Provider: p.o.Name, Address: p.Address()}
-	x, err := p.Exchange(ctx, http.MethodGet, "models", nil, src)
+	x, err := p.Exchange(ctx, http.MethodGet, "models", nil, p.Source(""))
 	if err != nil {
 		return nil, err
 	}
-	x.Limits = wire.Limits{First: ListLimit, Between: ListLimit}
-	body, err := x.Fetch(ctx)
+	var entries []listEntry
+	err = x.Ask(ctx, func(body []byte) (err error) {
+		entries, err = readList(body)
+		return err
+	})
 	if err != nil {
 		return nil, err
-	}
-	entries, err := readList(body)
-	if err != nil {
-		return nil, x.Source.Undecodable(&wire.FormatError{Chunk: body, Err: err})
 	}
 	models := make([]provider.Model, 0, len(entries))
 	seen := map[string]bool{}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, e := range entries {
-		m := e.model(p.o.Name, p.d.Described)
+		m := e.model(p.Name(), p.d.Described)
 		if !e.listed(m.Name, p.d.Described) || p.d.Described && seen[m.Name] {
 			continue
 		}
@@ -155,7 +153,7 @@ func (p *Provider) Model(_ context.Context, name string) (provider.Model, error)
 	if m, ok := p.listed[name]; ok {
 		return m, nil
 	}
-	m := provider.Model{Provider: p.o.Name, Name: name}
+	m := provider.Model{Provider: p.Name(), Name: name}
 	if !p.d.Described {
 		m.Audio = takesAudio(name)
 	}

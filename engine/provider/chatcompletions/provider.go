@@ -2,55 +2,21 @@ package chatcompletions
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"io"
 	"iter"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/provider/wire"
 )
 
-// ListLimit bounds the wait for a list of models and the like: the user looks at it.
-const ListLimit = 30 * time.Second
-
-// Options are the address of a Provider, and how it is asked.
-type Options struct {
-	// Name is the provider's name in a Ref; "" is the adapter's.
-	Name string
-	// BaseURL ends where /chat/completions begins; "" is the adapter's. An address
-	// without a path gets /v1.
-	BaseURL string
-	// Key gives the API key before each request; nil or an empty key sends
-	// none. Its error is the request's, of kind Unauthorised.
-	Key func(context.Context) (string, error)
-	// Headers are sent with each request.
-	Headers map[string]string
-	// Query is added to the address of each request, and Body to the JSON of each
-	// question, in place of members of the same name; null leaves a member out.
-	Query map[string]string
-	Body  map[string]json.RawMessage
-	// Client makes the requests; nil is one of the Provider's own.
-	Client *http.Client
-	// FirstByte and Between bound the waits for an answer and for each further
-	// piece of it; 0 is 10 minutes and 2 minutes.
-	FirstByte, Between time.Duration
-}
-
 // Dialect is what an adapter's addresses have in common. Functions that may be nil are marked
 // so; all are called concurrently.
 type Dialect struct {
-	// Name and BaseURL are used where the Options have none.
-	Name, BaseURL string
-	// Base completes an address, and SetKey adds the key to a request. Both may be nil.
-	Base   func(*url.URL) *url.URL
-	SetKey func(r *http.Request, key string)
+	wire.Adapter
 
 	// Quirks returns the quirks of a model of which nothing was learnt.
 	Quirks func(base *url.URL, model string) Quirks
@@ -76,9 +42,7 @@ type Dialect struct {
 	// left out, and nothing is guessed from a name.
 	Described bool
 
-	// Refuse reads the body of a refusal, and InStream an error where a chunk was due. Nil
-	// are those of wire.Source.
-	Refuse   func(src wire.Source, resp *http.Response, body []byte) *provider.Error
+	// InStream reads an error where a chunk was due; nil is that of wire.Source.
 	InStream func(src wire.Source, data []byte) *provider.Error
 	// NewID makes an id for a call that came without one; nil is wire.NewCallID.
 	NewID func() string
@@ -100,11 +64,8 @@ type Form struct {
 
 // Provider is one address that serves chat completions. It is safe for concurrent use.
 type Provider struct {
-	o      Options
-	d      Dialect
-	base   *url.URL
-	client *http.Client
-
+	*wire.Endpoint
+	d       Dialect
 	refused wire.Refusals
 
 	mu     sync.Mutex
@@ -119,41 +80,25 @@ var (
 	_ provider.Announcer = (*Provider)(nil)
 )
 
-// New makes a Provider. It sends nothing yet.
-func New(o Options, d Dialect) (*Provider, error) {
-	if o.Name == "" {
-		o.Name = d.Name
+// New makes a Provider. An address that its dialect leaves without a path gets /v1. New sends
+// nothing yet.
+func New(o wire.Options, d Dialect) (*Provider, error) {
+	complete := d.Base
+	d.Base = func(u *url.URL) *url.URL {
+		if complete != nil {
+			u = complete(u)
+		}
+		if strings.Trim(u.Path, "/") == "" {
+			u = u.JoinPath("v1")
+		}
+		return u
 	}
-	if o.BaseURL == "" {
-		o.BaseURL = d.BaseURL
+	e, err := wire.NewEndpoint(o, d.Adapter)
+	if err != nil {
+		return nil, err
 	}
-	u, err := url.Parse(o.BaseURL)
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, fmt.Errorf("set up provider %s: %q is no http or https address", o.Name, wire.Clean(o.BaseURL))
-	}
-	if d.Base != nil {
-		u = d.Base(u)
-	}
-	if strings.Trim(u.Path, "/") == "" {
-		u = u.JoinPath("v1")
-	}
-	return &Provider{
-		o: o, d: d, base: u, client: wire.Client(o.Client),
-		learnt: map[string]Quirks{}, listed: map[string]provider.Model{},
-	}, nil
+	return &Provider{Endpoint: e, d: d, learnt: map[string]Quirks{}, listed: map[string]provider.Model{}}, nil
 }
-
-// Name is the provider's name in a Ref.
-func (p *Provider) Name() string { return p.o.Name }
-
-// Address is the scheme, host and port of the server.
-func (p *Provider) Address() string { return wire.Address(p.base) }
-
-// Base returns the address of the API, which the caller must not change.
-func (p *Provider) Base() *url.URL { return p.base }
-
-// CloseIdleConnections closes connections that are kept for the next request.
-func (p *Provider) CloseIdleConnections() { p.client.CloseIdleConnections() }
 
 // Stream sends the request; see provider.Provider.
 func (p *Provider) Stream(ctx context.Context, req *provider.Request) iter.Seq2[[]provider.Delta, error] {
@@ -171,7 +116,7 @@ func (p *Provider) Stream(ctx context.Context, req *provider.Request) iter.Seq2[
 			q := p.Quirks(req.Model)
 			b, err := p.Encode(req, q, now)
 			if err != nil {
-				err = p.Source(req).Error(provider.Rejected, err.Error(), err)
+				err = p.Source(req.Model, wire.Asked(req)...).Error(provider.Rejected, err.Error(), err)
 			} else if err = p.try(ctx, req, b, pass); err == nil {
 				return
 			}
@@ -206,7 +151,7 @@ func (p *Provider) Quirks(model string) Quirks {
 	if q, ok := p.learnt[model]; ok {
 		return q
 	}
-	return p.d.Quirks(p.base, model)
+	return p.d.Quirks(p.Base, model)
 }
 
 // Learn replaces what is known of a model.
@@ -232,22 +177,17 @@ func (p *Provider) form(model string, q Quirks) *Form {
 	return p.d.Form(model, q)
 }
 
-// Source returns the source of a request's errors.
-func (p *Provider) Source(req *provider.Request) wire.Source {
-	return wire.Source{Provider: p.o.Name, Model: req.Model, Address: p.Address(), Asked: wire.Asked(req)}
-}
-
 // try makes one exchange.
 func (p *Provider) try(ctx context.Context, req *provider.Request, b *Built, pass func([]provider.Delta) bool) error {
-	body, err := wire.WithMembers(b.Body, p.o.Body)
+	body, err := wire.WithMembers(b.Body, p.Options.Body)
 	if err != nil {
-		return p.Source(req).Error(provider.Rejected, err.Error(), err)
+		return p.Source(req.Model, wire.Asked(req)...).Error(provider.Rejected, err.Error(), err)
 	}
 	path := "chat/completions"
 	if b.Form != nil {
 		path = b.Form.Path
 	}
-	x, err := p.Exchange(ctx, http.MethodPost, path, body, p.Source(req))
+	x, err := p.Exchange(ctx, http.MethodPost, path, body, p.Source(req.Model, wire.Asked(req)...))
 	if err != nil {
 		return err
 	}
@@ -261,8 +201,8 @@ func (p *Provider) try(ctx context.Context, req *provider.Request, b *Built, pas
 		p.decode(x, o)
 		return x.Run(ctx, pass)
 	}
-	if b.Form.Patient && p.o.Between <= 0 {
-		x.Limits = x.Limits.Patient()
+	if b.Form.Patient {
+		x.Limits = p.Options.Patiently()
 	}
 	o.Source = x.Source
 	x.Decode = func(resp *http.Response) (wire.Decoder, error) { return b.Form.Decode(resp.Body, o), nil }
@@ -278,41 +218,6 @@ func (p *Provider) decode(x *wire.Exchange, o DecoderOptions) {
 func (p *Provider) Decoder(body io.Reader, src wire.Source, o DecoderOptions) *Decoder {
 	o.Source, o.NewID, o.InStream, o.Chunks = src, p.d.NewID, p.d.InStream, p.Quirks(src.Model).Chunks
 	return NewDecoder(body, o)
-}
-
-// Exchange makes a request for a path below the address, with the key and the headers, which
-// its source knows as secrets. A body asks for a stream.
-func (p *Provider) Exchange(ctx context.Context, method, path string, body []byte, src wire.Source) (*wire.Exchange, error) {
-	key := ""
-	if p.o.Key != nil {
-		var err error
-		if key, err = p.o.Key(ctx); err != nil {
-			return nil, src.Error(provider.Unauthorised, err.Error(), err)
-		}
-	}
-	hr, err := wire.NewRequest(ctx, method, wire.WithQuery(p.base.JoinPath(path), p.o.Query), body)
-	if err != nil {
-		return nil, src.Error(provider.Rejected, err.Error(), err)
-	}
-	if key = strings.TrimSpace(key); key != "" {
-		if p.d.SetKey != nil {
-			p.d.SetKey(hr, key)
-		} else {
-			hr.Header.Set("Authorization", "Bearer "+key)
-		}
-		src.Secrets = append(slices.Clone(src.Secrets), key)
-	}
-	if body != nil {
-		hr.Header.Set("Accept", "text/event-stream")
-	}
-	src.Secrets = append(src.Secrets, wire.SetHeaders(hr, p.o.Headers)...)
-	x := &wire.Exchange{
-		Client: p.client, Request: hr, Source: src, Limits: wire.Limits{First: p.o.FirstByte, Between: p.o.Between},
-	}
-	if p.d.Refuse != nil {
-		x.Refuse = func(resp *http.Response, body []byte) *provider.Error { return p.d.Refuse(src, resp, body) }
-	}
-	return x, nil
 }
 
 // Prefills returns what a model makes of a last message of the assistant. A form other than

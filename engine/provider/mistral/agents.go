@@ -61,7 +61,7 @@ type castIDs struct {
 // ones made, and what differs is brought up to date, handoffs last, since they
 // may go round.
 func (p *Provider) enlist(ctx context.Context, req *provider.Request) (map[string]string, error) {
-	src, agents := p.Source(req), req.Native.Agents
+	src, agents := p.Source(req.Model, wire.Asked(req)...), req.Native.Agents
 	p.mu.Lock()
 	known := p.cast
 	p.mu.Unlock()
@@ -196,16 +196,13 @@ func (p *Provider) agentCall(ctx context.Context, src wire.Source, method, path 
 	if err != nil {
 		return out, err
 	}
-	x.Request.Header.Set("Accept", "application/json")
-	x.Limits = wire.Limits{First: chatcompletions.ListLimit, Between: chatcompletions.ListLimit}
-	answer, err := x.Fetch(ctx)
-	if err != nil {
-		return out, err
-	}
-	if err := json.Unmarshal(answer, &out); err != nil || out.ID == "" {
-		return out, x.Source.Undecodable(&wire.FormatError{Chunk: answer, Err: errors.New("it is no agent")})
-	}
-	return out, nil
+	err = x.Ask(ctx, func(answer []byte) error {
+		if !wire.Lenient(answer, &out) || out.ID == "" {
+			return errors.New("it is no agent")
+		}
+		return nil
+	})
+	return out, err
 }
 
 // readAgents reads the kept ids. A file that can't be read, or is of another
@@ -218,7 +215,7 @@ func (p *Provider) readAgents() map[string]string {
 	}
 	data, err := atomicfile.ReadFile(p.o.AgentFile)
 	var f agentFile
-	if err != nil || json.Unmarshal(data, &f) != nil || f.Version != agentFileVersion || f.Address != p.Base().String() || f.Agents == nil {
+	if err != nil || json.Unmarshal(data, &f) != nil || f.Version != agentFileVersion || f.Address != p.Base.String() || f.Agents == nil {
 		return none
 	}
 	return f.Agents
@@ -226,7 +223,7 @@ func (p *Provider) readAgents() map[string]string {
 
 // keepAgents replaces the file of ids.
 func (p *Provider) keepAgents(src wire.Source, ids map[string]string) error {
-	data, err := json.MarshalIndent(agentFile{agentFileVersion, p.Base().String(), ids}, "", "  ")
+	data, err := json.MarshalIndent(agentFile{agentFileVersion, p.Base.String(), ids}, "", "  ")
 	if err != nil {
 		return src.Error(provider.Rejected, "keep the ids of agents: "+err.Error(), err)
 	}

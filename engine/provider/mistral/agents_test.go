@@ -13,6 +13,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/provider/chatcompletions"
 	"github.com/fettle-cli/fettle/engine/provider/providertest"
+	"github.com/fettle-cli/fettle/engine/provider/wire"
 )
 
 // cast is document 003's three agents.
@@ -58,7 +59,7 @@ func theChain(agent string, entries []providertest.Entry) providertest.Reply {
 // talking makes a provider that keeps its agents at a server.
 func talking(t *testing.T, s *providertest.AgentServer, file string) *Provider {
 	t.Helper()
-	p, err := New(Options{Options: chatcompletions.Options{BaseURL: s.URL}, AgentFile: file})
+	p, err := New(Options{Options: wire.Options{BaseURL: s.URL}, AgentFile: file})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -256,7 +257,7 @@ func TestEntriesOfAHistory(t *testing.T) {
 func TestAgentsOfOtherProviders(t *testing.T) {
 	t.Parallel()
 	s := providertest.NewAgentServer(t, theChain)
-	p, err := New(Options{Options: chatcompletions.Options{BaseURL: s.URL}})
+	p, err := New(Options{Options: wire.Options{BaseURL: s.URL}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -110,9 +110,9 @@ func (p *Provider) exchange(ctx context.Context, req *provider.Request, s sessio
 	body.Settings = settings(kept)
 	data, err := wire.Marshal(body)
 	if err != nil {
-		return p.Source(req).Error(provider.Rejected, err.Error(), err)
+		return p.Source(req.Model, wire.Asked(req)...).Error(provider.Rejected, err.Error(), err)
 	}
-	x, err := p.Exchange(ctx, http.MethodPost, path, data, p.Source(req))
+	x, err := p.Exchange(ctx, http.MethodPost, path, data, p.Source(req.Model, wire.Asked(req)...))
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/engine/provider"
-	"github.com/fettle-cli/fettle/engine/provider/chatcompletions"
 	"github.com/fettle-cli/fettle/engine/provider/providertest"
 	"github.com/fettle-cli/fettle/engine/provider/wire"
 )
@@ -160,7 +159,7 @@ func TestKeysAndHeaders(t *testing.T) {
 	transport := &http.Transport{}
 	defer transport.CloseIdleConnections()
 	key, failed := " my-own-key-0123 \n", error(nil)
-	p, err := New(Options{Options: chatcompletions.Options{
+	p, err := New(Options{Options: wire.Options{
 		Name: "lab", BaseURL: srv.URL + "/proxy", Client: &http.Client{Transport: transport},
 		Key:     func(context.Context) (string, error) { return key, failed },
 		Headers: map[string]string{"X-Proxy-Key": "another-secret-4567"},
@@ -192,17 +191,17 @@ func TestAddresses(t *testing.T) {
 		"": "https://api.mistral.ai/v1", "http://localhost:8000": "http://localhost:8000/v1", "http://localhost:8000/": "http://localhost:8000/v1",
 		"https://x/mistral": "https://x/mistral", "https://x/v1/": "https://x/v1/",
 	} {
-		p, err := New(Options{Options: chatcompletions.Options{BaseURL: base}})
-		if err != nil || p.Base().String() != want {
+		p, err := New(Options{Options: wire.Options{BaseURL: base}})
+		if err != nil || p.Base.String() != want {
 			t.Errorf("%q: %v, %v", base, p, err)
 		}
 	}
 	for _, base := range []string{"localhost:8000", "ftp://x", "http://", "://", "/v1"} {
-		if _, err := New(Options{Options: chatcompletions.Options{BaseURL: base}}); err == nil {
+		if _, err := New(Options{Options: wire.Options{BaseURL: base}}); err == nil {
 			t.Errorf("%q was taken", base)
 		}
 	}
-	p, err := New(Options{Options: chatcompletions.Options{BaseURL: "https://me:pw@x:8/v1?a=b"}})
+	p, err := New(Options{Options: wire.Options{BaseURL: "https://me:pw@x:8/v1?a=b"}})
 	if err != nil || p.Address() != "https://x:8" || p.Name() != "mistral" {
 		t.Errorf("it shows %q, %v", p.Address(), err)
 	}

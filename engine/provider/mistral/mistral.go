@@ -14,9 +14,10 @@ import (
 // DefaultBaseURL is Mistral's own address.
 const DefaultBaseURL = "https://api.mistral.ai/v1"
 
-// Options are the address of a Provider, and how it is asked.
+// Options are the address of a Provider, and how it is asked. BaseURL ends where
+// /chat/completions begins. An address without a path gets /v1.
 type Options struct {
-	chatcompletions.Options
+	wire.Options
 	// AgentFile is the file that the ids of agents are kept in, which are made at
 	// Mistral then and answer in one conversation there; "" leaves agents to the
 	// caller. Its folder is made.
@@ -41,10 +42,10 @@ var _ provider.Provider = (*Provider)(nil)
 // New makes a Provider. It sends nothing yet.
 func New(o Options) (*Provider, error) {
 	core, err := chatcompletions.New(o.Options, chatcompletions.Dialect{
-		Name: "mistral", BaseURL: DefaultBaseURL,
-		Quirks: quirksOf, Learn: learn, Takes: takes, Think: think,
+		Adapter: wire.Adapter{Name: "mistral", BaseURL: DefaultBaseURL, Refuse: refused},
+		Quirks:  quirksOf, Learn: learn, Takes: takes, Think: think,
 		Completions: "fim/completions", CompletionTakes: fimTakes, EmbedBody: embedBody,
-		Described: true, Refuse: refused, InStream: inStream, NewID: newID,
+		Described: true, InStream: inStream, NewID: newID,
 	})
 	if err != nil {
 		return nil, err

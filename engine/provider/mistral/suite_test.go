@@ -27,7 +27,7 @@ func TestConformance(t *testing.T) {
 func suiteWire() providertest.Wire {
 	return providertest.Wire{
 		New: func(t *testing.T, base string, c providertest.Config, client *http.Client) provider.Provider {
-			p, err := New(Options{Options: chatcompletions.Options{
+			p, err := New(Options{Options: wire.Options{
 				BaseURL: base, Client: client, FirstByte: c.FirstByte, Between: c.Between,
 				Key: func(context.Context) (string, error) { return providertest.Key, nil },
 			}})

@@ -29,7 +29,7 @@ func (p *Provider) api(model string, q chatcompletions.Quirks) string {
 		return p.configured
 	case q.API != "":
 		return q.API
-	case p.Base().Hostname() == "api.openai.com" && reasons(model):
+	case p.Base.Hostname() == "api.openai.com" && reasons(model):
 		return APIResponses
 	}
 	return APIChat
@@ -63,7 +63,7 @@ func (p *Provider) learnAPI(err error, used *chatcompletions.Form, q *chatcomple
 	says := wire.Mentions(text)
 	if used == nil {
 		pointed := says("v1/responses", "responses api", "/responses instead", "use /responses")
-		if e.Status < 400 || e.Status >= 500 || e.Status == http.StatusTooManyRequests || !pointed || deployment(p.Base()) {
+		if e.Status < 400 || e.Status >= 500 || e.Status == http.StatusTooManyRequests || !pointed || deployment(p.Base) {
 			return false
 		}
 		q.API = APIResponses

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/fettle-cli/fettle/engine/provider"
-	"github.com/fettle-cli/fettle/engine/provider/chatcompletions"
 	"github.com/fettle-cli/fettle/engine/provider/providertest"
+	"github.com/fettle-cli/fettle/engine/provider/wire"
 )
 
 // roundTrip answers requests without a network.
@@ -49,7 +49,7 @@ func TestAzure(t *testing.T) {
 					Body: io.NopCloser(strings.NewReader(delta1(obj{"content": "hi"}, "stop"))),
 				}, nil
 			})}
-			p, err := New(Options{Options: chatcompletions.Options{BaseURL: c.base, Client: client, Query: c.query, Key: func(context.Context) (string, error) { return c.key, nil }}})
+			p, err := New(Options{Options: wire.Options{BaseURL: c.base, Client: client, Query: c.query, Key: func(context.Context) (string, error) { return c.key, nil }}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -70,7 +70,7 @@ func TestAzure(t *testing.T) {
 // The members of a configuration are in each question, in place of fettle's own.
 func TestMembersOfAConfiguration(t *testing.T) {
 	t.Parallel()
-	p, bodies := serve(t, Options{Options: chatcompletions.Options{Body: map[string]json.RawMessage{
+	p, bodies := serve(t, Options{Options: wire.Options{Body: map[string]json.RawMessage{
 		"service_tier": json.RawMessage(`"flex"`), "model": json.RawMessage(`"other"`), "stream_options": json.RawMessage("null"),
 		"provider": json.RawMessage(`{"order":["a"]}`),
 	}}}, func(w http.ResponseWriter, _ string) { fmt.Fprint(w, delta1(obj{"content": "hi"}, "stop")) })

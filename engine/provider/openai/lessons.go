@@ -52,7 +52,7 @@ func (p *Provider) Lessons(model string) []string {
 	case q.API != "":
 		out = append(out, lessonAPI+":"+q.API)
 	}
-	if q.Prefill == chatcompletions.PrefillNone && prefillOf(p.Base()) != chatcompletions.PrefillNone {
+	if q.Prefill == chatcompletions.PrefillNone && prefillOf(p.Base) != chatcompletions.PrefillNone {
 		out = append(out, lessonNoPrefill)
 	}
 	return append(out, wire.WithoutLessons(q.Without)...)

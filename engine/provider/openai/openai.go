@@ -12,10 +12,11 @@ import (
 // DefaultBaseURL is OpenAI's own address.
 const DefaultBaseURL = "https://api.openai.com/v1"
 
-// Options are the address of a Provider, and how it is asked. An address of Azure gets the
-// path of its v1 API where it has none.
+// Options are the address of a Provider, and how it is asked. BaseURL ends where
+// /chat/completions begins. An address without a path gets /v1, and one of Azure the path of
+// its v1 API.
 type Options struct {
-	chatcompletions.Options
+	wire.Options
 	// API is the API that models are asked by, APIChat or APIResponses. If it is empty, the
 	// provider chooses one by address and model; see the package's comment.
 	API string
@@ -41,8 +42,8 @@ func New(o Options) (*Provider, error) {
 	}
 	var err error
 	p.Provider, err = chatcompletions.New(o.Options, chatcompletions.Dialect{
-		Name: "openai", BaseURL: DefaultBaseURL, Base: azureBase, SetKey: setKey,
-		Quirks: quirksOf, Learn: p.adapt, Explain: p.explain,
+		Adapter: wire.Adapter{Name: "openai", BaseURL: DefaultBaseURL, Base: azureBase, SetKey: setKey},
+		Quirks:  quirksOf, Learn: p.adapt, Explain: p.explain,
 		Takes: chatTakes, Completions: "completions", CompletionTakes: completionTakes,
 		Form: func(model string, q chatcompletions.Quirks) *chatcompletions.Form {
 			if p.api(model, q) == APIResponses {
@@ -54,7 +55,7 @@ func New(o Options) (*Provider, error) {
 	if err != nil {
 		return nil, err
 	}
-	if u := p.Base(); o.API == APIResponses && deployment(u) {
+	if u := p.Base; o.API == APIResponses && deployment(u) {
 		return nil, fmt.Errorf("set up provider %s: %s: %w", p.Name(), wire.Address(u), ErrDeployment)
 	}
 	return p, nil

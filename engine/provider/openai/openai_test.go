@@ -210,7 +210,7 @@ func TestKeysAndHeaders(t *testing.T) {
 	transport := &http.Transport{}
 	defer transport.CloseIdleConnections()
 	key, failed := " my-own-key-0123 \n", error(nil)
-	p, err := New(Options{Options: chatcompletions.Options{
+	p, err := New(Options{Options: wire.Options{
 		Name: "lab", BaseURL: srv.URL + "/v2/", Client: &http.Client{Transport: transport},
 		Key:     func(context.Context) (string, error) { return key, failed },
 		Headers: map[string]string{"Api-Key": "another-secret-4567", "X-Title": "fettle"},
@@ -238,13 +238,13 @@ func TestAddresses(t *testing.T) {
 		"": "https://api.openai.com/v1", "http://localhost:8000": "http://localhost:8000/v1", "http://localhost:8000/": "http://localhost:8000/v1",
 		"https://openrouter.ai/api/v1": "https://openrouter.ai/api/v1", "https://x/openai/?api-version=1": "https://x/openai/?api-version=1",
 	} {
-		p, err := New(Options{Options: chatcompletions.Options{BaseURL: base}})
-		if err != nil || p.Base().String() != want {
+		p, err := New(Options{Options: wire.Options{BaseURL: base}})
+		if err != nil || p.Base.String() != want {
 			t.Errorf("%q: %v, %v", base, p, err)
 		}
 	}
 	for _, base := range []string{"localhost:8000", "ftp://x", "http://", "://", "/v1"} {
-		if _, err := New(Options{Options: chatcompletions.Options{BaseURL: base}}); err == nil {
+		if _, err := New(Options{Options: wire.Options{BaseURL: base}}); err == nil {
 			t.Errorf("%q was taken", base)
 		}
 	}

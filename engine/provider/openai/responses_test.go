@@ -13,6 +13,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/provider/chatcompletions"
 	"github.com/fettle-cli/fettle/engine/provider/providertest"
+	"github.com/fettle-cli/fettle/engine/provider/wire"
 )
 
 // sayResponse is say over the Responses API.
@@ -47,7 +48,7 @@ func TestTheAPIFollowsFromAddressAndModel(t *testing.T) {
 		{"https://res.openai.azure.com", "", "gpt-5.6", APIChat},
 		{"https://res.openai.azure.com", APIResponses, "my-deployment", APIResponses},
 	} {
-		p, err := New(Options{Options: chatcompletions.Options{BaseURL: c.base}, API: c.api})
+		p, err := New(Options{Options: wire.Options{BaseURL: c.base}, API: c.api})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -55,7 +56,7 @@ func TestTheAPIFollowsFromAddressAndModel(t *testing.T) {
 			t.Errorf("%s of %q with %q is asked by %s, want %s", c.model, c.base, c.api, got, c.want)
 		}
 	}
-	if _, err := New(Options{Options: chatcompletions.Options{BaseURL: "https://res.openai.azure.com/openai/deployments/gpt"}, API: APIResponses}); !errors.Is(err, ErrDeployment) {
+	if _, err := New(Options{Options: wire.Options{BaseURL: "https://res.openai.azure.com/openai/deployments/gpt"}, API: APIResponses}); !errors.Is(err, ErrDeployment) {
 		t.Errorf("a deployment was taken: %v", err)
 	}
 }
@@ -401,7 +402,7 @@ func TestNothingIsAwaitedAfterCompleted(t *testing.T) {
 	}))
 	transport := &http.Transport{}
 	t.Cleanup(func() { transport.CloseIdleConnections(); srv.Close() })
-	p, err := New(Options{Options: chatcompletions.Options{BaseURL: srv.URL, Client: &http.Client{Transport: transport}}, API: APIResponses})
+	p, err := New(Options{Options: wire.Options{BaseURL: srv.URL, Client: &http.Client{Transport: transport}}, API: APIResponses})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/provider/chatcompletions"
 	"github.com/fettle-cli/fettle/engine/provider/providertest"
+	"github.com/fettle-cli/fettle/engine/provider/wire"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -27,13 +28,13 @@ func TestConformance(t *testing.T) {
 	const resource = "http://res.openai.azure.com"
 	chat, responses := suiteWire(), responsesWire(t)
 	deployment, tokens, both := chat, chat, responses
-	deployment.New = newSuiteProvider(Options{Options: chatcompletions.Options{BaseURL: resource + "/openai/deployments/gpt", Query: map[string]string{"api-version": "2024-10-21"}}})
+	deployment.New = newSuiteProvider(Options{Options: wire.Options{BaseURL: resource + "/openai/deployments/gpt", Query: map[string]string{"api-version": "2024-10-21"}}})
 	deployment.Chat, deployment.Key = "/openai/deployments/gpt/chat/completions", azureKey
-	tokens.New = newSuiteProvider(Options{Options: chatcompletions.Options{
+	tokens.New = newSuiteProvider(Options{Options: wire.Options{
 		BaseURL: "http://res.services.ai.azure.com/openai/v1", Key: func(context.Context) (string, error) { return entraToken, nil },
 	}})
 	tokens.Chat, tokens.Key = "/openai/v1/chat/completions", azureKey
-	both.New = newSuiteProvider(Options{Options: chatcompletions.Options{BaseURL: resource}, API: APIResponses})
+	both.New = newSuiteProvider(Options{Options: wire.Options{BaseURL: resource}, API: APIResponses})
 	both.Chat, both.Key = "/openai/v1/responses", azureKey
 	for name, row := range map[string]struct {
 		wire  providertest.Wire
