@@ -13,18 +13,22 @@ import (
 // typeThinking is the type of a chunk of thinking.
 const typeThinking = "thinking"
 
-// content is the content of a message or a delta. raw is set if it is not a text.
+// content is the content of a message or a delta: a text, or what is read once its form is
+// known, before the next event.
 type content struct {
 	wire.Content
 	raw json.RawMessage
 }
 
-// UnmarshalJSON reads it.
+// UnmarshalJSON reads a text, and notes anything else.
 func (c *content) UnmarshalJSON(b []byte) error {
-	if b[0] != '"' && string(b) != "null" {
-		c.raw = bytes.Clone(b)
+	if b[0] == '"' {
+		return c.Content.UnmarshalJSON(b)
 	}
-	return c.Content.UnmarshalJSON(b)
+	if string(b) != "null" {
+		c.raw = b
+	}
+	return nil
 }
 
 // chunks is the content of an answer in a history.

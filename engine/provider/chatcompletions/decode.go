@@ -53,6 +53,7 @@ type delta struct {
 	FunctionCall     wire.Maybe[wire.CallFunction]          `json:"function_call"`
 	Annotations      wire.Maybe[wire.List[json.RawMessage]] `json:"annotations"`
 
+	raw  json.RawMessage // all of it, until the next event
 	kept json.RawMessage // see keptOf
 }
 
@@ -62,7 +63,7 @@ func (d *delta) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, (*plain)(d)); err != nil {
 		return err
 	}
-	d.kept = keptOf(b)
+	d.raw = b
 	return nil
 }
 
@@ -275,10 +276,13 @@ func (d *Decoder) delta(dst []provider.Delta, p *delta) (_ []provider.Delta, err
 	if d.o.Chunks {
 		*p = delta{Content: p.Content, ToolCalls: p.ToolCalls}
 	}
+	if p.raw != nil {
+		p.kept = keptOf(p.raw)
+	}
 	if dst, err = d.reason(dst, p); err != nil {
 		return dst, err
 	}
-	if dst, err = d.contents(dst, p.Content); err != nil {
+	if dst, err = d.contents(dst, &p.Content); err != nil {
 		return dst, err
 	}
 	for _, piece := range p.Refusal {
@@ -346,12 +350,18 @@ func (d *Decoder) Content(dst []provider.Delta, raw json.RawMessage) ([]provider
 	if err := json.Unmarshal(raw, &c); err != nil {
 		return dst, &wire.FormatError{Chunk: bytes.Clone(raw), Err: err}
 	}
-	return d.contents(dst, c)
+	return d.contents(dst, &c)
 }
 
-func (d *Decoder) contents(dst []provider.Delta, c content) ([]provider.Delta, error) {
-	if d.o.Chunks && c.raw != nil {
+func (d *Decoder) contents(dst []provider.Delta, c *content) ([]provider.Delta, error) {
+	switch {
+	case c.raw == nil:
+	case d.o.Chunks:
 		return d.chunks(dst, c.raw)
+	default:
+		if err := c.Content.UnmarshalJSON(c.raw); err != nil {
+			return dst, &wire.FormatError{Chunk: bytes.Clone(c.raw), Err: err}
+		}
 	}
 	for _, piece := range c.Content {
 		if piece.Reasoning {
