@@ -131,8 +131,8 @@ func (c *conversation) add(m provider.Message) {
 	case provider.Assistant:
 		c.answer(m)
 	default:
-		if content := c.userContent(m.Parts); content != nil {
-			c.ask(Message{Role: "user", Content: content, Name: m.Speaker()})
+		if parts := c.contentParts(m.Parts); len(parts) > 0 {
+			c.ask(parts, m.Speaker())
 		}
 	}
 }
@@ -142,17 +142,17 @@ func (c *conversation) add(m provider.Message) {
 const Stopped = "(The answer was stopped here.)"
 
 // ask adds a user's message.
-func (c *conversation) ask(m Message) {
+func (c *conversation) ask(parts []contentPart, name string) {
 	if last := len(c.list) - 1; c.q.Turns && last >= 0 {
 		switch c.list[last].Role {
 		case "tool":
 			c.list = append(c.list, Message{Role: "assistant", Content: Stopped})
 		case "user":
-			c.list[last].Content = joinContent(c.list[last].Content, m.Content)
+			c.list[last].Content = simplest(append(asParts(c.list[last].Content), parts...))
 			return
 		}
 	}
-	c.list = append(c.list, m)
+	c.list = append(c.list, Message{Role: "user", Content: simplest(parts), Name: name})
 }
 
 // results adds the results of a step. The API takes only text in a tool's message, so that
@@ -378,19 +378,14 @@ func asParts(content any) []contentPart {
 	return slices.Clone(parts)
 }
 
-// userContent gives a person's message: a string where it is text alone, which
-// every server takes, else a list of parts.
-func (c *conversation) userContent(parts []provider.Part) any {
-	list := c.contentParts(parts)
+// simplest returns parts as a string where they are text alone, which every server takes.
+func simplest(parts []contentPart) any {
 	var texts []string
-	for _, part := range list {
+	for _, part := range parts {
 		if part.Type != "text" {
-			return list
+			return parts
 		}
 		texts = append(texts, part.Text)
-	}
-	if len(list) == 0 {
-		return nil
 	}
 	return strings.Join(texts, "\n\n")
 }
