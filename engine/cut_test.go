@@ -18,6 +18,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/provider/ollama"
 	"github.com/fettle-cli/fettle/engine/provider/openai"
 	"github.com/fettle-cli/fettle/engine/provider/providertest"
+	"github.com/fettle-cli/fettle/engine/provider/wire"
 	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/toolset"
 )
@@ -123,7 +124,7 @@ func cutBench(t *testing.T, format, url string) *bench {
 		if format == "ollama" {
 			return ollama.New(ollama.Options{Host: url})
 		}
-		return openai.New(openai.Options{BaseURL: url})
+		return openai.New(openai.Options{Options: wire.Options{BaseURL: url}})
 	})
 	if err != nil {
 		t.Fatal(err)

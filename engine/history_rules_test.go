@@ -21,6 +21,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/provider/mistral"
 	"github.com/fettle-cli/fettle/engine/provider/ollama"
 	"github.com/fettle-cli/fettle/engine/provider/openai"
+	"github.com/fettle-cli/fettle/engine/provider/wire"
 	"github.com/fettle-cli/fettle/engine/store"
 )
 
@@ -122,11 +123,11 @@ func wires(t *testing.T) []*wireRules {
 		case "anthropic":
 			w.prov, err = anthropic.New(anthropic.Options{BaseURL: srv.URL, Client: client})
 		case "openai":
-			w.prov, err = openai.New(openai.Options{BaseURL: srv.URL + "/v1", Client: client})
+			w.prov, err = openai.New(openai.Options{Options: wire.Options{BaseURL: srv.URL + "/v1", Client: client}})
 		case "responses":
-			w.prov, err = openai.New(openai.Options{Name: "responses", API: openai.APIResponses, BaseURL: srv.URL + "/v1", Client: client})
+			w.prov, err = openai.New(openai.Options{Options: wire.Options{Name: "responses", BaseURL: srv.URL + "/v1", Client: client}, API: openai.APIResponses})
 		case "mistral":
-			w.prov, err = mistral.New(mistral.Options{BaseURL: srv.URL + "/v1", Client: client})
+			w.prov, err = mistral.New(mistral.Options{Options: wire.Options{BaseURL: srv.URL + "/v1", Client: client}})
 		default:
 			w.prov, err = ollama.New(ollama.Options{Host: srv.URL, Client: client})
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/provider/openai"
+	"github.com/fettle-cli/fettle/engine/provider/wire"
 )
 
 // failuresScript has one answer for each way in which a provider fails.
@@ -220,9 +221,9 @@ func TestFaultsOfRequestsInEachAPIsWords(t *testing.T) {
 func TestAMissingKeyIsNotAskedAgain(t *testing.T) {
 	t.Parallel()
 	h := open(t, plan{providers: map[string]func() (provider.Provider, error){"keyless": func() (provider.Provider, error) {
-		return openai.New(openai.Options{Name: "keyless", BaseURL: "http://127.0.0.1:1/v1", Key: func(context.Context) (string, error) {
+		return openai.New(openai.Options{Options: wire.Options{Name: "keyless", BaseURL: "http://127.0.0.1:1/v1", Key: func(context.Context) (string, error) {
 			return "", fault.New(fault.Unauthorised, "no key for keyless")
-		}})
+		}}})
 	}}})
 	const m = "keyless/m"
 	for path, body := range map[string]doc{

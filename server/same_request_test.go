@@ -21,6 +21,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/provider/mistral"
 	"github.com/fettle-cli/fettle/engine/provider/ollama"
 	"github.com/fettle-cli/fettle/engine/provider/openai"
+	"github.com/fettle-cli/fettle/engine/provider/wire"
 )
 
 // The wire formats of requests, by the dialect or the provider that has them.
@@ -128,10 +129,10 @@ func (u *upstream) peers(c *capture) map[string]func() (provider.Provider, error
 	return map[string]func() (provider.Provider, error){
 		"capture": func() (provider.Provider, error) { return c, nil },
 		chatAPI: func() (provider.Provider, error) {
-			return openai.New(openai.Options{Name: chatAPI, BaseURL: u.URL + "/chat/v1", API: openai.APIChat})
+			return openai.New(openai.Options{Options: wire.Options{Name: chatAPI, BaseURL: u.URL + "/chat/v1"}, API: openai.APIChat})
 		},
 		responsesAPI: func() (provider.Provider, error) {
-			return openai.New(openai.Options{Name: responsesAPI, BaseURL: u.URL + "/responses/v1", API: openai.APIResponses})
+			return openai.New(openai.Options{Options: wire.Options{Name: responsesAPI, BaseURL: u.URL + "/responses/v1"}, API: openai.APIResponses})
 		},
 		messagesAPI: func() (provider.Provider, error) {
 			return anthropic.New(anthropic.Options{Name: messagesAPI, BaseURL: u.URL + "/messages/v1"})
@@ -140,7 +141,7 @@ func (u *upstream) peers(c *capture) map[string]func() (provider.Provider, error
 			return ollama.New(ollama.Options{Name: ollamaAPI, Host: u.URL + "/ollama"})
 		},
 		mistralAPI: func() (provider.Provider, error) {
-			return mistral.New(mistral.Options{Name: mistralAPI, BaseURL: u.URL + "/mistral/v1"})
+			return mistral.New(mistral.Options{Options: wire.Options{Name: mistralAPI, BaseURL: u.URL + "/mistral/v1"}})
 		},
 	}
 }

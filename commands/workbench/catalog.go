@@ -261,24 +261,21 @@ type connection struct {
 
 // speak makes a provider for the protocol of its type.
 func speak(cfg *config.Config, p config.Provider, c connection) (provider.Provider, error) {
-	first, between := cfg.Limits.FirstByte, cfg.Limits.BetweenChunks
+	o := wire.Options{
+		Name: p.Name, BaseURL: p.BaseURL, Key: c.key, Headers: c.headers, Query: c.query, Body: c.body, Client: c.client,
+		FirstByte: cfg.Limits.FirstByte, Between: cfg.Limits.BetweenChunks,
+	}
 	switch p.Type {
 	case config.TypeAnthropic:
-		return anthropic.New(anthropic.Options{
-			Name: p.Name, BaseURL: p.BaseURL, Key: c.key, Headers: c.headers, Query: c.query, Body: c.body, Client: c.client, FirstByte: first, Between: between,
-		})
+		return anthropic.New(o)
 	case config.TypeMistral:
-		o := mistral.Options{
-			Name: p.Name, BaseURL: p.BaseURL, Key: c.key, Headers: c.headers, Query: c.query, Body: c.body, Client: c.client, FirstByte: first, Between: between,
-		}
+		o := mistral.Options{Options: o}
 		if p.Agents == config.AgentsNative && c.parts.agentDir != "" {
 			o.AgentFile, o.OnWait = filepath.Join(c.parts.agentDir, p.Name+".json"), c.parts.onWait
 		}
 		return mistral.New(o)
 	case config.TypeOpenAI:
-		return openai.New(openai.Options{
-			Name: p.Name, API: p.API, BaseURL: p.BaseURL, Key: c.key, Headers: c.headers, Query: c.query, Body: c.body, Client: c.client, FirstByte: first, Between: between,
-		})
+		return openai.New(openai.Options{Options: o, API: p.API})
 	}
 	return nil, fault.New(fault.Config, "provider "+p.Name+" has the type "+p.Type+", which fettle doesn't speak")
 }

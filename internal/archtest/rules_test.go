@@ -269,14 +269,24 @@ func leaves() []rule {
 			why:    "the interface doesn't know who satisfies it; commands put them together",
 		},
 		{
-			rooms:  []string{"./engine/provider/*/..."},
+			rooms: []string{"./engine/provider/*/..."}, except: []string{"./engine/provider/openai", "./engine/provider/mistral"},
 			forbid: []string{"./engine/provider/*/...", "./toolset/..."}, allow: []string{"./engine/provider/wire"},
 			why: "one wire format never leans on another; what all need is in wire",
 		},
 		{
-			rooms: []string{"./engine/provider/*/..."}, tests: true,
+			rooms:  []string{"./engine/provider/openai", "./engine/provider/mistral"},
+			forbid: []string{"./engine/provider/*/...", "./toolset/..."}, allow: []string{"./engine/provider/wire", "./engine/provider/chatcompletions"},
+			why: "both are chat completions with quirks, which are one package; neither leans on the other",
+		},
+		{
+			rooms: []string{"./engine/provider/*/..."}, tests: true, except: []string{"./engine/provider/openai", "./engine/provider/mistral"},
 			forbid: []string{"./engine/provider/*/..."}, allow: []string{"./engine/provider/wire", "./engine/provider/providertest"},
 			why: "a provider's tests use the conformance suite and no other provider",
+		},
+		{
+			rooms: []string{"./engine/provider/openai", "./engine/provider/mistral"}, tests: true,
+			forbid: []string{"./engine/provider/*/..."}, allow: []string{"./engine/provider/wire", "./engine/provider/chatcompletions", "./engine/provider/providertest"},
+			why: "the same for the adapters of chat completions",
 		},
 		{
 			rooms:  []string{"./server/dialect/..."},

@@ -2,15 +2,11 @@ package anthropic
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"iter"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/provider/wire"
@@ -21,43 +17,17 @@ const (
 	DefaultBaseURL = "https://api.anthropic.com"
 	// version is the version of the API that is spoken.
 	version = "2023-06-01"
-	// listLimit bounds the wait for a list of models: people look at it.
-	listLimit = 30 * time.Second
 )
 
-// Options say which address a Provider speaks to, and how.
-type Options struct {
-	// Name is the provider's name in a Ref; "" is anthropic.
-	Name string
-	// BaseURL ends where /v1/messages begins, or with that /v1; "" is
-	// Anthropic's.
-	BaseURL string
-	// Key gives the API key before each request; nil or an empty key sends
-	// none. Its error is the request's, of kind Unauthorised.
-	Key func(context.Context) (string, error)
-	// Headers are sent with each request.
-	Headers map[string]string
-	// Query is added to the address of each request, and Body to the JSON of each
-	// question, in place of members of the same name; null leaves a member out.
-	Query map[string]string
-	Body  map[string]json.RawMessage
-	// Client makes the requests; nil is one of the Provider's own.
-	Client *http.Client
-	// FirstByte and Between bound the waits for an answer and for each further
-	// piece of it; 0 is 10 minutes and 2 minutes. Where Between is 0, a model
-	// that thinks is given as long as for the first piece, since it may do so
-	// in silence.
-	FirstByte, Between time.Duration
-}
+// Options are the address of a Provider, and how it is asked. BaseURL ends where /v1/messages
+// begins, or with that /v1.
+type Options = wire.Options
 
 // Provider is one address that serves the Messages API. It is safe for
 // concurrent use.
 type Provider struct {
-	o      Options
-	base   *url.URL // with the /v1
-	client *http.Client
-
-	refused wire.Refusals
+	*wire.Endpoint // with the /v1
+	refused        wire.Refusals
 
 	mu     sync.Mutex
 	learnt map[string]quirks         // by model
@@ -69,32 +39,24 @@ var (
 	_ provider.Lister   = (*Provider)(nil)
 )
 
-// New makes a Provider. It asks nobody yet.
+// New makes a Provider. It sends nothing yet.
 func New(o Options) (*Provider, error) {
-	if o.Name == "" {
-		o.Name = "anthropic"
+	e, err := wire.NewEndpoint(o, wire.Adapter{
+		Name: "anthropic", BaseURL: DefaultBaseURL, Refuse: refused,
+		Header: map[string]string{"Anthropic-Version": version},
+		SetKey: func(r *http.Request, key string) { r.Header.Set("X-Api-Key", key) },
+		Base: func(u *url.URL) *url.URL {
+			if !strings.HasSuffix(strings.TrimRight(u.Path, "/"), "/v1") {
+				u = u.JoinPath("v1")
+			}
+			return u
+		},
+	})
+	if err != nil {
+		return nil, err
 	}
-	if o.BaseURL == "" {
-		o.BaseURL = DefaultBaseURL
-	}
-	u, err := url.Parse(o.BaseURL)
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, fmt.Errorf("set up provider %s: %q is no http or https address", o.Name, wire.Clean(o.BaseURL))
-	}
-	if !strings.HasSuffix(strings.TrimRight(u.Path, "/"), "/v1") {
-		u = u.JoinPath("v1")
-	}
-	return &Provider{
-		o: o, base: u, client: wire.Client(o.Client),
-		learnt: map[string]quirks{}, listed: map[string]provider.Model{},
-	}, nil
+	return &Provider{Endpoint: e, learnt: map[string]quirks{}, listed: map[string]provider.Model{}}, nil
 }
-
-// Name is the provider's name in a Ref.
-func (p *Provider) Name() string { return p.o.Name }
-
-// Address is the scheme, host and port of the server.
-func (p *Provider) Address() string { return wire.Address(p.base) }
 
 // Model tells what the last list of models said, else what is known of the
 // model's family. It asks nobody.
@@ -104,11 +66,8 @@ func (p *Provider) Model(_ context.Context, name string) (provider.Model, error)
 	if m, ok := p.listed[name]; ok {
 		return m, nil
 	}
-	return describe(p.o.Name, name), nil
+	return describe(p.Name(), name), nil
 }
-
-// CloseIdleConnections closes connections that are kept for the next request.
-func (p *Provider) CloseIdleConnections() { p.client.CloseIdleConnections() }
 
 // Stream sends the request; see provider.Provider.
 func (p *Provider) Stream(ctx context.Context, req *provider.Request) iter.Seq2[[]provider.Delta, error] {
@@ -122,12 +81,9 @@ func (p *Provider) Stream(ctx context.Context, req *provider.Request) iter.Seq2[
 		for adapted := 0; ; adapted++ {
 			q := p.quirks(req.Model)
 			b, err := encode(req, q, now)
-			if err == nil {
-				err = p.try(ctx, req, b, pass)
-			} else {
-				err = p.source(req).Error(provider.Rejected, err.Error(), err)
-			}
-			if err == nil {
+			if err != nil {
+				err = p.Source(req.Model, wire.Asked(req)...).Error(provider.Rejected, err.Error(), err)
+			} else if err = p.try(ctx, req, b, pass); err == nil {
 				return
 			}
 			if shown || adapted == maxAdaptions || !p.adapt(err, req, b, &q, &now) {
@@ -151,68 +107,30 @@ func (p *Provider) adapt(err error, req *provider.Request, b *built, q *quirks, 
 	return false
 }
 
-func (p *Provider) source(req *provider.Request) wire.Source {
-	return wire.Source{Provider: p.o.Name, Model: req.Model, Address: p.Address(), Asked: wire.Asked(req)}
-}
-
 // try makes one exchange.
 func (p *Provider) try(ctx context.Context, req *provider.Request, b *built, pass func([]provider.Delta) bool) error {
-	body, err := wire.WithMembers(b.body, p.o.Body)
+	body, err := wire.WithMembers(b.body, p.Options.Body)
 	if err != nil {
-		return p.source(req).Error(provider.Rejected, err.Error(), err)
+		return p.Source(req.Model, wire.Asked(req)...).Error(provider.Rejected, err.Error(), err)
 	}
-	hr, src, err := p.request(ctx, http.MethodPost, p.base.JoinPath("messages"), body, p.source(req))
+	x, err := p.Exchange(ctx, http.MethodPost, "messages", body, p.Source(req.Model, wire.Asked(req)...))
 	if err != nil {
 		return err
 	}
 	notes, pass := wire.Announce(b.notes, pass)
-	x := wire.Exchange{
-		Client: p.client, Request: hr, Source: src, Limits: p.limits(b),
-		Refuse: func(resp *http.Response, body []byte) *provider.Error {
-			return refused(src, resp, body)
-		},
-		Decode: func(resp *http.Response) (wire.Decoder, error) {
-			return newDecoder(resp.Body, decoderOptions{
-				source: src, names: wire.Names(req), notes: notes, answer: b.answer,
-			}), nil
-		},
+	x.Limits = limits(p.Options, b)
+	x.Decode = func(resp *http.Response) (wire.Decoder, error) {
+		return newDecoder(resp.Body, decoderOptions{source: x.Source, names: wire.Names(req), notes: notes, answer: b.answer}), nil
 	}
 	return x.Run(ctx, pass)
 }
 
 // limits are those of a request.
-func (p *Provider) limits(b *built) wire.Limits {
-	l := wire.Limits{First: p.o.FirstByte, Between: p.o.Between}
-	if p.o.Between <= 0 && b.used.mayThink {
-		l = l.Patient()
+func limits(o Options, b *built) wire.Limits {
+	if b.used.mayThink {
+		return o.Patiently()
 	}
-	return l
-}
-
-// request makes an HTTP request with key and headers, and a source that knows
-// them as secrets.
-func (p *Provider) request(ctx context.Context, method string, u *url.URL, body []byte, src wire.Source) (*http.Request, wire.Source, error) {
-	key := ""
-	if p.o.Key != nil {
-		var err error
-		if key, err = p.o.Key(ctx); err != nil {
-			return nil, src, src.Error(provider.Unauthorised, err.Error(), err)
-		}
-	}
-	hr, err := wire.NewRequest(ctx, method, wire.WithQuery(u, p.o.Query), body)
-	if err != nil {
-		return nil, src, src.Error(provider.Rejected, err.Error(), err)
-	}
-	hr.Header.Set("Anthropic-Version", version)
-	if key = strings.TrimSpace(key); key != "" {
-		hr.Header.Set("X-Api-Key", key)
-		src.Secrets = append(slices.Clone(src.Secrets), key)
-	}
-	if body != nil {
-		hr.Header.Set("Accept", "text/event-stream")
-	}
-	src.Secrets = append(src.Secrets, wire.SetHeaders(hr, p.o.Headers)...)
-	return hr, src, nil
+	return o.Limits()
 }
 
 func (p *Provider) quirks(model string) quirks {

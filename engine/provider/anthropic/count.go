@@ -16,7 +16,7 @@ var _ provider.Counter = (*Provider)(nil)
 // take, since it says only how an answer is made, is left out of the request.
 func (p *Provider) CountTokens(ctx context.Context, req *provider.Request) (int, error) {
 	b, err := encode(req, p.quirks(req.Model), adaption{refused: p.refused.Of(req)})
-	src := p.source(req)
+	src := p.Source(req.Model, wire.Asked(req)...)
 	if err != nil {
 		return 0, src.Error(provider.Rejected, err.Error(), err)
 	}
@@ -28,28 +28,24 @@ func (p *Provider) CountTokens(ctx context.Context, req *provider.Request) (int,
 	if err != nil {
 		return 0, src.Error(provider.Rejected, err.Error(), err)
 	}
-	hr, src, err := p.request(ctx, http.MethodPost, p.base.JoinPath("messages", "count_tokens"), body, src)
-	if err != nil {
-		return 0, err
-	}
-	hr.Header.Set("Accept", "application/json")
-	x := wire.Exchange{
-		Client: p.client, Request: hr, Source: src, Limits: wire.Limits{First: listLimit, Between: listLimit},
-		Refuse: func(resp *http.Response, body []byte) *provider.Error { return refused(src, resp, body) },
-	}
-	answer, err := x.Fetch(ctx)
+	x, err := p.Exchange(ctx, http.MethodPost, "messages/count_tokens", body, src)
 	if err != nil {
 		return 0, err
 	}
 	var count struct {
 		InputTokens *int `json:"input_tokens"`
 	}
-	err = json.Unmarshal(answer, &count)
-	if err == nil && count.InputTokens == nil {
-		err = errors.New("it has no input_tokens")
-	}
+	err = x.Ask(ctx, func(answer []byte) error {
+		if err := json.Unmarshal(answer, &count); err != nil {
+			return err
+		}
+		if count.InputTokens == nil {
+			return errors.New("it has no input_tokens")
+		}
+		return nil
+	})
 	if err != nil {
-		return 0, src.Undecodable(&wire.FormatError{Chunk: answer, Err: err})
+		return 0, err
 	}
 	return *count.InputTokens, nil
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/provider/providertest"
 	"github.com/fettle-cli/fettle/engine/provider/wire"
 )
 
@@ -53,10 +54,10 @@ func TestWhenToAskAgain(t *testing.T) {
 				}
 				refuse(w, c.status, "some_error", "not now")
 			})
-			h := listen(t.Context(), p, short("claude-opus-5-5"))
+			h := providertest.Listen(t.Context(), p, short("claude-opus-5-5"))
 			var e *provider.Error
-			if !errors.As(h.err, &e) || e.Kind != c.kind || e.Status != c.status || e.RetryAfter < c.min || e.RetryAfter > c.max {
-				t.Errorf("it ended with %+v, %v", e, h.err)
+			if !errors.As(h.Err, &e) || e.Kind != c.kind || e.Status != c.status || e.RetryAfter < c.min || e.RetryAfter > c.max {
+				t.Errorf("it ended with %+v, %v", e, h.Err)
 			}
 		})
 	}
@@ -112,18 +113,18 @@ func TestKeysAndHeaders(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := listen(t.Context(), p, short("m"))
+	h := providertest.Listen(t.Context(), p, short("m"))
 	if seen.Get("X-Api-Key") != "my-own-key-0123" || seen.Get("Authorization") != "Bearer another-secret-4567" ||
 		seen.Get("Anthropic-Version") != version || seen.Get("Anthropic-Beta") != "x-2026-01-01" {
 		t.Errorf("it sent %v", seen)
 	}
 	var e *provider.Error
-	if !errors.As(h.err, &e) || e.Kind != provider.Unauthorised || e.Message != "bad key [key] and [key]" || e.Provider != "lab" {
-		t.Errorf("it ended with %+v", h.err)
+	if !errors.As(h.Err, &e) || e.Kind != provider.Unauthorised || e.Message != "bad key [key] and [key]" || e.Provider != "lab" {
+		t.Errorf("it ended with %+v", h.Err)
 	}
-	p.o.Key = func(context.Context) (string, error) { return "", errors.New("ANTHROPIC_API_KEY is not set") }
-	if h = listen(t.Context(), p, short("m")); !errors.As(h.err, &e) || e.Kind != provider.Unauthorised || e.Message != "ANTHROPIC_API_KEY is not set" {
-		t.Errorf("without a key it ended with %v", h.err)
+	p.Options.Key = func(context.Context) (string, error) { return "", errors.New("ANTHROPIC_API_KEY is not set") }
+	if h = providertest.Listen(t.Context(), p, short("m")); !errors.As(h.Err, &e) || e.Kind != provider.Unauthorised || e.Message != "ANTHROPIC_API_KEY is not set" {
+		t.Errorf("without a key it ended with %v", h.Err)
 	}
 }
 
@@ -134,7 +135,7 @@ func TestAddresses(t *testing.T) {
 		"https://api.deepseek.com/anthropic": "https://api.deepseek.com/anthropic/v1", "https://x/v1": "https://x/v1", "https://x/v1/": "https://x/v1/",
 	} {
 		p, err := New(Options{BaseURL: base})
-		if err != nil || p.base.String() != want {
+		if err != nil || p.Base.String() != want {
 			t.Errorf("%q: %v, %v", base, p, err)
 		}
 	}
@@ -163,10 +164,10 @@ func TestBrokenStreamsAreErrors(t *testing.T) {
 		"thinking of no string": sends("content_block_start", obj{"index": 0, "content_block": []int{1}}),
 	} {
 		p, _ := serve(t, Options{}, func(w http.ResponseWriter, _ string) { fmt.Fprint(w, stream) })
-		h := listen(t.Context(), p, short("m"))
+		h := providertest.Listen(t.Context(), p, short("m"))
 		var e *provider.Error
-		if !errors.As(h.err, &e) || e.Kind != provider.Undecodable || len(h.calls) > 0 {
-			t.Errorf("%s: it ended with %v", name, h.err)
+		if !errors.As(h.Err, &e) || e.Kind != provider.Undecodable || len(h.Calls) > 0 {
+			t.Errorf("%s: it ended with %v", name, h.Err)
 		}
 	}
 }
@@ -179,12 +180,10 @@ func TestLimits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := &Provider{}
-		if got := p.limits(b).Between == wire.DefaultFirst; got != patient {
+		if got := limits(Options{}, b).Between == wire.DefaultFirst; got != patient {
 			t.Errorf("%s: patient is %v", model, got)
 		}
-		p.o.Between = time.Second
-		if got := p.limits(b).Between; got != time.Second {
+		if got := limits(Options{Between: time.Second}, b).Between; got != time.Second {
 			t.Errorf("%s: with a limit of a second it waits %v", model, got)
 		}
 	}

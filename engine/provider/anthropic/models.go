@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"net/url"
 	"strconv"
 	"time"
 
@@ -96,7 +95,7 @@ func (p *Provider) Models(ctx context.Context) ([]provider.Model, error) {
 			return nil, err
 		}
 		for _, e := range page.Data {
-			if m := e.model(p.o.Name); m.Name != "" {
+			if m := e.model(p.Name()); m.Name != "" {
 				models = append(models, m)
 			}
 		}
@@ -115,28 +114,20 @@ func (p *Provider) Models(ctx context.Context) ([]provider.Model, error) {
 
 // page gets the page of a list behind a model.
 func (p *Provider) page(ctx context.Context, after string) (*listPage, error) {
-	src := wire.Source{Provider: p.o.Name, Address: p.Address()}
-	u := p.base.JoinPath("models")
-	q := url.Values{"limit": {strconv.Itoa(pageSize)}}
-	if after != "" {
-		q.Set("after_id", after)
-	}
-	for name, values := range u.Query() { // what the address came with
-		q[name] = values
-	}
-	u.RawQuery = q.Encode()
-	hr, src, err := p.request(ctx, http.MethodGet, u, nil, src)
+	x, err := p.Exchange(ctx, http.MethodGet, "models", nil, p.Source(""))
 	if err != nil {
 		return nil, err
 	}
-	x := wire.Exchange{Client: p.client, Request: hr, Source: src, Limits: wire.Limits{First: listLimit, Between: listLimit}}
-	body, err := x.Fetch(ctx)
-	if err != nil {
-		return nil, err
+	q := x.Request.URL.Query()
+	for name, value := range map[string]string{"limit": strconv.Itoa(pageSize), "after_id": after} {
+		if value != "" && !q.Has(name) { // else the address came with it
+			q.Set(name, value)
+		}
 	}
+	x.Request.URL.RawQuery = q.Encode()
 	var page listPage
-	if err := json.Unmarshal(body, &page); err != nil {
-		return nil, src.Undecodable(&wire.FormatError{Chunk: body, Err: err})
+	if err := x.Ask(ctx, func(body []byte) error { return json.Unmarshal(body, &page) }); err != nil {
+		return nil, err
 	}
 	return &page, nil
 }

@@ -83,14 +83,7 @@ func learn(err error, b *built, q *quirks, now *adaption) lesson {
 		return nothing
 	}
 	text := strings.ToLower(e.Message)
-	says := func(words ...string) bool {
-		for _, w := range words {
-			if strings.Contains(text, w) {
-				return true
-			}
-		}
-		return false
-	}
+	says := wire.Mentions(text)
 	if name := wire.RefusedField(e, b.used.fields, q.without); name != "" {
 		q.without = append(slices.Clone(q.without), name)
 		return ofModel

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/provider/providertest"
 )
 
 func TestWhatIsRefusedIsSentInAnotherForm(t *testing.T) {
@@ -36,8 +37,8 @@ func TestWhatIsRefusedIsSentInAnotherForm(t *testing.T) {
 		"tokens range": {"m", func(*provider.Request) {}, `"max_tokens":16384`, "Invalid max_tokens value, the valid range of max_tokens is [1, 8192]", `"max_tokens":8192`},
 		"undeclared": {"m", func(r *provider.Request) {
 			r.Tools = nil
-			r.Messages = append(r.Messages, provider.Message{Role: provider.Assistant, Parts: []provider.Part{called("1", "my:tool", "{}")}},
-				provider.Message{Role: provider.Tool, Parts: []provider.Part{answered("1", "my:tool", "x", false)}})
+			r.Messages = append(r.Messages, provider.Message{Role: provider.Assistant, Parts: []provider.Part{providertest.Called("1", "my:tool", "{}")}},
+				provider.Message{Role: provider.Tool, Parts: []provider.Part{providertest.Answered("1", "my:tool", "x", false)}})
 		}, `}],"stream"`, "Requests which include `tool_use` or `tool_result` blocks must define tools", `"name":"my_tool","input_schema":{"type":"object"}`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -51,8 +52,8 @@ func TestWhatIsRefusedIsSentInAnotherForm(t *testing.T) {
 			})
 			req := with(short(c.model), c.change)
 			for range 2 { // the second time it is known
-				if h := listen(t.Context(), p, req); h.text != "hi" || h.err != nil {
-					t.Fatalf("it said %q with notes %q, %v", h.text, h.notes, h.err)
+				if h := providertest.Listen(t.Context(), p, req); h.Text != "hi" || h.Err != nil {
+					t.Fatalf("it said %q with notes %q, %v", h.Text, h.Notes, h.Err)
 				}
 			}
 			got := bodies()
@@ -72,9 +73,9 @@ func TestAModelThatCannotThinkAtAll(t *testing.T) {
 		}
 		fmt.Fprint(w, says("hi"))
 	})
-	h := listen(t.Context(), p, with(short("claude-next-9"), func(r *provider.Request) { r.Think = &yes }))
-	if h.err != nil || h.text != "hi" || len(h.notes) != 1 || len(bodies()) != 3 {
-		t.Errorf("after %d requests it said %q with notes %q, %v", len(bodies()), h.text, h.notes, h.err)
+	h := providertest.Listen(t.Context(), p, with(short("claude-next-9"), func(r *provider.Request) { r.Think = &yes }))
+	if h.Err != nil || h.Text != "hi" || len(h.Notes) != 1 || len(bodies()) != 3 {
+		t.Errorf("after %d requests it said %q with notes %q, %v", len(bodies()), h.Text, h.Notes, h.Err)
 	}
 }
 
@@ -94,12 +95,12 @@ func TestARefusedToolIsLeftOut(t *testing.T) {
 	req := short("claude-opus-4-8")
 	req.Tools = []provider.ToolSpec{{Name: "bad:1"}, {Name: "broken", InputSchema: []byte(`[]`)}, {Name: "good"}, {Name: "bad2"}}
 	for i, want := range []int{3, 4} { // the second time it is known
-		h := listen(t.Context(), p, req)
-		if h.err != nil || h.text != "hi" || len(h.notes) != 3 || len(bodies()) != want {
-			t.Fatalf("time %d: after %d requests it said %q with notes %q, %v", i, len(bodies()), h.text, h.notes, h.err)
+		h := providertest.Listen(t.Context(), p, req)
+		if h.Err != nil || h.Text != "hi" || len(h.Notes) != 3 || len(bodies()) != want {
+			t.Fatalf("time %d: after %d requests it said %q with notes %q, %v", i, len(bodies()), h.Text, h.Notes, h.Err)
 		}
-		if !strings.Contains(h.notes[0], "tool bad:1 was left out: custom.input_schema: JSON schema is invalid") {
-			t.Errorf("it noted %q", h.notes[0])
+		if !strings.Contains(h.Notes[0], "tool bad:1 was left out: custom.input_schema: JSON schema is invalid") {
+			t.Errorf("it noted %q", h.Notes[0])
 		}
 	}
 	if last := bodies()[3]; !strings.Contains(last, `"good"`) || strings.Contains(last, `"bad`) {
@@ -123,8 +124,8 @@ func TestThoughtsThatAreRefused(t *testing.T) {
 				fmt.Fprint(w, says("hi"))
 			})
 			for range 2 { // it holds for one request: the next one's thoughts may be good
-				if h := listen(t.Context(), p, everything("claude-opus-5-5")); h.err != nil || h.text != "hi" {
-					t.Fatalf("it said %q, %v", h.text, h.err)
+				if h := providertest.Listen(t.Context(), p, everything("claude-opus-5-5")); h.Err != nil || h.Text != "hi" {
+					t.Fatalf("it said %q, %v", h.Text, h.Err)
 				}
 			}
 			if got := bodies(); len(got) != 4 || strings.Contains(got[1], `thinking":"`) {
@@ -144,14 +145,14 @@ func TestAQuestionThatLeavesLittleRoom(t *testing.T) {
 		}
 		fmt.Fprint(w, says("hi"))
 	})
-	if h := listen(t.Context(), p, short("claude-opus-4-1")); h.err != nil || !strings.Contains(bodies()[1], `"max_tokens":11760`) {
-		t.Errorf("it sent\n%s, %v", strings.Join(bodies(), ""), h.err)
+	if h := providertest.Listen(t.Context(), p, short("claude-opus-4-1")); h.Err != nil || !strings.Contains(bodies()[1], `"max_tokens":11760`) {
+		t.Errorf("it sent\n%s, %v", strings.Join(bodies(), ""), h.Err)
 	}
 	// What a person asks for is not changed.
-	h := listen(t.Context(), p, with(short("claude-opus-4-1"), func(r *provider.Request) { r.MaxTokens = 16000 }))
+	h := providertest.Listen(t.Context(), p, with(short("claude-opus-4-1"), func(r *provider.Request) { r.MaxTokens = 16000 }))
 	var e *provider.Error
-	if !errors.As(h.err, &e) || e.Kind != provider.ContextFull || len(bodies()) != 3 {
-		t.Errorf("after %d requests it ended with %v", len(bodies()), h.err)
+	if !errors.As(h.Err, &e) || e.Kind != provider.ContextFull || len(bodies()) != 3 {
+		t.Errorf("after %d requests it ended with %v", len(bodies()), h.Err)
 	}
 }
 
@@ -164,15 +165,15 @@ func TestASchemaThatIsTooMuch(t *testing.T) {
 		}
 		fmt.Fprint(w, says(`{"n":1}`))
 	})
-	ask := func(schema string) heard {
-		return listen(t.Context(), p, with(short("claude-opus-5"), func(r *provider.Request) { r.Schema, r.Tools = json.RawMessage(schema), nil }))
+	ask := func(schema string) providertest.Heard {
+		return providertest.Listen(t.Context(), p, with(short("claude-opus-5"), func(r *provider.Request) { r.Schema, r.Tools = json.RawMessage(schema), nil }))
 	}
-	if h := ask(simpleSchema); h.err != nil || h.text != `{"n":1}` || !strings.Contains(bodies()[1], `"tool_choice":{"type":"tool","name":"answer"}`) {
-		t.Errorf("it said %q, %v, and sent\n%s", h.text, h.err, strings.Join(bodies(), ""))
+	if h := ask(simpleSchema); h.Err != nil || h.Text != `{"n":1}` || !strings.Contains(bodies()[1], `"tool_choice":{"type":"tool","name":"answer"}`) {
+		t.Errorf("it said %q, %v, and sent\n%s", h.Text, h.Err, strings.Join(bodies(), ""))
 	}
 	// Another schema is tried as it should be.
-	if h := ask(strings.ReplaceAll(simpleSchema, `"n"`, `"m"`)); h.err != nil || !strings.Contains(bodies()[2], `"output_config"`) {
-		t.Errorf("it ended with %v, and sent\n%s", h.err, bodies()[2])
+	if h := ask(strings.ReplaceAll(simpleSchema, `"n"`, `"m"`)); h.Err != nil || !strings.Contains(bodies()[2], `"output_config"`) {
+		t.Errorf("it ended with %v, and sent\n%s", h.Err, bodies()[2])
 	}
 }
 
@@ -189,14 +190,14 @@ func TestARefusalThatTeachesNothingIsFinal(t *testing.T) {
 		req := with(everything(model), func(r *provider.Request) {
 			r.Think, r.Temperature, r.Schema = &yes, &warmth, json.RawMessage(simpleSchema)
 		})
-		if h := listen(t.Context(), p, req); !errors.As(h.err, &e) || e.Kind == provider.Undecodable || refusals > maxAdaptions+1 {
-			t.Errorf("%s: after %d requests: %v", model, refusals, h.err)
+		if h := providertest.Listen(t.Context(), p, req); !errors.As(h.Err, &e) || e.Kind == provider.Undecodable || refusals > maxAdaptions+1 {
+			t.Errorf("%s: after %d requests: %v", model, refusals, h.Err)
 		}
 	}
 	refusals = 0
-	plain := &provider.Request{Model: "claude-3-haiku-20240307", MaxTokens: 10, Messages: []provider.Message{user(words("hi"))}}
-	if h := listen(t.Context(), p, plain); !errors.As(h.err, &e) || e.Kind != provider.Rejected || refusals != 1 {
-		t.Errorf("after %d requests: %v", refusals, h.err)
+	plain := &provider.Request{Model: "claude-3-haiku-20240307", MaxTokens: 10, Messages: []provider.Message{providertest.User(providertest.Words("hi"))}}
+	if h := providertest.Listen(t.Context(), p, plain); !errors.As(h.Err, &e) || e.Kind != provider.Rejected || refusals != 1 {
+		t.Errorf("after %d requests: %v", refusals, h.Err)
 	}
 }
 
@@ -227,9 +228,9 @@ func TestAnswersThatComeAsCalls(t *testing.T) {
 			p, _ := serve(t, Options{}, func(w http.ResponseWriter, _ string) {
 				fmt.Fprint(w, c.stream+sends("message_delta", obj{"delta": obj{"stop_reason": c.reason}})+sends("message_stop", obj{}))
 			})
-			h := listen(t.Context(), p, with(short("claude-3-haiku-20240307"), func(r *provider.Request) { r.Schema = json.RawMessage(c.schema) }))
-			if h.err != nil || h.text != c.text || len(h.calls) != c.calls || h.meta.StopReason != c.stop {
-				t.Errorf("it said %q, called %+v and stopped for %s, %v", h.text, h.calls, h.meta.StopReason, h.err)
+			h := providertest.Listen(t.Context(), p, with(short("claude-3-haiku-20240307"), func(r *provider.Request) { r.Schema = json.RawMessage(c.schema) }))
+			if h.Err != nil || h.Text != c.text || len(h.Calls) != c.calls || h.Meta.StopReason != c.stop {
+				t.Errorf("it said %q, called %+v and stopped for %s, %v", h.Text, h.Calls, h.Meta.StopReason, h.Err)
 			}
 		})
 	}

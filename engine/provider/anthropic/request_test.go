@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/provider/providertest"
 )
 
 var (
@@ -31,25 +32,25 @@ func everything(model string) *provider.Request {
 			{Name: "umlaut", InputSchema: json.RawMessage(`{"type":"object","properties":{"größe":{}}}`)},
 		},
 		Messages: []provider.Message{
-			user(words("<file name=\"a\">\n1 < 2 & 3\n</file>")),
-			user(provider.Part{Kind: provider.ImagePart, Data: []byte("\x89PNG\r\n\x1a\n"), MIME: "image/jpeg"},
-				provider.Part{Kind: provider.ImagePart, Data: []byte("BM12"), MIME: "image/bmp", Name: "old.bmp"}, words("What is this?")),
+			providertest.User(providertest.Words("<file name=\"a\">\n1 < 2 & 3\n</file>")),
+			providertest.User(provider.Part{Kind: provider.ImagePart, Data: []byte("\x89PNG\r\n\x1a\n"), MIME: "image/jpeg"},
+				provider.Part{Kind: provider.ImagePart, Data: []byte("BM12"), MIME: "image/bmp", Name: "old.bmp"}, providertest.Words("What is this?")),
 			{Role: provider.Assistant, Parts: []provider.Part{
-				words("\n\n"), called("call_1", "my-tools:analyze", `{}`),
+				providertest.Words("\n\n"), providertest.Called("call_1", "my-tools:analyze", `{}`),
 			}},
-			{Role: provider.Tool, Parts: []provider.Part{answered("call_1", "my-tools:analyze", "", false)}},
+			{Role: provider.Tool, Parts: []provider.Part{providertest.Answered("call_1", "my-tools:analyze", "", false)}},
 			{Role: provider.Assistant}, // what a cancelled turn leaves
-			user(words(" \n"), words("Go on.")),
+			providertest.User(providertest.Words(" \n"), providertest.Words("Go on.")),
 			{Role: provider.Assistant, Parts: []provider.Part{
 				{Kind: provider.ReasoningPart, Text: "hm"},
-				thought(`[{"type":"thinking","thinking":"hm","signature":"c2ln"},{"type":"redacted_thinking","data":"ZGF0YQ=="}]`),
-				words("Let me"), words(" see."),
-				thought(`[{"type":"tool_use","id":"call_1"},{"type":"thinking","thinking":"","signature":"bGF0ZXI="}]`),
-				thought(`[{"type":"reasoning.text","text":"of another provider"},{"type":"thinking","thinking":[{"type":"text","text":"of another"}]}]`),
-				called("call_1", "my-tools:analyze", `{"file": "a<b>.csv"}`), called("functions.gone:2", "gone", `"{\"a\":"`),
+				providertest.Thought(`[{"type":"thinking","thinking":"hm","signature":"c2ln"},{"type":"redacted_thinking","data":"ZGF0YQ=="}]`),
+				providertest.Words("Let me"), providertest.Words(" see."),
+				providertest.Thought(`[{"type":"tool_use","id":"call_1"},{"type":"thinking","thinking":"","signature":"bGF0ZXI="}]`),
+				providertest.Thought(`[{"type":"reasoning.text","text":"of another provider"},{"type":"thinking","thinking":[{"type":"text","text":"of another"}]}]`),
+				providertest.Called("call_1", "my-tools:analyze", `{"file": "a<b>.csv"}`), providertest.Called("functions.gone:2", "gone", `"{\"a\":"`),
 			}},
 			{Role: provider.Tool, Parts: []provider.Part{
-				answered("call_1", "my-tools:analyze", "3 rows & <more>", false), answered("functions.gone:2", "gone", "no such tool", true),
+				providertest.Answered("call_1", "my-tools:analyze", "3 rows & <more>", false), providertest.Answered("functions.gone:2", "gone", "no such tool", true),
 			}},
 		},
 	}
@@ -58,7 +59,7 @@ func everything(model string) *provider.Request {
 // short is a request of one question and one tool.
 func short(model string) *provider.Request {
 	return &provider.Request{
-		Model: model, System: "Be brief.", Messages: []provider.Message{user(words("hi"))},
+		Model: model, System: "Be brief.", Messages: []provider.Message{providertest.User(providertest.Words("hi"))},
 		Tools: []provider.ToolSpec{{Name: "now", Description: "tells the time"}},
 	}
 }
@@ -83,7 +84,7 @@ func TestEncode(t *testing.T) {
 		"haiku-3-schema": {with(short("claude-3-haiku-20240307"), func(r *provider.Request) { r.Temperature = &warmth; schema(r) }), quirks{}},
 		"all-learnt": {with(short("m"), func(r *provider.Request) { r.Think, r.Temperature = &yes, &warmth; schema(r) }),
 			quirks{noCache: true, noDisplay: true, noTemperature: true, noForced: true, thinks: true, think: thinkAsked, tokens: 4000}},
-		"least": {&provider.Request{Model: "claude-opus-4-8", Messages: []provider.Message{user(words("hi"))}}, quirks{}},
+		"least": {&provider.Request{Model: "claude-opus-4-8", Messages: []provider.Message{providertest.User(providertest.Words("hi"))}}, quirks{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -98,7 +99,7 @@ func TestEncode(t *testing.T) {
 			for _, n := range b.notes {
 				fmt.Fprintf(&out, "note: %s\n", n.Text)
 			}
-			golden(t, filepath.Join("testdata", "request-"+name+".json"), out.Bytes())
+			providertest.Golden(t, filepath.Join("testdata", "request-"+name+".json"), out.Bytes(), *update)
 		})
 	}
 }
@@ -134,7 +135,7 @@ func TestThinkingByFamily(t *testing.T) {
 		"kimi-k2":                    {nothing, "enabled", "disabled"},
 	} {
 		for i, think := range []*bool{nil, &yes, &no} {
-			s, _ := asks(t, &provider.Request{Model: model, Think: think, Messages: []provider.Message{user(words("hi"))}})
+			s, _ := asks(t, &provider.Request{Model: model, Think: think, Messages: []provider.Message{providertest.User(providertest.Words("hi"))}})
 			got := nothing
 			if s.Thinking != nil {
 				got = s.Thinking.Type
@@ -172,7 +173,7 @@ func TestEffort(t *testing.T) {
 		{"claude-sonnet-4-5", provider.EffortMax, "", 50_000, 0},
 	} {
 		s, notes := asks(t, &provider.Request{
-			Model: c.model, Think: &yes, Effort: c.asked, MaxTokens: 100_000, Messages: []provider.Message{user(words("hi"))},
+			Model: c.model, Think: &yes, Effort: c.asked, MaxTokens: 100_000, Messages: []provider.Message{providertest.User(providertest.Words("hi"))},
 		})
 		var level string
 		if s.OutputConfig != nil {
@@ -186,7 +187,7 @@ func TestEffort(t *testing.T) {
 
 func TestThinkingThatDoesNotFit(t *testing.T) {
 	t.Parallel()
-	hi := []provider.Message{user(words("hi"))}
+	hi := []provider.Message{providertest.User(providertest.Words("hi"))}
 	s, notes := asks(t, &provider.Request{Model: "claude-sonnet-4-5", Think: &yes, MaxTokens: 1000, Messages: hi})
 	if s.Thinking != nil || s.MaxTokens != 1000 || len(notes) != 1 {
 		t.Errorf("with 1000 tokens it asks for %+v, notes %q", s.Thinking, notes)
@@ -197,8 +198,8 @@ func TestThinkingThatDoesNotFit(t *testing.T) {
 	}
 	// A turn that another model began.
 	s, _ = asks(t, &provider.Request{Model: "claude-sonnet-4-5", Think: &yes, Messages: append(hi,
-		provider.Message{Role: provider.Assistant, Parts: []provider.Part{called("1", "a", "{}")}},
-		provider.Message{Role: provider.Tool, Parts: []provider.Part{answered("1", "a", "x", false)}},
+		provider.Message{Role: provider.Assistant, Parts: []provider.Part{providertest.Called("1", "a", "{}")}},
+		provider.Message{Role: provider.Tool, Parts: []provider.Part{providertest.Answered("1", "a", "x", false)}},
 	)})
 	if s.Thinking != nil {
 		t.Errorf("in the middle of a turn without thoughts it asks for %+v", s.Thinking)
@@ -206,11 +207,11 @@ func TestThinkingThatDoesNotFit(t *testing.T) {
 	// One that it began itself, and that went on without a thought.
 	s, _ = asks(t, &provider.Request{Model: "claude-sonnet-4-5", Think: &yes, Messages: append(hi,
 		provider.Message{Role: provider.Assistant, Parts: []provider.Part{
-			thought(`[{"type":"thinking","thinking":"hm","signature":"x"}]`), called("1", "a", "{}"),
+			providertest.Thought(`[{"type":"thinking","thinking":"hm","signature":"x"}]`), providertest.Called("1", "a", "{}"),
 		}},
-		provider.Message{Role: provider.Tool, Parts: []provider.Part{answered("1", "a", "x", false)}},
-		provider.Message{Role: provider.Assistant, Parts: []provider.Part{called("2", "a", "{}")}},
-		provider.Message{Role: provider.Tool, Parts: []provider.Part{answered("2", "a", "x", false)}},
+		provider.Message{Role: provider.Tool, Parts: []provider.Part{providertest.Answered("1", "a", "x", false)}},
+		provider.Message{Role: provider.Assistant, Parts: []provider.Part{providertest.Called("2", "a", "{}")}},
+		provider.Message{Role: provider.Tool, Parts: []provider.Part{providertest.Answered("2", "a", "x", false)}},
 	)})
 	if s.Thinking == nil {
 		t.Error("in the middle of a turn with thoughts it asks for none")
@@ -238,18 +239,18 @@ func TestThoughtsComeBack(t *testing.T) {
 		sends("message_delta", obj{"delta": obj{"stop_reason": "tool_use"}}) + sends("message_stop", obj{})
 	p, bodies := serve(t, Options{}, func(w http.ResponseWriter, _ string) { fmt.Fprint(w, stream) })
 	req := &provider.Request{
-		Model: "claude-opus-5-5", Messages: []provider.Message{user(words("Look."))},
+		Model: "claude-opus-5-5", Messages: []provider.Message{providertest.User(providertest.Words("Look."))},
 		Tools: []provider.ToolSpec{{Name: "look"}},
 	}
-	h := listen(t.Context(), p, req)
-	if h.err != nil || len(h.calls) != 3 {
-		t.Fatalf("it called %+v, %v", h.calls, h.err)
+	h := providertest.Listen(t.Context(), p, req)
+	if h.Err != nil || len(h.Calls) != 3 {
+		t.Fatalf("it called %+v, %v", h.Calls, h.Err)
 	}
-	req.Messages = append(req.Messages, provider.Message{Role: provider.Assistant, Parts: h.parts}, provider.Message{
-		Role: provider.Tool, Parts: []provider.Part{answered("toolu_1", "look", "a", false), answered("toolu_2", "look", "b", false), answered("toolu_3", "look", "c", false)},
+	req.Messages = append(req.Messages, provider.Message{Role: provider.Assistant, Parts: h.Parts}, provider.Message{
+		Role: provider.Tool, Parts: []provider.Part{providertest.Answered("toolu_1", "look", "a", false), providertest.Answered("toolu_2", "look", "b", false), providertest.Answered("toolu_3", "look", "c", false)},
 	})
-	if h := listen(t.Context(), p, req); h.err != nil {
-		t.Fatal(h.err)
+	if h := providertest.Listen(t.Context(), p, req); h.Err != nil {
+		t.Fatal(h.Err)
 	}
 	second := bodies()[1]
 	for _, raw := range []string{
@@ -288,9 +289,9 @@ func TestAPrefixStaysAsItWas(t *testing.T) {
 	}
 	before := prefix()
 	req.Messages = append(req.Messages,
-		provider.Message{Role: provider.Assistant, Parts: []provider.Part{called("call_1", "now", "{}"), called("functions.gone:2", "now", "{}")}},
-		provider.Message{Role: provider.Tool, Parts: []provider.Part{answered("call_1", "now", "x", false), answered("functions.gone:2", "now", "y", false)}},
-		user(words("and?")),
+		provider.Message{Role: provider.Assistant, Parts: []provider.Part{providertest.Called("call_1", "now", "{}"), providertest.Called("functions.gone:2", "now", "{}")}},
+		provider.Message{Role: provider.Tool, Parts: []provider.Part{providertest.Answered("call_1", "now", "x", false), providertest.Answered("functions.gone:2", "now", "y", false)}},
+		providertest.User(providertest.Words("and?")),
 	)
 	after := prefix()
 	if !strings.HasPrefix(after, before) {
@@ -331,8 +332,8 @@ func TestMarks(t *testing.T) {
 		}
 		return strings.Count(string(b.body), `"cache_control":{"type":"ephemeral"}`)
 	}
-	hi, tools := user(words("hi")), []provider.ToolSpec{{Name: "now"}}
-	said := provider.Message{Role: provider.Assistant, Parts: []provider.Part{words("yes")}}
+	hi, tools := providertest.User(providertest.Words("hi")), []provider.ToolSpec{{Name: "now"}}
+	said := provider.Message{Role: provider.Assistant, Parts: []provider.Part{providertest.Words("yes")}}
 	for name, c := range map[string]struct {
 		req  *provider.Request
 		want int

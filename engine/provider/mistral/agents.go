@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/provider/chatcompletions"
 	"github.com/fettle-cli/fettle/engine/provider/wire"
 	"github.com/fettle-cli/fettle/internal/atomicfile"
 	"github.com/fettle-cli/fettle/internal/lockfile"
@@ -32,13 +33,13 @@ const (
 
 // agentBody is an agent as the API is sent it, and as it gives it.
 type agentBody struct {
-	ID           string   `json:"id,omitempty"`
-	Model        string   `json:"model"`
-	Name         string   `json:"name"`
-	Description  string   `json:"description"`
-	Instructions string   `json:"instructions"`
-	Tools        []tool   `json:"tools"`
-	Handoffs     []string `json:"handoffs"`
+	ID           string                 `json:"id,omitempty"`
+	Model        string                 `json:"model"`
+	Name         string                 `json:"name"`
+	Description  string                 `json:"description"`
+	Instructions string                 `json:"instructions"`
+	Tools        []chatcompletions.Tool `json:"tools"`
+	Handoffs     []string               `json:"handoffs"`
 }
 
 // agentFile is what is kept of agents between programs.
@@ -60,7 +61,7 @@ type castIDs struct {
 // ones made, and what differs is brought up to date, handoffs last, since they
 // may go round.
 func (p *Provider) enlist(ctx context.Context, req *provider.Request) (map[string]string, error) {
-	src, agents := p.source(req), req.Native.Agents
+	src, agents := p.Source(req.Model, wire.Asked(req)...), req.Native.Agents
 	p.mu.Lock()
 	known := p.cast
 	p.mu.Unlock()
@@ -101,15 +102,17 @@ func (p *Provider) enlistLocked(ctx context.Context, src wire.Source, agents []p
 			return nil, src.Error(provider.Rejected, err.Error(), err)
 		}
 		body, found, err := p.lookUp(ctx, src, kept[a.ID])
-		if err == nil && !found {
-			body, err = p.agentCall(ctx, src, http.MethodPost, "agents", want)
-			// Each is kept as soon as it is there, so that none is made twice.
-			if kept[a.ID] = body.ID; err == nil {
-				err = p.keepAgents(src, kept)
-			}
-		}
 		if err != nil {
 			return nil, err
+		}
+		if !found {
+			if body, err = p.agentCall(ctx, src, http.MethodPost, "agents", want); err != nil {
+				return nil, err
+			}
+			kept[a.ID] = body.ID
+			if err := p.keepAgents(src, kept); err != nil { // each at once, so that none is made twice
+				return nil, err
+			}
 		}
 		ids[a.ID], have[a.ID] = body.ID, body
 	}
@@ -134,17 +137,15 @@ func (p *Provider) enlistLocked(ctx context.Context, src wire.Source, agents []p
 // agentOf is an agent as the API wants it, without its handoffs.
 func agentOf(a provider.NativeAgent) (agentBody, error) {
 	out := agentBody{
-		Model: a.Model, Name: a.ID, Description: strings.TrimSpace(a.Purpose), Instructions: a.Prompt, Tools: []tool{}, Handoffs: []string{},
+		Model: a.Model, Name: a.ID, Description: strings.TrimSpace(a.Purpose), Instructions: a.Prompt, Tools: []chatcompletions.Tool{}, Handoffs: []string{},
 	}
 	names := wire.Names(&provider.Request{Tools: a.Tools})
 	for _, t := range a.Tools {
-		params, added, err := wire.Parameters(t.InputSchema)
+		fn, err := chatcompletions.Function(t, names)
 		if err != nil {
 			return out, fmt.Errorf("the tool %s of the agent %s can't be offered: %w", t.Name, a.ID, err)
 		}
-		out.Tools = append(out.Tools, tool{Type: "function", Function: toolFunction{
-			Name: names.Wire(t.Name), Description: wire.JoinText(t.Description, added), Parameters: params,
-		}})
+		out.Tools = append(out.Tools, chatcompletions.Tool{Type: "function", Function: fn})
 	}
 	return out, nil
 }
@@ -191,23 +192,17 @@ func (p *Provider) agentCall(ctx context.Context, src wire.Source, method, path 
 			return out, src.Error(provider.Rejected, err.Error(), err)
 		}
 	}
-	hr, src, err := p.request(ctx, method, path, body, src)
+	x, err := p.Exchange(ctx, method, path, body, src)
 	if err != nil {
 		return out, err
 	}
-	hr.Header.Set("Accept", "application/json")
-	x := wire.Exchange{
-		Client: p.client, Request: hr, Source: src, Limits: wire.Limits{First: listLimit, Between: listLimit},
-		Refuse: func(resp *http.Response, body []byte) *provider.Error { return refused(src, resp, body) },
-	}
-	answer, err := x.Fetch(ctx)
-	if err != nil {
-		return out, err
-	}
-	if err := json.Unmarshal(answer, &out); err != nil || out.ID == "" {
-		return out, src.Undecodable(&wire.FormatError{Chunk: answer, Err: errors.New("it is no agent")})
-	}
-	return out, nil
+	err = x.Ask(ctx, func(answer []byte) error {
+		if !wire.Lenient(answer, &out) || out.ID == "" {
+			return errors.New("it is no agent")
+		}
+		return nil
+	})
+	return out, err
 }
 
 // readAgents reads the kept ids. A file that can't be read, or is of another
@@ -220,7 +215,7 @@ func (p *Provider) readAgents() map[string]string {
 	}
 	data, err := atomicfile.ReadFile(p.o.AgentFile)
 	var f agentFile
-	if err != nil || json.Unmarshal(data, &f) != nil || f.Version != agentFileVersion || f.Address != p.base.String() || f.Agents == nil {
+	if err != nil || json.Unmarshal(data, &f) != nil || f.Version != agentFileVersion || f.Address != p.Base.String() || f.Agents == nil {
 		return none
 	}
 	return f.Agents
@@ -228,11 +223,11 @@ func (p *Provider) readAgents() map[string]string {
 
 // keepAgents replaces the file of ids.
 func (p *Provider) keepAgents(src wire.Source, ids map[string]string) error {
-	data, err := json.MarshalIndent(agentFile{agentFileVersion, p.base.String(), ids}, "", "  ")
-	if err == nil {
-		err = atomicfile.Write(p.o.AgentFile, append(data, '\n'), atomicfile.Synced)
-	}
+	data, err := json.MarshalIndent(agentFile{agentFileVersion, p.Base.String(), ids}, "", "  ")
 	if err != nil {
+		return src.Error(provider.Rejected, "keep the ids of agents: "+err.Error(), err)
+	}
+	if err := atomicfile.Write(p.o.AgentFile, append(data, '\n'), atomicfile.Synced); err != nil {
 		return src.Error(provider.Rejected, "keep the ids of agents: "+err.Error(), err)
 	}
 	return nil

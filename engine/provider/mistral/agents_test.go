@@ -11,7 +11,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/provider/chatcompletions"
 	"github.com/fettle-cli/fettle/engine/provider/providertest"
+	"github.com/fettle-cli/fettle/engine/provider/wire"
 )
 
 // cast is document 003's three agents.
@@ -57,7 +59,7 @@ func theChain(agent string, entries []providertest.Entry) providertest.Reply {
 // talking makes a provider that keeps its agents at a server.
 func talking(t *testing.T, s *providertest.AgentServer, file string) *Provider {
 	t.Helper()
-	p, err := New(Options{BaseURL: s.URL, AgentFile: file})
+	p, err := New(Options{Options: wire.Options{BaseURL: s.URL}, AgentFile: file})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +92,7 @@ func said(t *testing.T, p *Provider, req *provider.Request) (line string, calls 
 
 func question() *provider.Request {
 	return &provider.Request{
-		Model: "m", Messages: []provider.Message{user(words("What's the final spec?"))},
+		Model: "m", Messages: []provider.Message{providertest.User(providertest.Words("What's the final spec?"))},
 		Native: &provider.Native{Provider: "mistral", Agents: cast(), Agent: "c:interface", System: "Be brief."},
 	}
 }
@@ -208,7 +210,7 @@ func TestAConversationIsBegunAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	req.Native.Agent = "c:synthesizer" // not whom it was handed to
-	req.Messages = append([]provider.Message{user(words("scavenger found two"))}, req.Messages...)
+	req.Messages = append([]provider.Message{providertest.User(providertest.Words("scavenger found two"))}, req.Messages...)
 	if _, _, err := said(t, p, req); err == nil {
 		t.Fatal("half of a response was taken")
 	}
@@ -238,11 +240,11 @@ func TestEntriesOfAHistory(t *testing.T) {
 	p := talking(t, s, filepath.Join(t.TempDir(), "mistral.json"))
 	req := question()
 	req.Messages = []provider.Message{
-		user(words("list")),
-		{Role: provider.Assistant, Parts: []provider.Part{called("call_1", "list_files", "{}")}},
-		{Role: provider.Tool, Parts: []provider.Part{answered("call_1", "list_files", "a.txt", false)}},
-		{Role: provider.Assistant, Parts: []provider.Part{words("One file.")}},
-		user(words("and now?")),
+		providertest.User(providertest.Words("list")),
+		{Role: provider.Assistant, Parts: []provider.Part{providertest.Called("call_1", "list_files", "{}")}},
+		{Role: provider.Tool, Parts: []provider.Part{providertest.Answered("call_1", "list_files", "a.txt", false)}},
+		{Role: provider.Assistant, Parts: []provider.Part{providertest.Words("One file.")}},
+		providertest.User(providertest.Words("and now?")),
 	}
 	got, _, err := said(t, p, req)
 	want := "message.input/user function.call/ function.result/ message.input/assistant message.input/user [stop]"
@@ -255,7 +257,7 @@ func TestEntriesOfAHistory(t *testing.T) {
 func TestAgentsOfOtherProviders(t *testing.T) {
 	t.Parallel()
 	s := providertest.NewAgentServer(t, theChain)
-	p, err := New(Options{BaseURL: s.URL})
+	p, err := New(Options{Options: wire.Options{BaseURL: s.URL}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -274,7 +276,7 @@ func FuzzTalk(f *testing.F) {
 	f.Add("data: {\"type\":\"conversation.response.error\",\"message\":\"no\",\"code\":500}\n\n")
 	f.Fuzz(func(t *testing.T, stream string) {
 		tk := &talk{agents: cast(), ids: map[string]string{"c:scavenger": "ag_2"}, now: "c:interface"}
-		tk.decoder = newDecoder(strings.NewReader(stream), decoderOptions{names: tk.names()})
+		tk.Decoder = chatcompletions.NewDecoder(strings.NewReader(stream), chatcompletions.DecoderOptions{Names: tk.names(), Chunks: true, InStream: inStream, NewID: newID})
 		var deltas []provider.Delta
 		for range 1000 {
 			read, err := tk.Read(nil)

@@ -5,9 +5,11 @@ import (
 	"iter"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/provider/chatcompletions"
 	"github.com/fettle-cli/fettle/engine/provider/wire"
 )
 
@@ -40,11 +42,7 @@ type talkRequest struct {
 type completionArgs struct {
 	Temperature *float64 `json:"temperature,omitempty"`
 	MaxTokens   int      `json:"max_tokens,omitempty"`
-	TopP        *float64 `json:"top_p,omitempty"`
-	Seed        *int64   `json:"random_seed,omitempty"`
-	Stop        []string `json:"stop,omitempty"`
-	Frequency   *float64 `json:"frequency_penalty,omitempty"`
-	Presence    *float64 `json:"presence_penalty,omitempty"`
+	chatcompletions.Sampling
 }
 
 // settings are the parameters of a request; nil if it has none.
@@ -52,10 +50,7 @@ func settings(req *provider.Request) *completionArgs {
 	if req.Temperature == nil && req.MaxTokens == 0 && len(req.Given()) == 0 {
 		return nil
 	}
-	return &completionArgs{
-		Temperature: req.Temperature, MaxTokens: req.MaxTokens, TopP: req.TopP, Seed: req.Seed, Stop: req.Stop,
-		Frequency: req.FrequencyPenalty, Presence: req.PresencePenalty,
-	}
+	return &completionArgs{req.Temperature, req.MaxTokens, chatcompletions.SamplingOf(req, quirksOf(nil, ""))}
 }
 
 // session is the conversation of one turn.
@@ -115,20 +110,15 @@ func (p *Provider) exchange(ctx context.Context, req *provider.Request, s sessio
 	body.Settings = settings(kept)
 	data, err := wire.Marshal(body)
 	if err != nil {
-		return p.source(req).Error(provider.Rejected, err.Error(), err)
+		return p.Source(req.Model, wire.Asked(req)...).Error(provider.Rejected, err.Error(), err)
 	}
-	hr, src, err := p.request(ctx, http.MethodPost, path, data, p.source(req))
+	x, err := p.Exchange(ctx, http.MethodPost, path, data, p.Source(req.Model, wire.Asked(req)...))
 	if err != nil {
 		return err
 	}
-	x := wire.Exchange{
-		Client: p.client, Request: hr, Source: src,
-		Limits: wire.Limits{First: p.o.FirstByte, Between: p.o.Between},
-		Refuse: func(resp *http.Response, body []byte) *provider.Error { return refused(src, resp, body) },
-		Decode: func(resp *http.Response) (wire.Decoder, error) {
-			t.decoder = newDecoder(resp.Body, decoderOptions{source: src, names: t.names()})
-			return t, nil
-		},
+	x.Decode = func(resp *http.Response) (wire.Decoder, error) {
+		t.Decoder = p.Decoder(resp.Body, x.Source, chatcompletions.DecoderOptions{Names: t.names()})
+		return t, nil
 	}
 	return x.Run(ctx, pass)
 }
@@ -155,25 +145,23 @@ func (s session) next(n *provider.Native) (inputs []entry, ok bool) {
 		return nil, false
 	}
 	if s.handed {
-		inputs = append(inputs, entry{Object: "entry", Type: "message.input", Role: roleUser, Content: goOn})
+		inputs = append(inputs, entry{Object: "entry", Type: "message.input", Role: "user", Content: goOn})
 	}
 	return inputs, len(inputs) > 0
 }
 
 // entries are the messages of a request as a conversation begins with them.
 func entries(req *provider.Request) []entry {
-	c := conversation{names: wire.Names(req), ids: wire.NewIDs(wire.NineID), now: adaption{noThoughts: true}}
-	if req.Native.System != "" {
-		c.ask([]provider.Part{{Kind: provider.TextPart, Text: req.Native.System}})
-	}
-	for _, m := range req.Messages {
-		c.add(m)
+	history := req.Messages
+	if system := req.Native.System; system != "" {
+		first := provider.Message{Role: provider.User, Parts: []provider.Part{{Kind: provider.TextPart, Text: system}}}
+		history = slices.Insert(slices.Clone(history), 0, first)
 	}
 	var out []entry
-	for _, m := range c.list {
+	for _, m := range chatcompletions.Messages(history, wire.Names(req), quirksOf(nil, ""), chatcompletions.Adaption{NoItems: true}) {
 		e := entry{Object: "entry", Type: "message.input", Role: m.Role, Content: m.Content}
 		switch {
-		case m.Role == roleTool:
+		case m.Role == "tool":
 			text, _ := m.Content.(string)
 			e = entry{Object: "entry", Type: "function.result", ToolCallID: m.ToolCallID, Result: text}
 		case m.Content == "":

@@ -12,6 +12,7 @@ import (
 	"unicode"
 
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/provider/chatcompletions"
 	"github.com/fettle-cli/fettle/engine/provider/providertest"
 	"github.com/fettle-cli/fettle/engine/provider/wire"
 )
@@ -22,7 +23,7 @@ var update = flag.Bool("update", false, "rewrite what the streams in testdata mu
 func read(body io.Reader, _ string) ([]provider.Delta, error) {
 	made := 0
 	src := wire.Source{Provider: "mistral", Model: "m"}
-	return wire.ReadAll(newDecoder(body, decoderOptions{source: src, newID: func() string {
+	return wire.ReadAll(chatcompletions.NewDecoder(body, chatcompletions.DecoderOptions{Source: src, Chunks: true, InStream: inStream, NewID: func() string {
 		made++
 		return fmt.Sprintf("made_%d", made)
 	}}), src)
@@ -48,6 +49,26 @@ func TestCuts(t *testing.T) {
 	})
 }
 
+// sentThoughts returns how many chunks of thinking a later request passes back of details.
+func sentThoughts(t *testing.T, details json.RawMessage) int {
+	t.Helper()
+	history := []provider.Message{{Role: provider.Assistant, Parts: []provider.Part{providertest.Thought(string(details)), providertest.Words("hi")}}}
+	list := chatcompletions.Messages(history, provider.NewNames(), quirksOf(nil, ""), chatcompletions.Adaption{})
+	body, err := json.Marshal(list[0].Content)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var chunks []struct{ Type string }
+	_ = json.Unmarshal(body, &chunks) // a text has none
+	n := 0
+	for _, c := range chunks {
+		if c.Type == "thinking" {
+			n++
+		}
+	}
+	return n
+}
+
 func FuzzDecoder(f *testing.F) {
 	for _, s := range providertest.Streams(f, "mistral") {
 		f.Add(s.Wire, s.ContentType != "")
@@ -60,7 +81,7 @@ func FuzzDecoder(f *testing.F) {
 		deltas, err := read(bytes.NewReader(body), kind)
 		providertest.CheckResponse(t, deltas, err)
 		for _, d := range deltas {
-			if d.Kind == provider.ReasoningDetails && len(thoughts(d.Details)) != 1 {
+			if d.Kind == provider.ReasoningDetails && sentThoughts(t, d.Details) != 1 {
 				t.Errorf("it could not be passed back: %s", d.Details)
 			}
 		}
@@ -96,7 +117,7 @@ func BenchmarkDecode(b *testing.B) {
 	b.Run("decoder", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			dec := newDecoder(bytes.NewReader(body), decoderOptions{})
+			dec := chatcompletions.NewDecoder(bytes.NewReader(body), chatcompletions.DecoderOptions{Chunks: true, InStream: inStream})
 			var batch []provider.Delta
 			total := 0
 			for {

@@ -1,6 +1,8 @@
 // Package mistral speaks Mistral's chat completions, to Mistral itself and to
 // any address that serves them, and where it is asked to, its agents and
-// conversations. It is a client only, and knows nothing of connectors.
+// conversations. It is a client only, and knows nothing of connectors. Requests and
+// responses of chat completions are those of package chatcompletions, with the quirks of
+// quirksOf.
 //
 // # What differs from OpenAI's chat completions
 //
@@ -18,11 +20,6 @@
 //   - A refused request may describe its faults as a list of places; they are
 //     put into one line.
 //   - A response may end with the reasons model_length and error.
-//
-// # Vocabulary
-//
-//   - Chunk: a part of a message's content.
-//   - Event: one part of the stream, with a delta of the message.
 //
 // # What is learnt while it runs
 //
@@ -50,11 +47,5 @@
 // another. Conversations stay at Mistral. An answer by a schema is asked for by
 // chat completions as ever.
 //
-// # The end of a response
-//
-// A conversation's response ends with its done event and nothing else. For
-// completions:
-//
-// [DONE] ends a response; so does a clean end of the body after a finish
-// reason. Anything else is a cut. Calls are handed on only then.
+// A conversation's response ends with its done event and nothing else.
 package mistral

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/provider/wire"
 )
 
 // Vectors and completions of code have routes and names of Mistral's own.
@@ -29,7 +30,7 @@ func TestEmbeddingsAndCompletions(t *testing.T) {
 			`data: {"choices":[{"index":0,"delta":{"content":""},"finish_reason":"stop"}],"usage":{"prompt_tokens":3,"completion_tokens":1}}`+"\n\ndata: [DONE]\n\n")
 	}))
 	defer srv.Close()
-	p, err := New(Options{BaseURL: srv.URL})
+	p, err := New(Options{Options: wire.Options{BaseURL: srv.URL}})
 	if err != nil {
 		t.Fatal(err)
 	}

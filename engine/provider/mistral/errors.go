@@ -54,15 +54,6 @@ func inStream(src wire.Source, data []byte) *provider.Error {
 	return e
 }
 
-// inBody reads a body with status 200 that is no answer; see wire.Source.InBody.
-func inBody(src wire.Source, data []byte) *provider.Error {
-	e := inStream(src, data)
-	if e.Kind != provider.Broken {
-		return e
-	}
-	return src.InBody(data)
-}
-
 // fault is one fault of a request, as its validation tells it.
 type fault struct {
 	Place []wire.String `json:"loc"`

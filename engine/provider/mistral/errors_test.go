@@ -1,9 +1,7 @@
 package mistral
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -12,6 +10,7 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/provider/providertest"
 	"github.com/fettle-cli/fettle/engine/provider/wire"
 )
 
@@ -89,10 +88,10 @@ func TestWhenToAskAgain(t *testing.T) {
 				}
 				refuse(w, c.status, errorBody("some_error", "1", "not now"))
 			})
-			h := listen(t.Context(), p, short("m"))
+			h := providertest.Listen(t.Context(), p, short("m"))
 			var e *provider.Error
-			if !errors.As(h.err, &e) || e.Kind != c.kind || e.Status != c.status || e.RetryAfter < c.min || e.RetryAfter > c.max {
-				t.Errorf("it ended with %+v, %v", e, h.err)
+			if !errors.As(h.Err, &e) || e.Kind != c.kind || e.Status != c.status || e.RetryAfter < c.min || e.RetryAfter > c.max {
+				t.Errorf("it ended with %+v, %v", e, h.Err)
 			}
 		})
 	}
@@ -117,10 +116,10 @@ func TestErrorsInAStream(t *testing.T) {
 		p, _ := serve(t, Options{}, func(w http.ResponseWriter, _ string) {
 			fmt.Fprint(w, sendsDelta(obj{"content": "Hi"}, "")+"data: "+c.event+"\n\n")
 		})
-		h := listen(t.Context(), p, short("m"))
+		h := providertest.Listen(t.Context(), p, short("m"))
 		var e *provider.Error
-		if h.text != "Hi" || !errors.As(h.err, &e) || e.Kind != c.kind || e.Status != c.status {
-			t.Errorf("%s: it said %q and ended with %+v", name, h.text, h.err)
+		if h.Text != "Hi" || !errors.As(h.Err, &e) || e.Kind != c.kind || e.Status != c.status {
+			t.Errorf("%s: it said %q and ended with %+v", name, h.Text, h.Err)
 		}
 	}
 }
@@ -141,28 +140,11 @@ func TestBrokenStreamsAreErrors(t *testing.T) {
 		"thinking of an object": sendsDelta(obj{"content": []any{obj{"type": "thinking", "thinking": obj{}}}}, ""),
 	} {
 		p, _ := serve(t, Options{}, func(w http.ResponseWriter, _ string) { fmt.Fprint(w, stream) })
-		h := listen(t.Context(), p, short("m"))
+		h := providertest.Listen(t.Context(), p, short("m"))
 		var e *provider.Error
-		if !errors.As(h.err, &e) || e.Kind != provider.Undecodable || len(h.calls) > 0 {
-			t.Errorf("%s: it ended with %v", name, h.err)
+		if !errors.As(h.Err, &e) || e.Kind != provider.Undecodable || len(h.Calls) > 0 {
+			t.Errorf("%s: it ended with %v", name, h.Err)
 		}
-	}
-}
-
-// Thinking that goes on and on is an error before it fills the memory.
-func TestThinkingHasAnEnd(t *testing.T) {
-	t.Parallel()
-	var c thoughtChunks
-	long := bytes.Repeat([]byte{' '}, wire.MaxBody/2)
-	piece := contentPiece{thinking: []json.RawMessage{append([]byte(`{"type":"text","text":"a"}`), long...)}}
-	if _, err := c.add(piece); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := c.add(piece); err == nil {
-		t.Error("it took more than there is room for")
-	}
-	if _, err := c.add(contentPiece{signature: string(long)}); err == nil {
-		t.Error("it took a signature that there is no room for")
 	}
 }
 
@@ -176,28 +158,29 @@ func TestKeysAndHeaders(t *testing.T) {
 	defer srv.Close()
 	transport := &http.Transport{}
 	defer transport.CloseIdleConnections()
-	p, err := New(Options{
+	key, failed := " my-own-key-0123 \n", error(nil)
+	p, err := New(Options{Options: wire.Options{
 		Name: "lab", BaseURL: srv.URL + "/proxy", Client: &http.Client{Transport: transport},
-		Key:     func(context.Context) (string, error) { return " my-own-key-0123 \n", nil },
+		Key:     func(context.Context) (string, error) { return key, failed },
 		Headers: map[string]string{"X-Proxy-Key": "another-secret-4567"},
-	})
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := listen(t.Context(), p, short("m"))
+	h := providertest.Listen(t.Context(), p, short("m"))
 	if seen.Get("Authorization") != "Bearer my-own-key-0123" || seen.Get("X-Proxy-Key") != "another-secret-4567" || seen.Get("Accept") != "text/event-stream" {
 		t.Errorf("it sent %v", seen)
 	}
 	var e *provider.Error
-	if !errors.As(h.err, &e) || e.Kind != provider.Unauthorised || e.Message != "bad key Bearer [key] and [key]" || e.Provider != "lab" {
-		t.Errorf("it ended with %+v", h.err)
+	if !errors.As(h.Err, &e) || e.Kind != provider.Unauthorised || e.Message != "bad key Bearer [key] and [key]" || e.Provider != "lab" {
+		t.Errorf("it ended with %+v", h.Err)
 	}
-	p.o.Key = func(context.Context) (string, error) { return "", errors.New("MISTRAL_API_KEY is not set") }
-	if h = listen(t.Context(), p, short("m")); !errors.As(h.err, &e) || e.Kind != provider.Unauthorised || e.Message != "MISTRAL_API_KEY is not set" {
-		t.Errorf("without a key it ended with %v", h.err)
+	key, failed = "", errors.New("MISTRAL_API_KEY is not set")
+	if h = providertest.Listen(t.Context(), p, short("m")); !errors.As(h.Err, &e) || e.Kind != provider.Unauthorised || e.Message != "MISTRAL_API_KEY is not set" {
+		t.Errorf("without a key it ended with %v", h.Err)
 	}
-	p.o.Key = nil
-	if _ = listen(t.Context(), p, short("m")); seen.Get("Authorization") != "" {
+	failed = nil
+	if _ = providertest.Listen(t.Context(), p, short("m")); seen.Get("Authorization") != "" {
 		t.Errorf("without a key it sent %v", seen)
 	}
 }
@@ -208,17 +191,17 @@ func TestAddresses(t *testing.T) {
 		"": "https://api.mistral.ai/v1", "http://localhost:8000": "http://localhost:8000/v1", "http://localhost:8000/": "http://localhost:8000/v1",
 		"https://x/mistral": "https://x/mistral", "https://x/v1/": "https://x/v1/",
 	} {
-		p, err := New(Options{BaseURL: base})
-		if err != nil || p.base.String() != want {
+		p, err := New(Options{Options: wire.Options{BaseURL: base}})
+		if err != nil || p.Base.String() != want {
 			t.Errorf("%q: %v, %v", base, p, err)
 		}
 	}
 	for _, base := range []string{"localhost:8000", "ftp://x", "http://", "://", "/v1"} {
-		if _, err := New(Options{BaseURL: base}); err == nil {
+		if _, err := New(Options{Options: wire.Options{BaseURL: base}}); err == nil {
 			t.Errorf("%q was taken", base)
 		}
 	}
-	p, err := New(Options{BaseURL: "https://me:pw@x:8/v1?a=b"})
+	p, err := New(Options{Options: wire.Options{BaseURL: "https://me:pw@x:8/v1?a=b"}})
 	if err != nil || p.Address() != "https://x:8" || p.Name() != "mistral" {
 		t.Errorf("it shows %q, %v", p.Address(), err)
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/provider/providertest"
 )
 
 func TestWhatIsRefusedIsSentInAnotherForm(t *testing.T) {
@@ -41,8 +42,8 @@ func TestWhatIsRefusedIsSentInAnotherForm(t *testing.T) {
 			})
 			req := with(short("m"), c.change)
 			for range 2 { // the second time it is known
-				if h := listen(t.Context(), p, req); h.text != "hi" || h.err != nil || len(h.notes) != c.notes {
-					t.Fatalf("it said %q with notes %q, %v", h.text, h.notes, h.err)
+				if h := providertest.Listen(t.Context(), p, req); h.Text != "hi" || h.Err != nil || len(h.Notes) != c.notes {
+					t.Fatalf("it said %q with notes %q, %v", h.Text, h.Notes, h.Err)
 				}
 			}
 			got := bodies()
@@ -69,9 +70,9 @@ func TestASchemaInWords(t *testing.T) {
 		})
 		req := with(short("m"), func(r *provider.Request) { r.Schema = json.RawMessage(simpleSchema) })
 		for i, want := range []int{3, 4} { // the second time it is known
-			h := listen(t.Context(), p, req)
-			if h.err != nil || h.text != `{"n":1}` || len(bodies()) != want {
-				t.Fatalf("%s, time %d: after %d requests it said %q, %v", name, i, len(bodies()), h.text, h.err)
+			h := providertest.Listen(t.Context(), p, req)
+			if h.Err != nil || h.Text != `{"n":1}` || len(bodies()) != want {
+				t.Fatalf("%s, time %d: after %d requests it said %q, %v", name, i, len(bodies()), h.Text, h.Err)
 			}
 		}
 		if last := bodies()[3]; !strings.Contains(last, `matches this JSON Schema:\n{\"type\":\"object\"`) {
@@ -91,9 +92,9 @@ func TestASchemaThatIsTooMuch(t *testing.T) {
 		fmt.Fprint(w, says(`{"n":1}`))
 	})
 	for _, schema := range []string{simpleSchema, strings.ReplaceAll(simpleSchema, `"n"`, `"m"`)} {
-		h := listen(t.Context(), p, with(short("m"), func(r *provider.Request) { r.Schema = json.RawMessage(schema) }))
-		if h.err != nil || h.text != `{"n":1}` {
-			t.Errorf("it said %q, %v", h.text, h.err)
+		h := providertest.Listen(t.Context(), p, with(short("m"), func(r *provider.Request) { r.Schema = json.RawMessage(schema) }))
+		if h.Err != nil || h.Text != `{"n":1}` {
+			t.Errorf("it said %q, %v", h.Text, h.Err)
 		}
 	}
 	if got := bodies(); len(got) != 3 || !strings.Contains(got[1], `"strict":false`) || !strings.Contains(got[2], `"strict":true`) {
@@ -111,8 +112,8 @@ func TestThoughtsThatAreRefused(t *testing.T) {
 		fmt.Fprint(w, says("hi"))
 	})
 	for range 2 { // it holds for one request: the next one's thoughts may be good
-		if h := listen(t.Context(), p, everything("mistral-medium-latest")); h.err != nil || h.text != "hi" {
-			t.Fatalf("it said %q, %v", h.text, h.err)
+		if h := providertest.Listen(t.Context(), p, everything("mistral-medium-latest")); h.Err != nil || h.Text != "hi" {
+			t.Fatalf("it said %q, %v", h.Text, h.Err)
 		}
 	}
 	if got := bodies(); len(got) != 4 || strings.Contains(got[1], `"signature"`) || !strings.Contains(got[1], `"reasoning_effort":"high"`) {
@@ -129,13 +130,13 @@ func TestARefusalThatTeachesNothingIsFinal(t *testing.T) {
 	})
 	var e *provider.Error
 	req := with(everything("m"), func(r *provider.Request) { r.Schema = json.RawMessage(simpleSchema) })
-	if h := listen(t.Context(), p, req); !errors.As(h.err, &e) || e.Kind != provider.Rejected || refusals != 6 { // one for each thing that it names, twice for the schema
-		t.Errorf("after %d requests: %v", refusals, h.err)
+	if h := providertest.Listen(t.Context(), p, req); !errors.As(h.Err, &e) || e.Kind != provider.Rejected || refusals != 6 { // one for each thing that it names, twice for the schema
+		t.Errorf("after %d requests: %v", refusals, h.Err)
 	}
 	refusals = 0
-	plain := &provider.Request{Model: "another", Messages: []provider.Message{user(words("hi"))}}
-	if h := listen(t.Context(), p, plain); !errors.As(h.err, &e) || e.Kind != provider.Rejected || refusals != 1 {
-		t.Errorf("after %d requests: %v", refusals, h.err)
+	plain := &provider.Request{Model: "another", Messages: []provider.Message{providertest.User(providertest.Words("hi"))}}
+	if h := providertest.Listen(t.Context(), p, plain); !errors.As(h.Err, &e) || e.Kind != provider.Rejected || refusals != 1 {
+		t.Errorf("after %d requests: %v", refusals, h.Err)
 	}
 }
 
@@ -156,8 +157,8 @@ func TestOtherRefusalsTeachNothing(t *testing.T) {
 		p, bodies := serve(t, Options{}, func(w http.ResponseWriter, _ string) { refuse(w, c.status, c.body) })
 		req := with(everything("m"), func(r *provider.Request) { r.Schema = json.RawMessage(simpleSchema) })
 		var e *provider.Error
-		if h := listen(t.Context(), p, req); !errors.As(h.err, &e) || e.Kind != c.kind || len(bodies()) != 1 {
-			t.Errorf("%s: after %d requests it ended with %+v", name, len(bodies()), h.err)
+		if h := providertest.Listen(t.Context(), p, req); !errors.As(h.Err, &e) || e.Kind != c.kind || len(bodies()) != 1 {
+			t.Errorf("%s: after %d requests it ended with %+v", name, len(bodies()), h.Err)
 		}
 	}
 }
@@ -175,9 +176,9 @@ func TestARefusedTool(t *testing.T) {
 	req := short("m")
 	req.Tools = []provider.ToolSpec{{Name: "bad", InputSchema: json.RawMessage(`{"type":"object","properties":{"bad":{}}}`)}, {Name: "now"}}
 	for range 2 {
-		h := listen(t.Context(), p, req)
-		if h.text != "hi" || h.err != nil || len(h.notes) != 1 || !strings.Contains(h.notes[0], "tool bad was left out: function.parameters") {
-			t.Fatalf("it said %q with notes %q, %v", h.text, h.notes, h.err)
+		h := providertest.Listen(t.Context(), p, req)
+		if h.Text != "hi" || h.Err != nil || len(h.Notes) != 1 || !strings.Contains(h.Notes[0], "tool bad was left out: function.parameters") {
+			t.Fatalf("it said %q with notes %q, %v", h.Text, h.Notes, h.Err)
 		}
 	}
 	if got := bodies(); len(got) != 3 || !strings.Contains(got[2], `"now"`) {

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/provider/chatcompletions"
+	"github.com/fettle-cli/fettle/engine/provider/providertest"
 	"github.com/fettle-cli/fettle/engine/provider/wire"
 )
 
@@ -30,23 +32,23 @@ func everything(model string) *provider.Request {
 			{Name: "broken", InputSchema: json.RawMessage(`{"type":`)},
 		},
 		Messages: []provider.Message{
-			user(words("<file name=\"a\">\n1 < 2 & 3\n</file>")),
-			user(provider.Part{Kind: provider.ImagePart, Data: []byte("\x89PNG\r\n\x1a\n"), MIME: "image/png"}, provider.Part{Kind: provider.ImagePart, Data: []byte("GIF89a")}, words("What is this?")),
-			{Role: provider.Assistant, Parts: []provider.Part{called("call_1", "my-tools:analyze", `{}`), called("D681PevKs", "now", ``)}},
-			{Role: provider.Tool, Parts: []provider.Part{answered("call_1", "my-tools:analyze", "", false), answered("D681PevKs", "now", "12:00", false)}},
+			providertest.User(providertest.Words("<file name=\"a\">\n1 < 2 & 3\n</file>")),
+			providertest.User(provider.Part{Kind: provider.ImagePart, Data: []byte("\x89PNG\r\n\x1a\n"), MIME: "image/png"}, provider.Part{Kind: provider.ImagePart, Data: []byte("GIF89a")}, providertest.Words("What is this?")),
+			{Role: provider.Assistant, Parts: []provider.Part{providertest.Called("call_1", "my-tools:analyze", `{}`), providertest.Called("D681PevKs", "now", ``)}},
+			{Role: provider.Tool, Parts: []provider.Part{providertest.Answered("call_1", "my-tools:analyze", "", false), providertest.Answered("D681PevKs", "now", "12:00", false)}},
 			{Role: provider.Assistant}, // what a cancelled turn leaves
-			user(words(""), words("Go on.")),
-			user(words("Please.")),
+			providertest.User(providertest.Words(""), providertest.Words("Go on.")),
+			providertest.User(providertest.Words("Please.")),
 			{Role: provider.Assistant, Parts: []provider.Part{
 				{Kind: provider.ReasoningPart, Text: "hm"},
-				thought(`[{"type":"thinking","thinking":[{"type":"text","text":"hm <b>"}],"signature":"c2ln"}]`),
-				words("Let me"), words(" see."),
-				thought(`[{"type":"thinking","thinking":[],"signature":"bGF0ZXI="}]`),
-				thought(`[{"type":"reasoning.text","text":"of another provider"},{"type":"thinking","thinking":"of another","signature":"x"},{"type":"thinking"}]`),
-				called("call_1", "my-tools:analyze", `{"file": "a<b>.csv"}`), called("functions.gone:2", "gone", `"{\"a\":"`),
+				providertest.Thought(`[{"type":"thinking","thinking":[{"type":"text","text":"hm <b>"}],"signature":"c2ln"}]`),
+				providertest.Words("Let me"), providertest.Words(" see."),
+				providertest.Thought(`[{"type":"thinking","thinking":[],"signature":"bGF0ZXI="}]`),
+				providertest.Thought(`[{"type":"reasoning.text","text":"of another provider"},{"type":"thinking","thinking":"of another","signature":"x"},{"type":"thinking"}]`),
+				providertest.Called("call_1", "my-tools:analyze", `{"file": "a<b>.csv"}`), providertest.Called("functions.gone:2", "gone", `"{\"a\":"`),
 			}},
-			{Role: provider.Tool, Parts: []provider.Part{answered("call_1", "my-tools:analyze", "3 rows & <more>", false)}},
-			{Role: provider.Tool, Parts: []provider.Part{answered("functions.gone:2", "gone", "no such tool", true)}},
+			{Role: provider.Tool, Parts: []provider.Part{providertest.Answered("call_1", "my-tools:analyze", "3 rows & <more>", false)}},
+			{Role: provider.Tool, Parts: []provider.Part{providertest.Answered("functions.gone:2", "gone", "no such tool", true)}},
 		},
 	}
 }
@@ -54,7 +56,7 @@ func everything(model string) *provider.Request {
 // short is a request of one question and one tool.
 func short(model string) *provider.Request {
 	return &provider.Request{
-		Model: model, System: "Be brief.", Messages: []provider.Message{user(words("hi"))},
+		Model: model, System: "Be brief.", Messages: []provider.Message{providertest.User(providertest.Words("hi"))},
 		Tools: []provider.ToolSpec{{Name: "now", Description: "tells the time"}},
 	}
 }
@@ -64,36 +66,53 @@ func with(req *provider.Request, change func(*provider.Request)) *provider.Reque
 	return req
 }
 
+// encode makes the body of a request to a model of which change is known.
+func encode(t *testing.T, req *provider.Request, change func(*chatcompletions.Quirks), now chatcompletions.Adaption) *chatcompletions.Built {
+	t.Helper()
+	p, err := New(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := p.Quirks(req.Model)
+	if change != nil {
+		change(&q)
+	}
+	b, err := p.Encode(req, q, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
 func TestEncode(t *testing.T) {
 	t.Parallel()
 	schema := func(r *provider.Request) { r.Schema = json.RawMessage(simpleSchema) }
 	for name, c := range map[string]struct {
 		req *provider.Request
-		q   quirks
-		now adaption
+		q   func(*chatcompletions.Quirks)
+		now chatcompletions.Adaption
 	}{
-		"everything":     {everything("mistral-medium-latest"), quirks{}, adaption{}},
-		"magistral":      {with(short("magistral-medium-latest"), func(r *provider.Request) { r.Think = &no; schema(r) }), quirks{schema: schemaLoose}, adaption{}},
-		"hush":           {with(short("mistral-small-latest"), func(r *provider.Request) { r.Think = &no; schema(r) }), quirks{}, adaption{}},
-		"all-learnt":     {with(everything("m"), schema), quirks{schema: schemaWords, noEffort: true, noTemperature: true}, adaption{noThoughts: true}},
-		"least":          {&provider.Request{Model: "m", Messages: []provider.Message{user(words("hi"))}}, quirks{}, adaption{}},
-		"schema-no-more": {with(&provider.Request{Model: "m", Messages: []provider.Message{user(words("hi"))}}, schema), quirks{schema: schemaWords}, adaption{}},
+		"everything": {everything("mistral-medium-latest"), nil, chatcompletions.Adaption{}},
+		"magistral":  {with(short("magistral-medium-latest"), func(r *provider.Request) { r.Think = &no; schema(r) }), func(q *chatcompletions.Quirks) { q.Schema = chatcompletions.SchemaLoose }, chatcompletions.Adaption{}},
+		"hush":       {with(short("mistral-small-latest"), func(r *provider.Request) { r.Think = &no; schema(r) }), nil, chatcompletions.Adaption{}},
+		"all-learnt": {with(everything("m"), schema), func(q *chatcompletions.Quirks) {
+			q.Schema, q.NoEffort, q.NoTemperature = chatcompletions.SchemaWords, true, true
+		}, chatcompletions.Adaption{NoItems: true}},
+		"least":          {&provider.Request{Model: "m", Messages: []provider.Message{providertest.User(providertest.Words("hi"))}}, nil, chatcompletions.Adaption{}},
+		"schema-no-more": {with(&provider.Request{Model: "m", Messages: []provider.Message{providertest.User(providertest.Words("hi"))}}, schema), func(q *chatcompletions.Quirks) { q.Schema = chatcompletions.SchemaWords }, chatcompletions.Adaption{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b, err := encode(c.req, c.q, c.now)
-			if err != nil {
-				t.Fatal(err)
-			}
+			b := encode(t, c.req, c.q, c.now)
 			var out bytes.Buffer
-			if err := json.Indent(&out, b.body, "", "  "); err != nil {
+			if err := json.Indent(&out, b.Body, "", "  "); err != nil {
 				t.Fatal(err)
 			}
-			for _, n := range b.notes {
+			for _, n := range b.Notes {
 				fmt.Fprintf(&out, "note: %s\n", n.Text)
 			}
-			golden(t, filepath.Join("testdata", "request-"+name+".json"), out.Bytes())
-			if _, err := suiteSeen(b.body); err != nil {
+			providertest.Golden(t, filepath.Join("testdata", "request-"+name+".json"), out.Bytes(), *update)
+			if _, err := suiteSeen(b.Body); err != nil {
 				t.Error(err)
 			}
 		})
@@ -106,29 +125,27 @@ func TestEffort(t *testing.T) {
 	for _, c := range []struct {
 		think *bool
 		asked provider.Effort
-		q     quirks
+		known bool // that no effort is taken
 		want  string
 		notes int
 	}{
-		{nil, "", quirks{}, "", 0},
-		{&yes, "", quirks{}, "high", 0},
-		{&yes, provider.EffortHigh, quirks{}, "high", 0},
-		{&yes, provider.EffortLow, quirks{}, "high", 1},
-		{&no, provider.EffortNone, quirks{}, "none", 0},
-		{&yes, provider.EffortHigh, quirks{noEffort: true}, "", 1},
+		{nil, "", false, "", 0},
+		{&yes, "", false, "high", 0},
+		{&yes, provider.EffortHigh, false, "high", 0},
+		{&yes, provider.EffortLow, false, "high", 1},
+		{&no, provider.EffortNone, false, "none", 0},
+		{&yes, provider.EffortHigh, true, "", 1},
 	} {
-		b, err := encode(&provider.Request{Model: "m", Think: c.think, Effort: c.asked, Messages: []provider.Message{user(words("hi"))}}, c.q, adaption{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		req := &provider.Request{Model: "m", Think: c.think, Effort: c.asked, Messages: []provider.Message{providertest.User(providertest.Words("hi"))}}
+		b := encode(t, req, func(q *chatcompletions.Quirks) { q.NoEffort = c.known }, chatcompletions.Adaption{})
 		var sent struct {
 			Effort string `json:"reasoning_effort"`
 		}
-		if err := json.Unmarshal(b.body, &sent); err != nil {
+		if err := json.Unmarshal(b.Body, &sent); err != nil {
 			t.Fatal(err)
 		}
-		if sent.Effort != c.want || len(b.notes) != c.notes {
-			t.Errorf("effort %q is sent as %q with notes %q, want %q and %d", c.asked, sent.Effort, b.notes, c.want, c.notes)
+		if sent.Effort != c.want || len(b.Notes) != c.notes {
+			t.Errorf("effort %q is sent as %q with notes %q, want %q and %d", c.asked, sent.Effort, b.Notes, c.want, c.notes)
 		}
 	}
 }
@@ -136,12 +153,9 @@ func TestEffort(t *testing.T) {
 // encoded encodes a conversation and reads it back.
 func encoded(t *testing.T, messages ...provider.Message) []sentMessage {
 	t.Helper()
-	b, err := encode(&provider.Request{Model: "m", Messages: messages}, quirks{}, adaption{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := encode(t, &provider.Request{Model: "m", Messages: messages}, nil, chatcompletions.Adaption{})
 	var s sent
-	if err := json.Unmarshal(b.body, &s); err != nil {
+	if err := json.Unmarshal(b.Body, &s); err != nil {
 		t.Fatal(err)
 	}
 	return s.Messages
@@ -152,28 +166,25 @@ func TestTheOrderOfMessages(t *testing.T) {
 	said := func(parts ...provider.Part) provider.Message {
 		return provider.Message{Role: provider.Assistant, Parts: parts}
 	}
-	result := provider.Message{Role: provider.Tool, Parts: []provider.Part{answered("1", "a", "x", false)}}
-	hi, call := user(words("hi")), said(called("1", "a", "{}"))
-	image := user(provider.Part{Kind: provider.ImagePart, MIME: "image/png"})
+	result := provider.Message{Role: provider.Tool, Parts: []provider.Part{providertest.Answered("1", "a", "x", false)}}
+	hi, call := providertest.User(providertest.Words("hi")), said(providertest.Called("1", "a", "{}"))
+	image := providertest.User(provider.Part{Kind: provider.ImagePart, MIME: "image/png"})
 	for name, c := range map[string]struct {
 		messages []provider.Message
 		want     string
 	}{
-		"one after the other":      {[]provider.Message{hi, said(words("yes")), hi}, `user "hi", assistant "yes", user "hi"`},
-		"a stopped turn":           {[]provider.Message{hi, call, result, said(), hi}, `user "hi", assistant "", tool "x", assistant "` + stopped + `", user "hi"`},
+		"one after the other":      {[]provider.Message{hi, said(providertest.Words("yes")), hi}, `user "hi", assistant "yes", user "hi"`},
+		"a stopped turn":           {[]provider.Message{hi, call, result, said(), hi}, `user "hi", assistant "", tool "x", assistant "` + chatcompletions.Stopped + `", user "hi"`},
 		"questions that follow":    {[]provider.Message{hi, hi, said(), hi}, `user "hi\n\nhi\n\nhi"`},
 		"a picture follows":        {[]provider.Message{hi, image}, `user [{"type":"text","text":"hi"},{"type":"image_url","image_url":"data:image/png;base64,"}]`},
 		"words follow a picture":   {[]provider.Message{image, hi}, `user [{"type":"image_url","image_url":"data:image/png;base64,"},{"type":"text","text":"hi"}]`},
-		"a question of no words":   {[]provider.Message{hi, user(), user(words("")), said(words("yes")), hi}, `user "hi", assistant "yes", user "hi"`},
-		"thoughts alone":           {[]provider.Message{hi, said(thought(`[{"type":"thinking","thinking":[]}]`)), hi}, `user "hi\n\nhi"`},
-		"an answer to go on with":  {[]provider.Message{hi, said(words("Once"))}, `user "hi", assistant "Once" prefix`},
+		"a question of no words":   {[]provider.Message{hi, providertest.User(), providertest.User(providertest.Words("")), said(providertest.Words("yes")), hi}, `user "hi", assistant "yes", user "hi"`},
+		"thoughts alone":           {[]provider.Message{hi, said(providertest.Thought(`[{"type":"thinking","thinking":[]}]`)), hi}, `user "hi\n\nhi"`},
+		"an answer to go on with":  {[]provider.Message{hi, said(providertest.Words("Once"))}, `user "hi", assistant "Once" prefix`},
 		"a call without a result":  {[]provider.Message{hi, call}, `user "hi", assistant ""`},
-		"text around what is left": {[]provider.Message{hi, said(words("a"), thought(`[{"type":"reasoning.text"}]`), words("b")), hi}, `user "hi", assistant "ab", user "hi"`},
+		"text around what is left": {[]provider.Message{hi, said(providertest.Words("a"), providertest.Thought(`[{"type":"reasoning.text"}]`), providertest.Words("b")), hi}, `user "hi", assistant "ab", user "hi"`},
 	} {
-		b, err := encode(&provider.Request{Model: "m", Messages: c.messages}, quirks{}, adaption{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := encode(t, &provider.Request{Model: "m", Messages: c.messages}, nil, chatcompletions.Adaption{})
 		var s struct {
 			Messages []struct {
 				Role    string
@@ -181,7 +192,7 @@ func TestTheOrderOfMessages(t *testing.T) {
 				Prefix  bool
 			}
 		}
-		if err := json.Unmarshal(b.body, &s); err != nil {
+		if err := json.Unmarshal(b.Body, &s); err != nil {
 			t.Fatal(err)
 		}
 		var got []string
@@ -217,10 +228,10 @@ func TestIDs(t *testing.T) {
 	for turn := range 4 {
 		var calls, results []provider.Part
 		for _, id := range []string{"call_1", "call_2", wire.NineID("call_1"), "D681PevKs", fmt.Sprint("new", turn)} {
-			calls = append(calls, called(id, "a", "{}"))
-			results = append(results, answered(id, "a", fmt.Sprint(turn, " ", id), false))
+			calls = append(calls, providertest.Called(id, "a", "{}"))
+			results = append(results, providertest.Answered(id, "a", fmt.Sprint(turn, " ", id), false))
 		}
-		messages = append(messages, user(words("hi")), provider.Message{Role: provider.Assistant, Parts: calls}, provider.Message{Role: provider.Tool, Parts: results})
+		messages = append(messages, providertest.User(providertest.Words("hi")), provider.Message{Role: provider.Assistant, Parts: calls}, provider.Message{Role: provider.Tool, Parts: results})
 		got := encoded(t, messages...)
 		clear(want)
 		for _, m := range got {
@@ -230,7 +241,7 @@ func TestIDs(t *testing.T) {
 				}
 				want[c.ID] = "?"
 			}
-			if m.Role == roleTool {
+			if m.Role == "tool" {
 				if want[m.ToolCallID] != "?" {
 					t.Errorf("turn %d: id %q answers nothing, or again", turn, m.ToolCallID)
 				}
@@ -260,15 +271,15 @@ func TestThoughtsComeBack(t *testing.T) {
 		sendsDelta(obj{"content": " see."}, "") + think("more") +
 		sendsDelta(obj{"tool_calls": []any{obj{"id": "D681PevKs", "index": 0, "function": obj{"name": "look", "arguments": "{}"}}}}, "tool_calls") + "data: [DONE]\n\n"
 	p, bodies := serve(t, Options{}, func(w http.ResponseWriter, _ string) { fmt.Fprint(w, stream) })
-	req := &provider.Request{Model: "m", Messages: []provider.Message{user(words("Look."))}, Tools: []provider.ToolSpec{{Name: "look"}}}
-	h := listen(t.Context(), p, req)
-	if h.err != nil || len(h.calls) != 1 || h.text != "Let me see." || h.reasoning != "café <b> & \"q\"!more" {
-		t.Fatalf("it thought %q, said %q and called %+v, %v", h.reasoning, h.text, h.calls, h.err)
+	req := &provider.Request{Model: "m", Messages: []provider.Message{providertest.User(providertest.Words("Look."))}, Tools: []provider.ToolSpec{{Name: "look"}}}
+	h := providertest.Listen(t.Context(), p, req)
+	if h.Err != nil || len(h.Calls) != 1 || h.Text != "Let me see." || h.Reasoning != "café <b> & \"q\"!more" {
+		t.Fatalf("it thought %q, said %q and called %+v, %v", h.Reasoning, h.Text, h.Calls, h.Err)
 	}
-	req.Messages = append(req.Messages, provider.Message{Role: provider.Assistant, Parts: h.parts},
-		provider.Message{Role: provider.Tool, Parts: []provider.Part{answered("D681PevKs", "look", "a", false)}})
-	if h := listen(t.Context(), p, req); h.err != nil {
-		t.Fatal(h.err)
+	req.Messages = append(req.Messages, provider.Message{Role: provider.Assistant, Parts: h.Parts},
+		provider.Message{Role: provider.Tool, Parts: []provider.Part{providertest.Answered("D681PevKs", "look", "a", false)}})
+	if h := providertest.Listen(t.Context(), p, req); h.Err != nil {
+		t.Fatal(h.Err)
 	}
 	want := `"content":[{"type":"thinking","thinking":[{"type":"text","text":"café <b> & \"q\"!"}],"signature":"c2lnMQ=="},` +
 		`{"type":"text","text":"Let me see."},{"type":"thinking","thinking":[{"type":"text","text":"more"}]}],"tool_calls":[{"id":"D681PevKs"`
@@ -297,11 +308,8 @@ func TestImagesOfResults(t *testing.T) {
 			ID: "c1", Name: "snap", Text: "seen", Media: []provider.Part{{Kind: provider.ImagePart, MIME: "image/png", Data: []byte("png")}},
 		}}}},
 	}}
-	c := conversation{names: wire.Names(req), ids: wire.NewIDs(wire.NineID)}
-	for _, m := range req.Messages {
-		c.add(m)
-	}
-	body, err := wire.Marshal(c.end()[2])
+	list := chatcompletions.Messages(req.Messages, wire.Names(req), quirksOf(nil, ""), chatcompletions.Adaption{})
+	body, err := wire.Marshal(list[2])
 	if err != nil || !strings.Contains(string(body), `"content":[{"type":"text","text":"seen"},{"type":"image_url","image_url":"data:image/png;base64,cG5n"}]`) {
 		t.Errorf("it sends %s, %v", body, err)
 	}

@@ -12,6 +12,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/provider/chatcompletions"
 	"github.com/fettle-cli/fettle/engine/provider/providertest"
 	"github.com/fettle-cli/fettle/engine/provider/wire"
 )
@@ -26,10 +27,10 @@ func TestConformance(t *testing.T) {
 func suiteWire() providertest.Wire {
 	return providertest.Wire{
 		New: func(t *testing.T, base string, c providertest.Config, client *http.Client) provider.Provider {
-			p, err := New(Options{
+			p, err := New(Options{Options: wire.Options{
 				BaseURL: base, Client: client, FirstByte: c.FirstByte, Between: c.Between,
 				Key: func(context.Context) (string, error) { return providertest.Key, nil },
-			})
+			}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -151,8 +152,8 @@ type sent struct {
 type sentMessage struct {
 	Role       string
 	Content    json.RawMessage
-	ToolCalls  []call `json:"tool_calls"`
-	ToolCallID string `json:"tool_call_id"`
+	ToolCalls  []chatcompletions.Call `json:"tool_calls"`
+	ToolCallID string                 `json:"tool_call_id"`
 	Name       string
 }
 
@@ -191,7 +192,7 @@ func suiteSeen(raw []byte) (providertest.Seen, error) {
 		if err != nil {
 			return seen, err
 		}
-		if msg.Text == stopped {
+		if msg.Text == chatcompletions.Stopped {
 			continue
 		}
 		msg.CallID = own(m.ToolCallID)
@@ -210,12 +211,12 @@ func follows(before []sentMessage, m sentMessage) error {
 		role = before[len(before)-1].Role
 	}
 	allowed := map[string][]string{
-		roleSystem: {""}, roleUser: {"", roleSystem, roleAssistant}, roleAssistant: {"", roleSystem, roleUser, roleAssistant, roleTool}, roleTool: {roleAssistant, roleTool},
+		"system": {""}, "user": {"", "system", "assistant"}, "assistant": {"", "system", "user", "assistant", "tool"}, "tool": {"assistant", "tool"},
 	}
 	if !slices.Contains(allowed[m.Role], role) {
 		return fmt.Errorf("a message of %q follows one of %q", m.Role, role)
 	}
-	if m.Role == roleAssistant && len(m.ToolCalls) == 0 && (len(m.Content) <= len(`""`)) {
+	if m.Role == "assistant" && len(m.ToolCalls) == 0 && (len(m.Content) <= len(`""`)) {
 		return fmt.Errorf("an answer says nothing")
 	}
 	for _, id := range append([]string{m.ToolCallID}, ids(m.ToolCalls)...) {
@@ -226,7 +227,7 @@ func follows(before []sentMessage, m sentMessage) error {
 	return nil
 }
 
-func ids(calls []call) (out []string) {
+func ids(calls []chatcompletions.Call) (out []string) {
 	for _, c := range calls {
 		out = append(out, c.ID)
 	}

@@ -7,13 +7,14 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/provider/chatcompletions"
 	"github.com/fettle-cli/fettle/engine/provider/wire"
 )
 
 // talk reads one response of a conversation: events of its own, each with its
 // type, whose content is as in a completion.
 type talk struct {
-	*decoder
+	*chatcompletions.Decoder
 	agents []provider.NativeAgent
 	ids    map[string]string // Mistral's, by ours
 	now    string            // the agent that speaks, by our id
@@ -21,21 +22,22 @@ type talk struct {
 	conversation string
 	open         map[string]bool
 	handed       bool
+	moved        bool // the last events handed over
 	handoffs     []provider.Delta
 	done         bool
 }
 
 // talkEvent is one event of a conversation.
 type talkEvent struct {
-	Type           wire.String       `json:"type"`
-	ConversationID wire.String       `json:"conversation_id"`
-	Content        json.RawMessage   `json:"content"`
-	ID             wire.String       `json:"id"`
-	Name           wire.String       `json:"name"`
-	ToolCallID     wire.String       `json:"tool_call_id"`
-	Arguments      json.RawMessage   `json:"arguments"`
-	NextAgentID    wire.String       `json:"next_agent_id"`
-	Usage          wire.Maybe[usage] `json:"usage"`
+	Type           wire.String                       `json:"type"`
+	ConversationID wire.String                       `json:"conversation_id"`
+	Content        json.RawMessage                   `json:"content"`
+	ID             wire.String                       `json:"id"`
+	Name           wire.String                       `json:"name"`
+	ToolCallID     wire.String                       `json:"tool_call_id"`
+	Arguments      json.RawMessage                   `json:"arguments"`
+	NextAgentID    wire.String                       `json:"next_agent_id"`
+	Usage          wire.Maybe[chatcompletions.Usage] `json:"usage"`
 }
 
 // names are those of the tools of all agents.
@@ -49,13 +51,16 @@ func (t *talk) names() *provider.Names {
 
 // Read takes what one network read brought.
 func (t *talk) Read(dst []provider.Delta) (wire.Read, error) {
-	t.progress = false
-	return t.events.Read(dst, t)
+	t.moved = false
+	return t.ReadAs(dst, t)
 }
 
 // State reports what the last events brought; see wire.Format. The end of a
 // conversation's response is an event of its own, which closes it.
-func (t *talk) State() (progress, finished bool) { return t.progress, false }
+func (t *talk) State() (progress, finished bool) {
+	progress, _ = t.Decoder.State()
+	return progress || t.moved, false
+}
 
 // Take takes one event; see wire.Format. Both spellings of a type are known,
 // with and without the conversation in front.
@@ -63,7 +68,7 @@ func (t *talk) Take(dst []provider.Delta, e wire.Event) (_ []provider.Delta, don
 	data := bytes.TrimSpace(e.Data)
 	switch {
 	case e.Whole:
-		return dst, false, inBody(t.o.source, data) // what isn't a stream is no answer
+		return dst, false, t.InBody(data) // what isn't a stream is no answer
 	case len(data) == 0 || data[0] == ':' || string(data) == "[DONE]" || e.Open && !json.Valid(data):
 		return dst, false, nil
 	}
@@ -85,21 +90,19 @@ func (t *talk) take(dst []provider.Delta, name string, data []byte) ([]provider.
 	case "response.started":
 		t.conversation = string(ev.ConversationID)
 	case "message.output.delta":
-		dst, _, err := t.delta(dst, &delta{Content: ev.Content})
-		return dst, err
+		return t.Content(dst, ev.Content)
 	case "function.call.delta":
-		t.progress = true
 		id := ev.ToolCallID
 		if id == "" {
 			id = ev.ID
 		}
-		return dst, t.calls.Add(wire.CallPiece{ID: id, Function: wire.Maybe[wire.CallFunction]{V: wire.CallFunction{Name: ev.Name, Arguments: ev.Arguments}, Set: true}})
+		return dst, t.AddCall(wire.CallPiece{ID: id, Function: wire.Maybe[wire.CallFunction]{V: wire.CallFunction{Name: ev.Name, Arguments: ev.Arguments}, Set: true}})
 	case "agent.handoff.done":
 		return dst, t.handOver(string(ev.NextAgentID))
 	case "response.error", "error":
-		return dst, inStream(t.o.source, data)
+		return dst, t.InStream(data)
 	case "response.done":
-		t.count(ev.Usage.Ref())
+		t.Count(ev.Usage.Ref())
 		return t.close(dst)
 	}
 	return dst, nil // started handoffs, and tools that run at Mistral
@@ -107,7 +110,7 @@ func (t *talk) take(dst []provider.Delta, name string, data []byte) ([]provider.
 
 // handOver notes the handoff as the call of the tool that stands for it.
 func (t *talk) handOver(next string) error {
-	t.progress = true
+	t.moved = true
 	for _, a := range t.agents {
 		if a.ID != t.now {
 			continue

@@ -4,11 +4,12 @@ import (
 	"errors"
 	"net/http"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/provider/chatcompletions"
+	"github.com/fettle-cli/fettle/engine/provider/wire"
 )
 
 // The APIs that a model may be asked by.
@@ -18,17 +19,17 @@ const (
 )
 
 // API returns the API that a model is asked by.
-func (p *Provider) API(model string) string { return p.api(model, p.quirks(model)) }
+func (p *Provider) API(model string) string { return p.api(model, p.Quirks(model)) }
 
 // api returns the API that a model is asked by: the configured one, the one that a refusal
 // has named, or the usual one.
-func (p *Provider) api(model string, q quirks) string {
+func (p *Provider) api(model string, q chatcompletions.Quirks) string {
 	switch {
-	case p.o.API != "":
-		return p.o.API
-	case q.api != "":
-		return q.api
-	case p.base.Hostname() == "api.openai.com" && reasons(model):
+	case p.configured != "":
+		return p.configured
+	case q.API != "":
+		return q.API
+	case p.Base.Hostname() == "api.openai.com" && reasons(model):
 		return APIResponses
 	}
 	return APIChat
@@ -53,28 +54,25 @@ var plain = sync.OnceValue(func() *regexp.Regexp {
 
 // learnAPI reports whether a refusal is about the API and names or leaves the other one. An
 // address is moved from one to the other once in each direction.
-func (p *Provider) learnAPI(err error, used string, q *quirks) bool {
+func (p *Provider) learnAPI(err error, used *chatcompletions.Form, q *chatcompletions.Quirks) bool {
 	var e *provider.Error
-	if p.o.API != "" || q.onlyAPI || !errors.As(err, &e) || e.Kind == provider.ContextFull || e.Kind == provider.Unauthorised {
+	if p.configured != "" || q.OnlyAPI || !errors.As(err, &e) || e.Kind == provider.ContextFull || e.Kind == provider.Unauthorised {
 		return false
 	}
 	text := strings.ToLower(e.Message)
-	says := func(words ...string) bool {
-		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
-	}
-	switch used {
-	case APIChat:
+	says := wire.Mentions(text)
+	if used == nil {
 		pointed := says("v1/responses", "responses api", "/responses instead", "use /responses")
-		if e.Status < 400 || e.Status >= 500 || e.Status == http.StatusTooManyRequests || !pointed || deployment(p.base) {
+		if e.Status < 400 || e.Status >= 500 || e.Status == http.StatusTooManyRequests || !pointed || deployment(p.Base) {
 			return false
 		}
-		q.api = APIResponses
-	case APIResponses:
-		if !missingAPI(e) && !(e.Status >= 400 && e.Status < 500 && says("v1/chat/completions", "chat completions")) {
-			return false
-		}
-		q.api, q.onlyAPI = APIChat, true
+		q.API = APIResponses
+		return true
 	}
+	if !missingAPI(e) && !(e.Status >= 400 && e.Status < 500 && says("v1/chat/completions", "chat completions")) {
+		return false
+	}
+	q.API, q.OnlyAPI = APIChat, true
 	return true
 }
 
@@ -95,7 +93,7 @@ func missingAPI(e *provider.Error) bool {
 // has chosen it.
 func (p *Provider) explain(err error) error {
 	var e *provider.Error
-	if p.o.API != APIResponses || !errors.As(err, &e) || !missingAPI(e) {
+	if p.configured != APIResponses || !errors.As(err, &e) || !missingAPI(e) {
 		return err
 	}
 	told := *e

@@ -24,6 +24,9 @@ func azure(u *url.URL) bool {
 //
 // See https://learn.microsoft.com/azure/foundry/openai/reference.
 func azureBase(u *url.URL) *url.URL {
+	if !azure(u) {
+		return u
+	}
 	switch strings.Trim(u.Path, "/") {
 	case "":
 		return u.JoinPath("openai/v1")

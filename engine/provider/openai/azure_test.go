@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/provider/providertest"
+	"github.com/fettle-cli/fettle/engine/provider/wire"
 )
 
 // roundTrip answers requests without a network.
@@ -47,11 +49,11 @@ func TestAzure(t *testing.T) {
 					Body: io.NopCloser(strings.NewReader(delta1(obj{"content": "hi"}, "stop"))),
 				}, nil
 			})}
-			p, err := New(Options{BaseURL: c.base, Client: client, Query: c.query, Key: func(context.Context) (string, error) { return c.key, nil }})
+			p, err := New(Options{Options: wire.Options{BaseURL: c.base, Client: client, Query: c.query, Key: func(context.Context) (string, error) { return c.key, nil }}})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if text, _, err := listen(p, t.Context(), &provider.Request{Model: "m", Messages: []provider.Message{user(words("hi"))}}); text != "hi" || err != nil {
+			if text, _, err := listen(p, t.Context(), &provider.Request{Model: "m", Messages: []provider.Message{providertest.User(providertest.Words("hi"))}}); text != "hi" || err != nil {
 				t.Fatalf("the answer is %q, %v", text, err)
 			}
 			header, value, _ := strings.Cut(c.header, ": ")
@@ -68,11 +70,11 @@ func TestAzure(t *testing.T) {
 // The members of a configuration are in each question, in place of fettle's own.
 func TestMembersOfAConfiguration(t *testing.T) {
 	t.Parallel()
-	p, bodies := serve(t, Options{Body: map[string]json.RawMessage{
+	p, bodies := serve(t, Options{Options: wire.Options{Body: map[string]json.RawMessage{
 		"service_tier": json.RawMessage(`"flex"`), "model": json.RawMessage(`"other"`), "stream_options": json.RawMessage("null"),
 		"provider": json.RawMessage(`{"order":["a"]}`),
-	}}, func(w http.ResponseWriter, _ string) { fmt.Fprint(w, delta1(obj{"content": "hi"}, "stop")) })
-	if text, _, err := listen(p, t.Context(), &provider.Request{Model: "m", Messages: []provider.Message{user(words("1 < 2"))}}); text != "hi" || err != nil {
+	}}}, func(w http.ResponseWriter, _ string) { fmt.Fprint(w, delta1(obj{"content": "hi"}, "stop")) })
+	if text, _, err := listen(p, t.Context(), &provider.Request{Model: "m", Messages: []provider.Message{providertest.User(providertest.Words("1 < 2"))}}); text != "hi" || err != nil {
 		t.Fatalf("the answer is %q, %v", text, err)
 	}
 	var sent map[string]json.RawMessage

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/provider/chatcompletions"
 	"github.com/fettle-cli/fettle/engine/provider/providertest"
 	"github.com/fettle-cli/fettle/engine/provider/wire"
 )
@@ -17,7 +18,7 @@ import (
 func readResponse(body io.Reader, _ string) ([]provider.Delta, error) {
 	made := 0
 	src := wire.Source{Provider: "openai", Model: "m", Secrets: []string{"sk-proj-abcdefghijklmnopWxyz"}}
-	return wire.ReadAll(newResponseDecoder(body, decoderOptions{source: src, newID: func() string {
+	return wire.ReadAll(newResponseDecoder(body, chatcompletions.DecoderOptions{Source: src, NewID: func() string {
 		made++
 		return fmt.Sprintf("made_%d", made)
 	}}), src)

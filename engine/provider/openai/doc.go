@@ -3,11 +3,8 @@
 // OpenRouter, DeepSeek, Groq and the many others that are nearly the same. It is a client
 // only.
 //
-// It reads tolerantly, since no two servers stream alike; testdata/streams at
-// the project's root holds what was met, with its source and what it must
-// give. It writes narrowly: only fields that the request needs, content as a
-// plain string where there are no images, and no strict mode unless the schema
-// obeys its rules.
+// Chat completions themselves are in package chatcompletions; here are what OpenAI's and other
+// addresses differ in, what refusals teach, and the Responses API.
 //
 // # Which API
 //
@@ -46,39 +43,13 @@
 //
 // # The shape of a history
 //
-// It follows from the history itself, so that each process sends the same. Over chat
-// completions, reasoning goes back in the field in which it came (provider.Part.Field); if any
-// answer has reasoning_content, each answer with calls has one, since DeepSeek and Kimi refuse
-// others.
-// Members of calls and messages that are not known, such as extra_content with Gemini's
-// signatures, go back in the same place (provider.ToolCall.Extra). Images and sounds of
-// results follow in a user's message, since a tool's message takes only text.
-//
+// It follows from the history itself; see chatcompletions.
 // Refusals teach the rest: a reasoning field that must be sent or is not taken, a member
 // that is not taken, calls that must be signed (Google documents a signature for those that
-// Gemini did not make), roles that must alternate, and a system role that is not taken.
+// Gemini did not make), roles that must Alternate, and a system role that is not taken.
 // These are provider.Learner's lessons, which the engine keeps for other processes, as it does
 // the API, and what a model lacks of the Responses API. What is learnt of other parameters is
 // not kept on disk.
-//
-// # Tools
-//
-// The input schema of a tool is made a plain object, as OpenAI wants it; see
-// wire.Parameters. Ids of calls are at most 40 bytes long, and nine letters or
-// digits where an address that serves Mistral's models asks for that.
-//
-// # The end of a response
-//
-// [DONE] ends a chat completion. After a finish reason it is no longer required: the
-// response is complete when the body ends in any way, or after two seconds of
-// grace. Anything else is a cut. Calls
-// are put together from their pieces and handed on only then, so a prefix of
-// the arguments that happens to be valid JSON is never taken for them.
-//
-// Arguments that are no JSON object when the response has ended are handed on
-// as a JSON string of what the model wrote. They fail the check against the
-// tool's schema, and so the model is told. A call that the length limit cut
-// off is left out with a footnote.
 //
 // # Why not the SDK
 //

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/provider/wire"
 )
 
 // answering serves one answer after the other and keeps the bodies of the requests by path.
@@ -35,7 +36,7 @@ func answering(t *testing.T, answers ...string) (p *Provider, asked map[string]m
 		}
 		_, _ = io.WriteString(w, answer)
 	}))
-	p, err := New(Options{BaseURL: srv.URL, Body: map[string]json.RawMessage{"vendor": json.RawMessage(`1`)}})
+	p, err := New(Options{Options: wire.Options{BaseURL: srv.URL, Body: map[string]json.RawMessage{"vendor": json.RawMessage(`1`)}}})
 	if err != nil {
 		t.Fatal(err)
 	}

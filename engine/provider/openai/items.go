@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/provider/chatcompletions"
 	"github.com/fettle-cli/fettle/engine/provider/wire"
 )
 
@@ -20,7 +21,7 @@ const (
 
 // inputItem is one item of a request's input. Items are sent in the form in which Codex sends
 // them, since that is what servers are tried with: content as a list of parts, and no ids, so
-// that the server looks up nothing that it has not stored.
+// that the server looks up chatcompletions.Nothing that it has not stored.
 type inputItem struct {
 	Type      string  `json:"type"`
 	ID        string  `json:"id,omitempty"`
@@ -102,16 +103,16 @@ const messageBreak = "\n\n"
 
 // history makes the input of a request.
 type history struct {
-	q     quirks
-	now   adaption
+	q     chatcompletions.Quirks
+	now   chatcompletions.Adaption
 	names *provider.Names
 	ids   *wire.IDs
 	items []inputItem
 	notes []string
-	sent  sent
+	sent  chatcompletions.Sent
 }
 
-func newHistory(q quirks, now adaption, names *provider.Names) *history {
+func newHistory(q chatcompletions.Quirks, now chatcompletions.Adaption, names *provider.Names) *history {
 	return &history{q: q, now: now, names: names, ids: wire.NewIDs(fitCallID), items: []inputItem{}}
 }
 
@@ -182,11 +183,11 @@ func (h *history) results(parts []provider.Part) {
 		out := inputItem{Type: itemResult, CallID: h.ids.Result(r.ID), Output: r.Text}
 		switch shown := h.parts(r.Media); {
 		case len(shown) == 0:
-		case h.q.mediaApart:
+		case h.q.MediaApart:
 			media = append(media, inputPart{Type: "input_text", Text: "What " + h.names.Wire(r.Name) + " returned for the call " + out.CallID + ":"})
 			media = append(media, shown...)
 		default:
-			h.sent.media = true
+			h.sent.Media = true
 			out.Output = append(h.parts([]provider.Part{{Kind: provider.TextPart, Text: r.Text}}), shown...)
 		}
 		h.items = append(h.items, out)
@@ -265,7 +266,7 @@ func (a *answer) message(fields json.RawMessage) {
 	a.said = true
 	part := inputPart{Type: "output_text", Text: text}
 	item := inputItem{Type: itemMessage, Role: "assistant", extra: a.opaque(fields)}
-	if a.q.itemIDs {
+	if a.q.ItemIDs {
 		item.ID, item.Status = "msg_"+strconv.Itoa(len(a.items)+len(a.own)), "completed"
 		part.Annotations = &[]struct{}{}
 	}
@@ -284,17 +285,17 @@ func (a *answer) call(id string) {
 	item := inputItem{
 		Type: itemCall, CallID: a.ids.Call(c.ID), Name: a.names.Wire(c.Name), Arguments: &args, extra: a.opaque(c.Extra),
 	}
-	if a.q.itemIDs {
+	if a.q.ItemIDs {
 		item.ID, item.Status = "fc_"+wire.Digest(item.CallID), "completed"
 	}
-	a.sent.calls = true
+	a.sent.Calls = true
 	a.own = append(a.own, item)
 }
 
 // opaque returns further members without those that the address has refused.
 func (a *answer) opaque(fields json.RawMessage) json.RawMessage {
-	fields = wire.WithoutFields(fields, a.q.without)
-	a.sent.fields = append(a.sent.fields, wire.FieldNames(fields)...)
+	fields = wire.WithoutFields(fields, a.q.Without)
+	a.sent.Fields = append(a.sent.Fields, wire.FieldNames(fields)...)
 	return fields
 }
 
@@ -302,19 +303,19 @@ func (a *answer) opaque(fields json.RawMessage) json.RawMessage {
 // id if the item contains all that the server needs to read it.
 func (a *answer) item(raw json.RawMessage) (inputItem, bool) {
 	n, err := wire.ParseNode(raw)
-	if err != nil || n.Kind != '{' || a.now.noItems {
+	if err != nil || n.Kind != '{' || a.now.NoItems {
 		return inputItem{}, false
 	}
 	kind, encrypted := n.Get("type").Text(), n.Get("encrypted_content").Text() != ""
-	if slices.Contains(a.q.without, kind) {
+	if slices.Contains(a.q.Without, kind) {
 		return inputItem{}, false
 	}
 	n.Members = slices.DeleteFunc(n.Members, func(m wire.Member) bool { return m.Value.Is("null") })
 	if kind != itemReasoning {
-		a.sent.fields, a.sent.reasoning = append(a.sent.fields, kind), true
+		a.sent.Fields, a.sent.Reasoning = append(a.sent.Fields, kind), true
 		return inputItem{Type: kind, raw: n.Append(nil)}, true
 	}
-	if encrypted && a.q.noEncrypted {
+	if encrypted && a.q.NoEncrypted {
 		n.Remove("encrypted_content")
 		encrypted = false
 	}
@@ -324,13 +325,13 @@ func (a *answer) item(raw json.RawMessage) (inputItem, bool) {
 		n.Remove("content")
 	}
 	n.Remove("status")
-	if encrypted && !a.q.itemIDs {
+	if encrypted && !a.q.ItemIDs {
 		n.Remove("id")
 	}
 	if n.Get("summary") == nil {
 		n.Set("summary", &wire.Node{Kind: '['})
 	}
-	a.sent.reasoning = true
+	a.sent.Reasoning = true
 	return inputItem{Type: kind, raw: n.Append(nil)}, true
 }
 

@@ -4,51 +4,58 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/provider/chatcompletions"
 	"github.com/fettle-cli/fettle/engine/provider/wire"
 )
 
 var _ provider.Learner = (*Provider)(nil)
 
-// The lessons that another process is told.
+// The lessons that are more than a flag.
 const (
 	lessonNoReasoning = "no-reasoning"
-	lessonNeeds       = "needs:" // and the field
-	lessonSigned      = "signed-calls"
-	lessonAlternate   = "alternate-roles"
-	lessonNoSystem    = "no-system-role"
-	lessonMediaInTool = "media-in-tool-messages"
-
-	lessonAPI         = "api:"      // and the API
-	lessonOnlyAPI     = "only-api:" // and the API
-	lessonNoEncrypted = "no-encrypted-reasoning"
-	lessonNoSummary   = "no-reasoning-summary"
-	lessonNoStore     = "no-store"
-	lessonNoStream    = "no-stream"
-	lessonItemIDs     = "item-ids"
-	lessonMediaApart  = "media-beside-results"
+	lessonNeeds       = "needs"    // a colon and the field follow
+	lessonAPI         = "api"      // a colon and the API follow
+	lessonOnlyAPI     = "only-api" // a colon and the API follow
 	lessonNoPrefill   = "no-continuation"
 )
 
+// lesson is one that holds or does not.
+type lesson struct {
+	name  string
+	holds *bool
+}
+
+func flags(q *chatcompletions.Quirks) []lesson {
+	return []lesson{
+		{lessonNoReasoning, &q.NoReasoning}, {"signed-calls", &q.Signed}, {"alternate-roles", &q.Alternate},
+		{"no-system-role", &q.NoSystem}, {"media-in-tool-messages", &q.MediaInTool},
+		{"no-encrypted-reasoning", &q.NoEncrypted}, {"no-reasoning-summary", &q.NoSummary}, {"no-store", &q.NoStore},
+		{"item-ids", &q.ItemIDs}, {"media-beside-results", &q.MediaApart}, {"no-stream", &q.NoStream},
+	}
+}
+
 // Lessons returns what refusals have taught about the shape of a model's history.
 func (p *Provider) Lessons(model string) []string {
-	q := p.quirks(model)
+	q := p.Quirks(model)
 	var out []string
-	for _, l := range []struct {
-		holds bool
-		name  string
-	}{
-		{q.noReasoning, lessonNoReasoning}, {q.needs != "", lessonNeeds + q.needs}, {q.signed, lessonSigned},
-		{q.alternate, lessonAlternate}, {q.noSystem, lessonNoSystem}, {q.mediaInTool, lessonMediaInTool},
-		{q.api != "" && !q.onlyAPI, lessonAPI + q.api}, {q.api != "" && q.onlyAPI, lessonOnlyAPI + q.api},
-		{q.noEncrypted, lessonNoEncrypted}, {q.noSummary, lessonNoSummary}, {q.noStore, lessonNoStore}, {q.itemIDs, lessonItemIDs},
-		{q.mediaApart, lessonMediaApart}, {q.noStream, lessonNoStream},
-		{q.prefill == prefillNone && prefillOf(p.base) != prefillNone, lessonNoPrefill},
-	} {
-		if l.holds {
-			out = append(out, l.name)
+	if q.Needs != "" {
+		out = append(out, lessonNeeds+":"+q.Needs)
+	}
+	for _, f := range flags(&q) {
+		if *f.holds {
+			out = append(out, f.name)
 		}
 	}
-	return append(out, wire.WithoutLessons(q.without)...)
+	switch {
+	case q.API != "" && q.OnlyAPI:
+		out = append(out, lessonOnlyAPI+":"+q.API)
+	case q.API != "":
+		out = append(out, lessonAPI+":"+q.API)
+	}
+	if q.Prefill == chatcompletions.PrefillNone && prefillOf(p.Base) != chatcompletions.PrefillNone {
+		out = append(out, lessonNoPrefill)
+	}
+	return append(out, wire.WithoutLessons(q.Without)...)
 }
 
 // Recall takes the lessons that another process has learnt of a model.
@@ -56,49 +63,24 @@ func (p *Provider) Recall(model string, lessons []string) {
 	if len(lessons) == 0 {
 		return
 	}
-	q := p.quirks(model)
-	q.without = wire.WithoutRecalled(q.without, lessons)
+	q := p.Quirks(model)
+	q.Without = wire.WithoutRecalled(q.Without, lessons)
 	for _, l := range lessons {
-		field, needs := strings.CutPrefix(l, lessonNeeds)
+		kind, value, _ := strings.Cut(l, ":")
+		field := value == chatcompletions.FieldReasoning || value == chatcompletions.FieldReasoningContent
 		switch {
-		case needs && (field == fieldReasoning || field == fieldReasoningContent) && !q.noReasoning:
-			q.needs = field
-		case l == lessonNoReasoning && q.needs == "":
-			q.noReasoning = true
-		case l == lessonSigned:
-			q.signed = true
-		case l == lessonAlternate:
-			q.alternate = true
-		case l == lessonNoSystem:
-			q.noSystem = true
-		case l == lessonMediaInTool:
-			q.mediaInTool = true
+		case kind == lessonNeeds && field && !q.NoReasoning:
+			q.Needs = value
+		case (kind == lessonAPI || kind == lessonOnlyAPI) && (value == APIChat || value == APIResponses):
+			q.API, q.OnlyAPI = value, kind == lessonOnlyAPI
+		case l == lessonNoReasoning && q.Needs != "": // they exclude each other
 		case l == lessonNoPrefill:
-			q.prefill = prefillNone
+			q.Prefill = chatcompletions.PrefillNone
 		default:
-			q.recallAPI(l)
+			for _, f := range flags(&q) {
+				*f.holds = *f.holds || l == f.name
+			}
 		}
 	}
-	p.learn(model, q)
-}
-
-// recallAPI takes a lesson about the API, or about the Responses API.
-func (q *quirks) recallAPI(lesson string) {
-	kind, api, _ := strings.Cut(lesson, ":")
-	switch {
-	case (kind+":" == lessonAPI || kind+":" == lessonOnlyAPI) && (api == APIChat || api == APIResponses):
-		q.api, q.onlyAPI = api, kind+":" == lessonOnlyAPI
-	case lesson == lessonNoEncrypted:
-		q.noEncrypted = true
-	case lesson == lessonNoSummary:
-		q.noSummary = true
-	case lesson == lessonNoStore:
-		q.noStore = true
-	case lesson == lessonNoStream:
-		q.noStream = true
-	case lesson == lessonItemIDs:
-		q.itemIDs = true
-	case lesson == lessonMediaApart:
-		q.mediaApart = true
-	}
+	p.Learn(model, q)
 }

@@ -6,24 +6,17 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/provider/chatcompletions"
+	"github.com/fettle-cli/fettle/engine/provider/providertest"
 	"github.com/fettle-cli/fettle/engine/provider/wire"
 )
-
-func words(s string) provider.Part { return provider.Part{Kind: provider.TextPart, Text: s} }
-
-func user(parts ...provider.Part) provider.Message {
-	return provider.Message{Role: provider.User, Parts: parts}
-}
 
 // everything is a request that uses every field.
 func everything() *provider.Request {
@@ -39,9 +32,9 @@ func everything() *provider.Request {
 			{Name: "broken", InputSchema: json.RawMessage(`{"type":`)},
 		},
 		Messages: []provider.Message{
-			user(provider.Part{Kind: provider.ImagePart, Data: []byte("\x89PNG"), MIME: "image/png"}, words("What is this?")),
+			providertest.User(provider.Part{Kind: provider.ImagePart, Data: []byte("\x89PNG"), MIME: "image/png"}, providertest.Words("What is this?")),
 			{Role: provider.Assistant, Parts: []provider.Part{
-				{Kind: provider.ReasoningPart, Text: "hm"}, words("Let me"), words(" see."),
+				{Kind: provider.ReasoningPart, Text: "hm"}, providertest.Words("Let me"), providertest.Words(" see."),
 				{Kind: provider.ToolCallPart, Call: &call}, {Kind: provider.ToolCallPart, Call: &wrong},
 			}},
 			{Role: provider.Tool, Parts: []provider.Part{
@@ -49,8 +42,8 @@ func everything() *provider.Request {
 				{Kind: provider.ToolResultPart, Result: &provider.ToolResult{ID: "call_2", Name: "gone", Text: "no such tool", Error: true}},
 			}},
 			{Role: provider.Assistant, Parts: []provider.Part{{Kind: provider.ReasoningPart, Text: "only thoughts"}}},
-			user(words("Go"), words("on."), words("")),
-			user(),
+			providertest.User(providertest.Words("Go"), providertest.Words("on."), providertest.Words("")),
+			providertest.User(),
 		},
 	}
 }
@@ -65,21 +58,21 @@ func TestEncode(t *testing.T) {
 	)}}, kept.Messages[1].Parts...)
 	for name, c := range map[string]struct {
 		req *provider.Request
-		q   quirks
+		q   chatcompletions.Quirks
 	}{
-		"responses":       {kept, quirks{}},
-		"responses-least": {&provider.Request{Model: "gpt-4o", Messages: []provider.Message{user(words("hi"))}}, quirks{}},
-		"responses-all-that-is-learnt": {kept, quirks{
-			noTemperature: true, schemaInWords: true, noEncrypted: true, noSummary: true, noStore: true, itemIDs: true, mediaApart: true, noEffort: true,
+		"responses":       {kept, chatcompletions.Quirks{}},
+		"responses-least": {&provider.Request{Model: "gpt-4o", Messages: []provider.Message{providertest.User(providertest.Words("hi"))}}, chatcompletions.Quirks{}},
+		"responses-all-that-is-learnt": {kept, chatcompletions.Quirks{
+			NoTemperature: true, Schema: chatcompletions.SchemaWords, NoEncrypted: true, NoSummary: true, NoStore: true, ItemIDs: true, MediaApart: true, NoEffort: true,
 		}},
-		"all": {everything(), quirks{}},
-		"all-that-is-learnt": {everything(), quirks{
-			completionTokens: true, noStreamOptions: true, noTemperature: true, schemaInWords: true,
-			reasoning: fieldReasoningContent, beside: effortNone, nineID: true,
+		"all": {everything(), chatcompletions.Quirks{}},
+		"all-that-is-learnt": {everything(), chatcompletions.Quirks{
+			CompletionTokens: true, NoStreamOptions: true, NoTemperature: true, Schema: chatcompletions.SchemaWords,
+			Reasoning: chatcompletions.FieldReasoningContent, Beside: chatcompletions.EffortNone, NineID: true,
 		}},
-		"reasoning":        {everything(), quirks{reasoning: fieldReasoning}},
-		"signed-reasoning": {signed, quirks{reasoning: fieldReasoning}},
-		"least":            {&provider.Request{Model: "m", Messages: []provider.Message{user(words("hi"))}}, quirks{}},
+		"reasoning":        {everything(), chatcompletions.Quirks{Reasoning: chatcompletions.FieldReasoning}},
+		"signed-reasoning": {signed, chatcompletions.Quirks{Reasoning: chatcompletions.FieldReasoning}},
+		"least":            {&provider.Request{Model: "m", Messages: []provider.Message{providertest.User(providertest.Words("hi"))}}, chatcompletions.Quirks{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -87,98 +80,48 @@ func TestEncode(t *testing.T) {
 			if strings.HasPrefix(name, "responses") {
 				api = APIResponses
 			}
-			got, err := encode(c.req, api, c.q, adaption{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := encode(t, c.req, api, c.q)
 			var b bytes.Buffer
-			if err := json.Indent(&b, got.body, "", "  "); err != nil {
+			if err := json.Indent(&b, got.Body, "", "  "); err != nil {
 				t.Fatal(err)
 			}
-			for _, n := range got.notes {
+			for _, n := range got.Notes {
 				fmt.Fprintf(&b, "note: %s\n", n.Text)
 			}
-			golden(t, filepath.Join("testdata", "request-"+name+".json"), b.Bytes())
+			providertest.Golden(t, filepath.Join("testdata", "request-"+name+".json"), b.Bytes(), *update)
 		})
 	}
 }
 
-// golden compares with a file, or writes it with -update.
-func golden(t *testing.T, path string, got []byte) {
+// encode makes the body of a request to an API.
+func encode(t *testing.T, req *provider.Request, api string, q chatcompletions.Quirks) *chatcompletions.Built {
 	t.Helper()
-	if *update {
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
+	p, err := New(Options{API: api})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want = bytes.ReplaceAll(want, []byte("\r\n"), []byte("\n")); !bytes.Equal(got, want) {
-		t.Errorf("%s: got\n%s\nwant\n%s", path, got, want)
+	b, err := p.Encode(req, q, chatcompletions.Adaption{})
+	if err != nil {
+		t.Fatal(err)
 	}
-}
-
-func TestStrictSchema(t *testing.T) {
-	t.Parallel()
-	for schema, want := range map[string]bool{
-		`{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"additionalProperties":false}`:                                                                true,
-		`{"type":"object","properties":{},"required":[],"additionalProperties":false}`:                                                                                        true,
-		`{"type":"object","properties":{"a":{"anyOf":[{"type":"null"},{"$ref":"#/$defs/x"}]}},"required":["a"],"additionalProperties":false,"$defs":{"x":{"type":"string"}}}`: true,
-		`{"type":"object","properties":{"a":{"type":"string"}},"required":["a"]}`:                                                                                             false,
-		`{"type":"object","properties":{"a":{"type":"string"}},"required":[],"additionalProperties":false}`:                                                                   false,
-		`{"type":"object","properties":{"a":{"type":"object"}},"required":["a"],"additionalProperties":false}`:                                                                false,
-		`{"type":"object","properties":{"a":{"type":"array","items":{"oneOf":[]}}},"required":["a"],"additionalProperties":false}`:                                            false,
-		`{"type":"array"}`: false, `true`: false, `{`: false,
-	} {
-		if got := strictSchema(json.RawMessage(schema)); got != want {
-			t.Errorf("%s: %v", schema, got)
-		}
-	}
+	return b
 }
 
 // serve plays an address; it answers by the handler and notes the bodies.
 func serve(t *testing.T, o Options, handle func(w http.ResponseWriter, body string)) (*Provider, func() []string) {
 	t.Helper()
-	var mu sync.Mutex
-	var bodies []string
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		raw, _ := io.ReadAll(r.Body)
-		mu.Lock()
-		bodies = append(bodies, string(raw))
-		mu.Unlock()
-		handle(w, string(raw))
-	}))
-	transport := &http.Transport{}
-	t.Cleanup(func() { transport.CloseIdleConnections(); srv.Close() })
-	o.BaseURL, o.Client = srv.URL, &http.Client{Transport: transport}
+	var bodies func() []string
+	o.BaseURL, o.Client, bodies = providertest.Serve(t, handle)
 	p, err := New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p, func() []string { mu.Lock(); defer mu.Unlock(); return bodies }
+	return p, bodies
 }
 
 func listen(p *Provider, ctx context.Context, req *provider.Request) (text string, notes []string, err error) {
-	for batch, err := range p.Stream(ctx, req) {
-		if err != nil {
-			return text, notes, err
-		}
-		for _, d := range batch {
-			switch d.Kind {
-			case provider.Content:
-				text += d.Text
-			case provider.Footnote:
-				notes = append(notes, d.Text)
-			}
-		}
-	}
-	return text, notes, nil
+	h := providertest.Listen(ctx, p, req)
+	return h.Text, h.Notes, h.Err
 }
 
 func TestWhatIsRefusedIsLeftOut(t *testing.T) {
@@ -266,11 +209,12 @@ func TestKeysAndHeaders(t *testing.T) {
 	defer srv.Close()
 	transport := &http.Transport{}
 	defer transport.CloseIdleConnections()
-	p, err := New(Options{
+	key, failed := " my-own-key-0123 \n", error(nil)
+	p, err := New(Options{Options: wire.Options{
 		Name: "lab", BaseURL: srv.URL + "/v2/", Client: &http.Client{Transport: transport},
-		Key:     func(context.Context) (string, error) { return " my-own-key-0123 \n", nil },
+		Key:     func(context.Context) (string, error) { return key, failed },
 		Headers: map[string]string{"Api-Key": "another-secret-4567", "X-Title": "fettle"},
-	})
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -282,7 +226,7 @@ func TestKeysAndHeaders(t *testing.T) {
 	if !errors.As(err, &e) || e.Kind != provider.Unauthorised || e.Message != "bad key Bearer [key] and [key]" || e.Provider != "lab" {
 		t.Errorf("it ended with %+v", err)
 	}
-	p.o.Key = func(context.Context) (string, error) { return "", errors.New("OPENAI_API_KEY is not set") }
+	key, failed = "", errors.New("OPENAI_API_KEY is not set")
 	if _, _, err = listen(p, t.Context(), everything()); !errors.As(err, &e) || e.Kind != provider.Unauthorised || e.Message != "OPENAI_API_KEY is not set" {
 		t.Errorf("without a key it ended with %v", err)
 	}
@@ -294,13 +238,13 @@ func TestAddresses(t *testing.T) {
 		"": "https://api.openai.com/v1", "http://localhost:8000": "http://localhost:8000/v1", "http://localhost:8000/": "http://localhost:8000/v1",
 		"https://openrouter.ai/api/v1": "https://openrouter.ai/api/v1", "https://x/openai/?api-version=1": "https://x/openai/?api-version=1",
 	} {
-		p, err := New(Options{BaseURL: base})
-		if err != nil || p.base.String() != want {
+		p, err := New(Options{Options: wire.Options{BaseURL: base}})
+		if err != nil || p.Base.String() != want {
 			t.Errorf("%q: %v, %v", base, p, err)
 		}
 	}
 	for _, base := range []string{"localhost:8000", "ftp://x", "http://", "://", "/v1"} {
-		if _, err := New(Options{BaseURL: base}); err == nil {
+		if _, err := New(Options{Options: wire.Options{BaseURL: base}}); err == nil {
 			t.Errorf("%q was taken", base)
 		}
 	}
@@ -385,7 +329,7 @@ func BenchmarkDecode(b *testing.B) {
 	b.Run("decoder", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			dec := newDecoder(bytes.NewReader(body), decoderOptions{})
+			dec := chatcompletions.NewDecoder(bytes.NewReader(body), chatcompletions.DecoderOptions{})
 			var batch []provider.Delta
 			total := 0
 			for {

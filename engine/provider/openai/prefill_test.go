@@ -8,25 +8,27 @@ import (
 	"testing"
 
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/provider/chatcompletions"
+	"github.com/fettle-cli/fettle/engine/provider/providertest"
 )
 
 // An address is asked to continue an answer as it documents that.
 func TestHowAddressesContinueAnAnswer(t *testing.T) {
 	t.Parallel()
-	for address, want := range map[string]prefill{
-		"https://api.openai.com/v1":                               prefillNone,
-		"https://x.openai.azure.com/openai/v1":                    prefillNone,
-		"https://generativelanguage.googleapis.com/v1beta/openai": prefillNone,
-		"https://api.x.ai/v1":                                     prefillNone,
-		"https://openrouter.ai/api/v1":                            prefillPlain,
-		"https://api.groq.com/openai/v1":                          prefillPlain,
-		"https://api.mistral.ai/v1":                               prefillRepeated,
-		"https://api.deepseek.com/beta":                           prefillPrefix,
-		"https://api.deepseek.com/v1":                             prefillNone,
-		"https://api.moonshot.ai/v1":                              prefillPartial,
-		"https://dashscope-intl.aliyuncs.com/compatible-mode/v1":  prefillPartial,
-		"http://127.0.0.1:8080/v1":                                prefillFinal,
-		"https://openai.com.example/v1":                           prefillFinal,
+	for address, want := range map[string]chatcompletions.Prefill{
+		"https://api.openai.com/v1":                               chatcompletions.PrefillNone,
+		"https://x.openai.azure.com/openai/v1":                    chatcompletions.PrefillNone,
+		"https://generativelanguage.googleapis.com/v1beta/openai": chatcompletions.PrefillNone,
+		"https://api.x.ai/v1":                                     chatcompletions.PrefillNone,
+		"https://openrouter.ai/api/v1":                            chatcompletions.PrefillPlain,
+		"https://api.groq.com/openai/v1":                          chatcompletions.PrefillPlain,
+		"https://api.mistral.ai/v1":                               chatcompletions.PrefillRepeated,
+		"https://api.deepseek.com/beta":                           chatcompletions.PrefillPrefix,
+		"https://api.deepseek.com/v1":                             chatcompletions.PrefillNone,
+		"https://api.moonshot.ai/v1":                              chatcompletions.PrefillPartial,
+		"https://dashscope-intl.aliyuncs.com/compatible-mode/v1":  chatcompletions.PrefillPartial,
+		"http://127.0.0.1:8080/v1":                                chatcompletions.PrefillFinal,
+		"https://openai.com.example/v1":                           chatcompletions.PrefillFinal,
 	} {
 		u, err := url.Parse(address)
 		if err != nil {
@@ -40,7 +42,7 @@ func TestHowAddressesContinueAnAnswer(t *testing.T) {
 
 // begun is a request that ends with the beginning of an answer.
 func begun() *provider.Request {
-	return &provider.Request{Model: "m", Messages: []provider.Message{user(words("hi")), {Role: provider.Assistant, Parts: []provider.Part{words("It is ")}}}}
+	return &provider.Request{Model: "m", Messages: []provider.Message{providertest.User(providertest.Words("hi")), {Role: provider.Assistant, Parts: []provider.Part{providertest.Words("It is ")}}}}
 }
 
 // A server that refuses the members which continue a message is sent the message alone, and a

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/provider/chatcompletions"
+	"github.com/fettle-cli/fettle/engine/provider/providertest"
 	"github.com/fettle-cli/fettle/engine/provider/wire"
 )
 
@@ -46,7 +48,7 @@ func TestThinkingGivesWayToTools(t *testing.T) {
 				say(w, "hi")
 			})
 			req := &provider.Request{
-				Model: "m", Think: c.think, Messages: []provider.Message{user(words("hi"))}, Tools: []provider.ToolSpec{{Name: "now"}},
+				Model: "m", Think: c.think, Messages: []provider.Message{providertest.User(providertest.Words("hi"))}, Tools: []provider.ToolSpec{{Name: "now"}},
 			}
 			for range 2 { // the second time it is known
 				if text, notes, err := listen(p, t.Context(), req); text != "hi" || err != nil || len(notes) != c.notes {
@@ -100,7 +102,7 @@ func TestRefusedEffort(t *testing.T) {
 				say(w, "hi")
 			})
 			thinks := c.asked.Thinks()
-			req := &provider.Request{Model: "m", Think: &thinks, Effort: c.asked, Messages: []provider.Message{user(words("hi"))}}
+			req := &provider.Request{Model: "m", Think: &thinks, Effort: c.asked, Messages: []provider.Message{providertest.User(providertest.Words("hi"))}}
 			for range 2 {
 				if text, notes, err := listen(p, t.Context(), req); text != "hi" || err != nil || len(notes) != c.notes {
 					t.Fatalf("the answer is %q with notes %q, error %v", text, notes, err)
@@ -128,7 +130,7 @@ func TestARefusedTool(t *testing.T) {
 		}
 		say(w, "hi")
 	})
-	req := &provider.Request{Model: "m", Messages: []provider.Message{user(words("hi"))}, Tools: []provider.ToolSpec{
+	req := &provider.Request{Model: "m", Messages: []provider.Message{providertest.User(providertest.Words("hi"))}, Tools: []provider.ToolSpec{
 		{Name: "my:bad", InputSchema: json.RawMessage(`{"type":"object","properties":{"bad":{"allOf":[{}]}}}`)}, {Name: "now"},
 	}}
 	for range 2 {
@@ -145,13 +147,13 @@ func TestARefusedTool(t *testing.T) {
 // Alternatives at the top become one object, as OpenAI wants it.
 func TestSchemasThatAreRefusedAtTheTop(t *testing.T) {
 	t.Parallel()
-	b, err := encode(&provider.Request{Model: "m", Tools: []provider.ToolSpec{{
+	b := encode(t, &provider.Request{Model: "m", Tools: []provider.ToolSpec{{
 		Name: "find", Description: "finds", InputSchema: json.RawMessage(`{"not":{},"anyOf":[
 			{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]},
 			{"type":"object","properties":{"ids":{"type":["array","null"]}},"required":["ids"]}]}`),
-	}}}, APIChat, quirks{}, adaption{})
-	if err != nil || len(b.notes) > 0 {
-		t.Fatal(err, b.notes)
+	}}}, APIChat, chatcompletions.Quirks{})
+	if len(b.Notes) > 0 {
+		t.Fatal(b.Notes)
 	}
 	var got struct {
 		Tools []struct {
@@ -161,7 +163,7 @@ func TestSchemasThatAreRefusedAtTheTop(t *testing.T) {
 			}
 		}
 	}
-	if err := json.Unmarshal(b.body, &got); err != nil {
+	if err := json.Unmarshal(b.Body, &got); err != nil {
 		t.Fatal(err)
 	}
 	const want = `{"type":"object","properties":{"name":{"type":"string"},"ids":{"type":["array","null"],"items":{}}}}`
@@ -178,23 +180,20 @@ func TestIdsOfCalls(t *testing.T) {
 	long := "call_" + strings.Repeat("x", 60) + "|fc_1"
 	var messages []provider.Message
 	for _, id := range []string{"call_1", long, "call_1", long} {
-		messages = append(messages, user(words("go on")),
+		messages = append(messages, providertest.User(providertest.Words("go on")),
 			provider.Message{Role: provider.Assistant, Parts: []provider.Part{{Kind: provider.ToolCallPart, Call: &provider.ToolCall{ID: id, Name: "now"}}}},
 			provider.Message{Role: provider.Tool, Parts: []provider.Part{{Kind: provider.ToolResultPart, Result: &provider.ToolResult{ID: id, Name: "now"}}}})
 	}
-	for _, q := range []quirks{{}, {nineID: true}} {
-		b, err := encode(&provider.Request{Model: "m", Messages: messages}, APIChat, q, adaption{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		var got struct{ Messages []message }
-		if err := json.Unmarshal(b.body, &got); err != nil {
+	for _, q := range []chatcompletions.Quirks{{}, {NineID: true}} {
+		b := encode(t, &provider.Request{Model: "m", Messages: messages}, APIChat, q)
+		var got struct{ Messages []chatcompletions.Message }
+		if err := json.Unmarshal(b.Body, &got); err != nil {
 			t.Fatal(err)
 		}
 		seen := map[string]bool{}
 		for i := 1; i < len(got.Messages); i += 3 {
 			id := got.Messages[i].ToolCalls[0].ID
-			if seen[id] || id == "" || len(id) > maxID || q.nineID && wire.NineID(id) != id || got.Messages[i+1].ToolCallID != id {
+			if seen[id] || id == "" || len(id) > 40 || q.NineID && wire.NineID(id) != id || got.Messages[i+1].ToolCallID != id {
 				t.Errorf("call %d has the id %q, its result %q", i, id, got.Messages[i+1].ToolCallID)
 			}
 			seen[id] = true
@@ -221,8 +220,8 @@ func TestDetailsOfOthersAreLeftOut(t *testing.T) {
 	t.Parallel()
 	req := everything()
 	req.Messages[1].Parts[0].Details = json.RawMessage(`[{"type":"thinking","thinking":"secret","signature":"s"},{"type":"redacted_thinking","data":"d"},{"type":"tool_use","id":"c"},{"type":"openai.item","item":{"type":"reasoning","encrypted_content":"secret"}},{"type":"openai.call","call":"c"}]`)
-	b, err := encode(req, APIChat, quirks{}, adaption{})
-	if err != nil || strings.Contains(string(b.body), "secret") || strings.Contains(string(b.body), "reasoning_details") {
-		t.Errorf("it sent %s, %v", b.body, err)
+	b := encode(t, req, APIChat, chatcompletions.Quirks{})
+	if strings.Contains(string(b.Body), "secret") || strings.Contains(string(b.Body), "reasoning_details") {
+		t.Errorf("it sent %s", b.Body)
 	}
 }

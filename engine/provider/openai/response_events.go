@@ -9,6 +9,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/provider/chatcompletions"
 	"github.com/fettle-cli/fettle/engine/provider/wire"
 )
 
@@ -46,15 +47,15 @@ type incompleteDetails struct {
 }
 
 type responseUsage struct {
-	Input         wire.Int                      `json:"input_tokens"`
-	Output        wire.Int                      `json:"output_tokens"`
-	InputDetails  wire.Maybe[promptDetails]     `json:"input_tokens_details"`
-	OutputDetails wire.Maybe[completionDetails] `json:"output_tokens_details"`
+	Input         wire.Int                                      `json:"input_tokens"`
+	Output        wire.Int                                      `json:"output_tokens"`
+	InputDetails  wire.Maybe[chatcompletions.PromptDetails]     `json:"input_tokens_details"`
+	OutputDetails wire.Maybe[chatcompletions.CompletionDetails] `json:"output_tokens_details"`
 }
 
 // responseDecoder reads one response of the Responses API.
 type responseDecoder struct {
-	o      decoderOptions
+	o      chatcompletions.DecoderOptions
 	events *wire.Events
 	halves wire.Halves
 	think  wire.Thinking
@@ -74,12 +75,12 @@ type responseDecoder struct {
 }
 
 // newResponseDecoder makes the reader of a response.
-func newResponseDecoder(body io.Reader, o decoderOptions) *responseDecoder {
-	o = o.orDefault()
+func newResponseDecoder(body io.Reader, o chatcompletions.DecoderOptions) *responseDecoder {
+	o = o.OrDefault()
 	d := &responseDecoder{o: o, events: wire.NewEvents(body, wire.EventsOptions{
-		Source: o.source, Page: "is the address right, up to its /v1?",
+		Source: o.Source, Page: "is the address right, up to its /v1?",
 	})}
-	d.think.Begin(o.thoughtEnd)
+	d.think.Begin(o.ThoughtEnd)
 	return d
 }
 
@@ -90,7 +91,7 @@ func (d *responseDecoder) Read(dst []provider.Delta) (wire.Read, error) {
 }
 
 // State reports what the last events brought; see wire.Format. The event with the finish reason
-// is the last one, so that nothing is awaited after it.
+// is the last one, so that chatcompletions.Nothing is awaited after it.
 func (d *responseDecoder) State() (progress, finished bool) { return d.progress, false }
 
 // Take takes one event; see wire.Format.
@@ -114,7 +115,7 @@ func (d *responseDecoder) Take(dst []provider.Delta, e wire.Event) (_ []provider
 		dst, err = d.End(dst)
 		return dst, err == nil, err
 	case e.Name == "error":
-		return dst, false, d.o.source.InStream(data)
+		return dst, false, d.o.Source.InStream(data)
 	case e.Open && !json.Valid(data):
 		return dst, false, nil // what the cut left of an event; the end comes next
 	}
@@ -128,9 +129,9 @@ func (d *responseDecoder) Take(dst []provider.Delta, e wire.Event) (_ []provider
 	}
 	switch said := d.errorIn(kind, data); {
 	case said != nil && e.Whole && len(d.items) == 0:
-		return dst, false, d.o.source.InBody(said)
+		return dst, false, d.o.Source.InBody(said)
 	case said != nil:
-		return dst, false, d.o.source.InStream(said)
+		return dst, false, d.o.Source.InStream(said)
 	case ev.Choices.Set && kind == "":
 		return dst, false, &wire.FormatError{Err: errors.New("it is a chat completion, which is another API")}
 	case e.Whole && kind == "":
@@ -176,7 +177,7 @@ func (d *responseDecoder) errorIn(kind string, data []byte) json.RawMessage {
 func (d *responseDecoder) whole(dst []provider.Delta, data []byte) (_ []provider.Delta, done bool, err error) {
 	var r responseObject
 	if !wire.Lenient(data, &r) || !r.Output.Set && r.Status == "" {
-		return dst, false, d.o.source.InBody(data) // an error of yet another form
+		return dst, false, d.o.Source.InBody(data) // an error of yet another form
 	}
 	return d.ended(dst, string(r.Status), &r)
 }
@@ -254,7 +255,7 @@ func (d *responseDecoder) ended(dst []provider.Delta, status string, r *response
 	case status == "failed" || status == "cancelled" || wire.Says(r.Error):
 		return dst, false, d.failed(r)
 	case status == "queued" || status == "in_progress":
-		return dst, false, d.o.source.InStream([]byte(`{"message":"the server sent a response that it has not finished"}`))
+		return dst, false, d.o.Source.InStream([]byte(`{"message":"the server sent a response that it has not finished"}`))
 	case status == "incomplete":
 		d.finish = "incomplete"
 		if r.Incomplete.V.Reason != "" {
@@ -263,9 +264,10 @@ func (d *responseDecoder) ended(dst []provider.Delta, status string, r *response
 	default:
 		d.finish = "completed"
 	}
-	if dst, err = d.remaining(dst, r.Output.V); err == nil {
-		dst, err = d.End(dst)
+	if dst, err = d.remaining(dst, r.Output.V); err != nil {
+		return dst, false, err
 	}
+	dst, err = d.End(dst)
 	return dst, err == nil, err
 }
 
@@ -276,10 +278,10 @@ func (d *responseDecoder) failed(r *responseObject) error {
 	if !wire.Says(raw) {
 		raw = []byte(`{"message":"the response has failed, and the server gives no reason"}`)
 	}
-	e := d.o.source.InStream(raw)
+	e := d.o.Source.InStream(raw)
 	if r.ErrorType.V != "" { // which is more exact than the code
 		typed, _ := wire.Marshal(map[string]any{"error_type": r.ErrorType.V, "error": raw})
-		e = d.o.source.InStream(typed)
+		e = d.o.Source.InStream(typed)
 		if r.ErrorType.V == "authentication" || r.ErrorType.V == "permission_denied" {
 			e.Kind = provider.Unauthorised
 		}
@@ -306,14 +308,14 @@ func (d *responseDecoder) End(dst []provider.Delta) ([]provider.Delta, error) {
 		d.entries = d.entries[:len(d.entries)-1] // calls come last anyway
 	}
 	dst = d.release(dst)
-	dst = wire.Footnotes(dst, d.o.notes)
+	dst = wire.Footnotes(dst, d.o.Notes)
 	calls := d.calls()
 	if len(calls) > wire.MaxCalls {
 		return dst, &wire.FormatError{Err: errors.New("it calls tools without end")}
 	}
 	dst = wire.FinishCalls(dst, calls, wire.FinishOptions{
-		Names: d.o.names, NewID: d.o.newID, Cut: wire.StopReason(d.finish) == provider.StopLength,
+		Names: d.o.Names, NewID: d.o.NewID, Cut: wire.StopReason(d.finish) == provider.StopLength,
 	})
-	out, err := wire.Ending{Finish: d.finish, Refused: d.refused, Usage: d.usage}.Close(dst[before:], d.o.source, d.said)
+	out, err := wire.Ending{Finish: d.finish, Refused: d.refused, Usage: d.usage}.Close(dst[before:], d.o.Source, d.said)
 	return append(dst[:before], out...), err
 }

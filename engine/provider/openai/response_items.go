@@ -173,7 +173,7 @@ func (d *responseDecoder) close(dst []provider.Delta, it *outputItem, raw json.R
 	case "custom_tool_call", "computer_call", "local_shell_call", "shell_call", "apply_patch_call", "mcp_approval_request":
 		// The server waits for a result that only a client with such tools has. Sent back
 		// without one, it is refused.
-		d.o.notes = append(slices.Clip(d.o.notes), wire.Notef("a "+it.kind+" was left out: fettle did not offer such a tool"))
+		d.o.Notes = append(slices.Clip(d.o.Notes), wire.Notef("a "+it.kind+" was left out: fettle did not offer such a tool"))
 	default:
 		d.keep(it, itemEntry{Type: typeItem, Item: bytes.Clone(raw), Before: d.overtaken(it)})
 	}
@@ -227,7 +227,7 @@ func (d *responseDecoder) closeReasoning(dst []provider.Delta, it *outputItem, i
 	return dst
 }
 
-// unshown returns a text of the reasoning's if nothing of it was handed on.
+// unshown returns a text of the reasoning's if chatcompletions.Nothing of it was handed on.
 func (d *responseDecoder) unshown(it *outputItem, text string) string {
 	if strings.Contains(it.text.String(), text) || strings.HasPrefix(text, it.text.String()) && it.text.Len() > 0 {
 		return ""
@@ -260,7 +260,7 @@ func (d *responseDecoder) place(it *outputItem) {
 		return other != it && other.kind == itemCall && other.callID == it.callID
 	}
 	if it.callID == "" || slices.ContainsFunc(d.items, taken) {
-		it.callID = d.o.newID()
+		it.callID = d.o.NewID()
 	}
 	d.keep(it, itemEntry{Type: typeCall, Call: it.callID})
 }
@@ -331,7 +331,7 @@ func (d *responseDecoder) unpacked(it *outputItem) []wire.Call {
 	for i, use := range in.Uses {
 		call := wire.Call{ID: it.callID, Name: strings.TrimPrefix(use.Name, "functions."), Args: use.Args}
 		if i > 0 {
-			call.ID = d.o.newID()
+			call.ID = d.o.NewID()
 		}
 		out = append(out, call)
 	}

@@ -2,6 +2,7 @@ package openai
 
 import (
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/provider/chatcompletions"
 	"github.com/fettle-cli/fettle/engine/provider/wire"
 )
 
@@ -21,14 +22,14 @@ type responseRequest struct {
 	Include      []string     `json:"include,omitempty"`
 	Store        *bool        `json:"store,omitempty"`
 	Stream       bool         `json:"stream"`
-	endUser
+	chatcompletions.EndUser
 }
 
 // flatTool is a tool as the Responses API has it. Strict is always sent: some servers take it
 // for true where it is missing, and some require it.
 type flatTool struct {
 	Type string `json:"type"`
-	toolFunction
+	chatcompletions.ToolFunction
 	Strict bool `json:"strict"`
 }
 
@@ -44,75 +45,75 @@ type textOptions struct {
 
 type textFormat struct {
 	Type string `json:"type"`
-	jsonSchema
+	chatcompletions.AnswerSchema
 }
 
 // encryptedReasoning is the value of include that makes a response contain the reasoning in
 // encrypted form, which is the only form in which a later request can contain it.
 const encryptedReasoning = "reasoning.encrypted_content"
 
-// responses makes the body of a request to the Responses API. The server is asked to store
+// encodeResponse makes the body of a request to the Responses API. The server is asked to store
 // nothing, so that each request contains the whole history.
-func (b *built) responses(req *provider.Request, q quirks, now adaption) error {
+func encodeResponse(b *chatcompletions.Built, req *provider.Request, q chatcompletions.Quirks, now chatcompletions.Adaption) error {
 	out := responseRequest{
-		Model: req.Model, MaxTokens: req.MaxTokens, Temperature: b.temperature(req, q), Stream: !q.noStream,
-		Instructions: b.schema(req, q, now), TopP: req.TopP, endUser: endUserOf(req),
+		Model: req.Model, MaxTokens: req.MaxTokens, Temperature: b.Temperature(req, q), Stream: !q.NoStream,
+		Instructions: b.System(req, q, now), TopP: req.TopP, EndUser: chatcompletions.EndUserOf(req),
 	}
-	if b.format || req.Verbosity != "" {
+	if b.Format || req.Verbosity != "" {
 		out.Text = &textOptions{Verbosity: req.Verbosity}
 	}
-	if b.format {
-		out.Text.Format = &textFormat{"json_schema", answerSchema(req)}
+	if b.Format {
+		out.Text.Format = &textFormat{"json_schema", b.Answer(req, q)}
 	}
-	h := newHistory(q, now, b.names)
+	h := newHistory(q, now, b.Names)
 	for _, m := range req.Messages {
 		h.add(m)
 	}
-	out.Input, b.sent = h.items, h.sent
-	b.noteAnswered(req)
+	out.Input, b.Sent = h.items, h.sent
+	b.NoteAnswered(req)
 	for _, note := range h.notes {
-		b.notes = append(b.notes, wire.Notef(note))
+		b.Notes = append(b.Notes, wire.Notef(note))
 	}
-	if !q.noStore {
-		out.Store, b.sent.store = new(bool), true
+	if !q.NoStore {
+		out.Store, b.Sent.Store = new(bool), true
 	}
-	for _, fn := range b.offer(req, now) {
-		out.Tools = append(out.Tools, flatTool{Type: "function", toolFunction: fn, Strict: fn.Strict})
+	for _, fn := range b.Offer(req, q, now) {
+		out.Tools = append(out.Tools, flatTool{Type: "function", ToolFunction: fn, Strict: fn.Strict})
 	}
-	out.Parallel = b.parallel(req)
-	if b.mustCall(req, q) {
-		out.ToolChoice = b.flatChoice(req)
+	out.Parallel = b.Parallel(req)
+	if b.MustCall(req, q) {
+		out.ToolChoice = flatChoice(b, req)
 	}
-	b.reason(&out, req, q)
+	reason(b, &out, req, q)
 	var err error
-	b.body, err = wire.Marshal(out)
+	b.Body, err = wire.Marshal(out)
 	return err
 }
 
 // flatChoice is tool_choice as the Responses API takes it.
-func (b *built) flatChoice(req *provider.Request) any {
-	name, _ := wire.MustCall(req, b.tools)
+func flatChoice(b *chatcompletions.Built, req *provider.Request) any {
+	name, _ := wire.MustCall(req, b.Tools)
 	if name == provider.AnyTool {
 		return "required"
 	}
 	return struct {
 		Type string `json:"type"`
 		Name string `json:"name"`
-	}{"function", b.names.Wire(name)}
+	}{"function", b.Names.Wire(name)}
 }
 
 // reason asks for the effort, for a summary of the reasoning, and for the reasoning itself in
 // encrypted form. Models of OpenAI's that do not reason are not asked; others refuse what they
 // don't have, and the refusal is learnt.
-func (b *built) reason(out *responseRequest, req *provider.Request, q quirks) {
-	b.think(req, q)
-	r := reasoning{Effort: string(b.effort)}
-	if !plain().MatchString(req.Model) && b.effort != provider.EffortNone {
-		if !q.noSummary {
-			r.Summary, b.sent.summary = "auto", true
+func reason(b *chatcompletions.Built, out *responseRequest, req *provider.Request, q chatcompletions.Quirks) {
+	b.Think(req, q)
+	r := reasoning{Effort: string(b.Effort)}
+	if !plain().MatchString(req.Model) && b.Effort != provider.EffortNone {
+		if !q.NoSummary {
+			r.Summary, b.Sent.Summary = "auto", true
 		}
-		if !q.noEncrypted {
-			out.Include, b.sent.encrypted = []string{encryptedReasoning}, true
+		if !q.NoEncrypted {
+			out.Include, b.Sent.Encrypted = []string{encryptedReasoning}, true
 		}
 	}
 	if r != (reasoning{}) {

@@ -11,6 +11,9 @@ import (
 	"testing"
 
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/provider/chatcompletions"
+	"github.com/fettle-cli/fettle/engine/provider/providertest"
+	"github.com/fettle-cli/fettle/engine/provider/wire"
 )
 
 // sayResponse is say over the Responses API.
@@ -45,15 +48,15 @@ func TestTheAPIFollowsFromAddressAndModel(t *testing.T) {
 		{"https://res.openai.azure.com", "", "gpt-5.6", APIChat},
 		{"https://res.openai.azure.com", APIResponses, "my-deployment", APIResponses},
 	} {
-		p, err := New(Options{BaseURL: c.base, API: c.api})
+		p, err := New(Options{Options: wire.Options{BaseURL: c.base}, API: c.api})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := p.api(c.model, p.quirks(c.model)); got != c.want {
+		if got := p.api(c.model, p.Quirks(c.model)); got != c.want {
 			t.Errorf("%s of %q with %q is asked by %s, want %s", c.model, c.base, c.api, got, c.want)
 		}
 	}
-	if _, err := New(Options{BaseURL: "https://res.openai.azure.com/openai/deployments/gpt", API: APIResponses}); !errors.Is(err, ErrDeployment) {
+	if _, err := New(Options{Options: wire.Options{BaseURL: "https://res.openai.azure.com/openai/deployments/gpt"}, API: APIResponses}); !errors.Is(err, ErrDeployment) {
 		t.Errorf("a deployment was taken: %v", err)
 	}
 }
@@ -74,7 +77,7 @@ func TestARefusalNamesTheOtherAPI(t *testing.T) {
 		return out
 	}
 	isChat := func(body string) bool { return strings.Contains(body, `"messages":[`) }
-	req := &provider.Request{Model: "m", Messages: []provider.Message{user(words("hi"))}, Tools: []provider.ToolSpec{{Name: "now"}}}
+	req := &provider.Request{Model: "m", Messages: []provider.Message{providertest.User(providertest.Words("hi"))}, Tools: []provider.ToolSpec{{Name: "now"}}}
 	for name, c := range map[string]struct {
 		api     string
 		answer  func(w http.ResponseWriter, body string)
@@ -186,24 +189,21 @@ func TestItemsGoBackInTheirOrder(t *testing.T) {
 		"reasoning alone":           {[]provider.Part{thought("a")}, ""},
 		"its call is gone":          {[]provider.Part{thought("a"), entry(`{"type":"openai.call","call":"gone"}`), thought("b"), calling("c")}, "enc-b call:c"},
 		"between calls":             {[]provider.Part{thought("a"), entry(`{"type":"openai.call","call":"c"}`), thought("b"), calling("c"), calling("d")}, "enc-a call:c enc-b call:d"},
-		"a text in pieces":          {[]provider.Part{thought("a"), words("Hel"), words("lo")}, "enc-a say:Hello"},
-		"a text and a call":         {[]provider.Part{words("I look."), thought("a"), calling("c")}, "say:I look. enc-a call:c"},
-		"two messages":              {[]provider.Part{words("One."), entry(`{"type":"openai.message"}`), words("\n\nTwo.")}, "say:One. say:Two."},
-		"phases":                    {[]provider.Part{words("One."), entry(`{"type":"openai.message","fields":{"phase":"commentary"}}`), words("\n\nTwo."), entry(`{"type":"openai.message","fields":{"phase":"final_answer"}}`)}, "commentary:One. final_answer:Two."},
-		"an item that came late":    {[]provider.Part{words("I look."), entry(`{"type":"openai.item","before":true,"item":{"type":"reasoning","id":"rs_1","content":[{"type":"reasoning_text","text":"Hm"}],"encrypted_content":""}}`), calling("c")}, "rs_1 say:I look. call:c"},
-		"nothing to read it by":     {[]provider.Part{entry(`{"type":"openai.item","item":{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":null,"content":[]}}`), words("Hi")}, "say:Hi"},
-		"a tool of the server":      {[]provider.Part{entry(`{"type":"openai.item","item":{"type":"web_search_call","id":"ws_1","action":{"q":1}}}`), words("Hi")}, "ws_1 say:Hi"},
-		"details of other APIs":     {[]provider.Part{entry(`{"type":"thinking","thinking":"x","signature":"y"},{"type":"reasoning.encrypted","data":"z"},3`), words("Hi")}, "say:Hi"},
-		"what nobody can have sent": {[]provider.Part{entry(`{"type":"openai.item","item":3},{"type":"openai.call"},{"type":"openai.odd"},{"type":"openai.message","fields":[]}`), words("Hi")}, "say:Hi"},
+		"a text in pieces":          {[]provider.Part{thought("a"), providertest.Words("Hel"), providertest.Words("lo")}, "enc-a say:Hello"},
+		"a text and a call":         {[]provider.Part{providertest.Words("I look."), thought("a"), calling("c")}, "say:I look. enc-a call:c"},
+		"two messages":              {[]provider.Part{providertest.Words("One."), entry(`{"type":"openai.message"}`), providertest.Words("\n\nTwo.")}, "say:One. say:Two."},
+		"phases":                    {[]provider.Part{providertest.Words("One."), entry(`{"type":"openai.message","fields":{"phase":"commentary"}}`), providertest.Words("\n\nTwo."), entry(`{"type":"openai.message","fields":{"phase":"final_answer"}}`)}, "commentary:One. final_answer:Two."},
+		"an item that came late":    {[]provider.Part{providertest.Words("I look."), entry(`{"type":"openai.item","before":true,"item":{"type":"reasoning","id":"rs_1","content":[{"type":"reasoning_text","text":"Hm"}],"encrypted_content":""}}`), calling("c")}, "rs_1 say:I look. call:c"},
+		"nothing to read it by":     {[]provider.Part{entry(`{"type":"openai.item","item":{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":null,"content":[]}}`), providertest.Words("Hi")}, "say:Hi"},
+		"a tool of the server":      {[]provider.Part{entry(`{"type":"openai.item","item":{"type":"web_search_call","id":"ws_1","action":{"q":1}}}`), providertest.Words("Hi")}, "ws_1 say:Hi"},
+		"details of other APIs":     {[]provider.Part{entry(`{"type":"thinking","thinking":"x","signature":"y"},{"type":"reasoning.encrypted","data":"z"},3`), providertest.Words("Hi")}, "say:Hi"},
+		"what nobody can have sent": {[]provider.Part{entry(`{"type":"openai.item","item":3},{"type":"openai.call"},{"type":"openai.odd"},{"type":"openai.message","fields":[]}`), providertest.Words("Hi")}, "say:Hi"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b, err := encode(&provider.Request{Model: "m", Messages: []provider.Message{{Role: provider.Assistant, Parts: c.parts}}}, APIResponses, quirks{}, adaption{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got := itemsIn(t, b.body); got != c.want {
-				t.Errorf("it sent %q, want %q\n%s", got, c.want, b.body)
+			b := encode(t, &provider.Request{Model: "m", Messages: []provider.Message{{Role: provider.Assistant, Parts: c.parts}}}, APIResponses, chatcompletions.Quirks{})
+			if got := itemsIn(t, b.Body); got != c.want {
+				t.Errorf("it sent %q, want %q\n%s", got, c.want, b.Body)
 			}
 		})
 	}
@@ -247,7 +247,7 @@ func itemsIn(t *testing.T, body []byte) string {
 func TestWhatResponsesRefuse(t *testing.T) {
 	t.Parallel()
 	history := []provider.Message{
-		user(words("look")),
+		providertest.User(providertest.Words("look")),
 		{Role: provider.Assistant, Parts: []provider.Part{
 			thought("a"), entry(`{"type":"openai.item","item":{"type":"web_search_call","id":"ws_1"}}`),
 			{Kind: provider.ToolCallPart, Call: &provider.ToolCall{ID: "c", Name: "look", Args: json.RawMessage(`{}`), Extra: json.RawMessage(`{"namespace":"crm"}`)}},
@@ -328,7 +328,7 @@ func TestARefusedStream(t *testing.T) {
 			fmt.Fprint(w, whole)
 		})
 		for range 2 {
-			if text, _, err := listen(p, t.Context(), &provider.Request{Model: "m", Messages: []provider.Message{user(words("hi"))}}); text != "hi" || err != nil {
+			if text, _, err := listen(p, t.Context(), &provider.Request{Model: "m", Messages: []provider.Message{providertest.User(providertest.Words("hi"))}}); text != "hi" || err != nil {
 				t.Errorf("%s: it said %q, %v", api, text, err)
 			}
 		}
@@ -366,7 +366,7 @@ func TestEffortOverResponses(t *testing.T) {
 				}
 				sayResponse(w, "hi")
 			})
-			req := &provider.Request{Model: "m", Messages: []provider.Message{user(words("hi"))}, Think: c.think, Effort: c.effort}
+			req := &provider.Request{Model: "m", Messages: []provider.Message{providertest.User(providertest.Words("hi"))}, Think: c.think, Effort: c.effort}
 			if text, notes, err := listen(p, t.Context(), req); text != "hi" || err != nil || len(notes) != c.notes {
 				t.Errorf("it said %q with notes %q, %v\n%s", text, notes, err, bodies())
 			}
@@ -379,8 +379,8 @@ func TestWhatResponsesDoNotHave(t *testing.T) {
 	t.Parallel()
 	seed := int64(7)
 	p, bodies := serve(t, Options{API: APIResponses}, func(w http.ResponseWriter, _ string) { sayResponse(w, "hi") })
-	req := &provider.Request{Model: "m", Messages: []provider.Message{user(
-		words("hi"), provider.Part{Kind: provider.AudioPart, MIME: "audio/wav", Data: []byte("x")}, provider.Part{Kind: provider.AudioPart, MIME: "audio/wav", Data: []byte("y")},
+	req := &provider.Request{Model: "m", Messages: []provider.Message{providertest.User(
+		providertest.Words("hi"), provider.Part{Kind: provider.AudioPart, MIME: "audio/wav", Data: []byte("x")}, provider.Part{Kind: provider.AudioPart, MIME: "audio/wav", Data: []byte("y")},
 	)}}
 	req.Stop, req.Seed = []string{"END"}, &seed
 	_, notes, err := listen(p, t.Context(), req)
@@ -402,11 +402,11 @@ func TestNothingIsAwaitedAfterCompleted(t *testing.T) {
 	}))
 	transport := &http.Transport{}
 	t.Cleanup(func() { transport.CloseIdleConnections(); srv.Close() })
-	p, err := New(Options{BaseURL: srv.URL, API: APIResponses, Client: &http.Client{Transport: transport}})
+	p, err := New(Options{Options: wire.Options{BaseURL: srv.URL, Client: &http.Client{Transport: transport}}, API: APIResponses})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text, _, err := listen(p, t.Context(), &provider.Request{Model: "m", Messages: []provider.Message{user(words("hi"))}}); text != "hi" || err != nil {
+	if text, _, err := listen(p, t.Context(), &provider.Request{Model: "m", Messages: []provider.Message{providertest.User(providertest.Words("hi"))}}); text != "hi" || err != nil {
 		t.Errorf("it said %q, %v", text, err)
 	}
 	<-done

@@ -4,10 +4,10 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/provider/chatcompletions"
 	"github.com/fettle-cli/fettle/engine/provider/wire"
 )
 
@@ -15,69 +15,65 @@ import (
 // members that only the provider understands, and the order of roles. text is the message
 // in lower case. Templates that cannot render a history fail with status 500, or within the
 // stream.
-func learnShape(e *provider.Error, text string, s sent, q *quirks, now *adaption) lesson {
+func learnShape(e *provider.Error, text string, s chatcompletions.Sent, q *chatcompletions.Quirks, now *chatcompletions.Adaption) chatcompletions.Lesson {
 	switch e.Status {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusTooManyRequests:
-		return nothing
+		return chatcompletions.Nothing
 	}
-	says := func(words ...string) bool {
-		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
-	}
+	says := wire.Mentions(text)
 	missing := says("must be passed", "must be provided", "must be included", "missing", "required", "is needed", "must have", "must contain")
 	switch field := reasoningField(text); {
 	case says("thought_signature", "thought signature", "thoughtsignature"):
 		return learnSignatures(missing, s, q, now)
-	case field == fieldDetails && missing: // nothing can be made up for them
-		return nothing
-	case field != "" && missing && s.calls:
-		if q.needs == field && !q.noReasoning {
-			return nothing
+	case field == chatcompletions.FieldDetails && missing: // chatcompletions.Nothing can be made up for them
+		return chatcompletions.Nothing
+	case field != "" && missing && s.Calls:
+		if q.Needs == field && !q.NoReasoning {
+			return chatcompletions.Nothing
 		}
-		q.needs, q.noReasoning = field, false
-	case field != "" && !missing && s.reasoning && !q.noReasoning:
-		q.needs, q.noReasoning = "", true
-	case s.system && !q.noSystem && refusesSystem(says):
-		q.noSystem = true
-	case s.media && !q.mediaInTool && says("role 'user' after role 'tool'", `role "user" after role "tool"`, "must be followed by assistant", "after tool"):
-		q.mediaInTool = true
-	case !q.alternate && says("alternate", "alternating", "consecutive", "same role", "roles must"):
-		q.alternate, q.mediaInTool = true, s.media || q.mediaInTool
+		q.Needs, q.NoReasoning = field, false
+	case field != "" && !missing && s.Reasoning && !q.NoReasoning:
+		q.Needs, q.NoReasoning = "", true
+	case s.System && !q.NoSystem && refusesSystem(says):
+		q.NoSystem = true
+	case s.Media && !q.MediaInTool && says("role 'user' after role 'tool'", `role "user" after role "tool"`, "must be followed by assistant", "after tool"):
+		q.MediaInTool = true
+	case !q.Alternate && says("alternate", "alternating", "consecutive", "same role", "roles must"):
+		q.Alternate, q.MediaInTool = true, s.Media || q.MediaInTool
 	default:
 		return learnFields(e, s, q)
 	}
-	return ofModel
+	return chatcompletions.OfModel
 }
 
 // learnItems takes a lesson about the items of a history, and about what the request asks the
 // Responses API for in addition to the answer.
-func learnItems(e *provider.Error, text string, s sent, q *quirks, now *adaption) lesson {
+func learnItems(e *provider.Error, text string, s chatcompletions.Sent, q *chatcompletions.Quirks, now *chatcompletions.Adaption) chatcompletions.Lesson {
 	if e.Status == http.StatusUnauthorized || e.Status == http.StatusForbidden || e.Status == http.StatusTooManyRequests {
-		return nothing
+		return chatcompletions.Nothing
 	}
-	says := func(words ...string) bool {
-		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
-	}
+	says := wire.Mentions(text)
 	encrypted := says("encrypted content", "encrypted_content")
 	switch {
-	case encrypted && !says("could not", "invalid", "decrypt", "verif") && (s.encrypted || s.reasoning) && !q.noEncrypted:
-		q.noEncrypted = true
-	case s.reasoning && !now.noItems && (encrypted || says("required following item", "required 'reasoning' item", "items are not persisted", "of type 'reasoning'")):
-		now.noItems = true // they are of another account or server
-		return ofThis
-	case s.encrypted && !q.noEncrypted && says("'include'", "include[", "`include`", "field include"):
-		q.noEncrypted = true
-	case s.summary && !q.noSummary && says("reasoning.summary", "reasoning summar", "'summary'", "parameter: 'reasoning'"):
-		q.noSummary = true
-	case s.store && !q.noStore && says("'store'", "`store`", "field store", "parameter store"):
-		q.noStore = true
-	case !q.itemIDs && (missingID().MatchString(text) || says("invalid responses api request")):
-		q.itemIDs = true
-	case s.media && !q.mediaApart && refusedOutput().MatchString(text):
-		q.mediaApart = true
+	case encrypted && !says("could not", "invalid", "decrypt", "verif") && (s.Encrypted || s.Reasoning) && !q.NoEncrypted:
+		q.NoEncrypted = true
+	case s.Reasoning && !now.NoItems && (encrypted || says("required following item", "required 'reasoning' item", "items are not persisted", "of type 'reasoning'")):
+		now.NoItems = true // they are of another account or server
+		return chatcompletions.OfThis
+	case s.Encrypted && !q.NoEncrypted && says("'include'", "include[", "`include`", "field include"):
+		q.NoEncrypted = true
+	case s.Summary && !q.NoSummary && says("reasoning.summary", "reasoning summar", "'summary'", "parameter: 'reasoning'"):
+		q.NoSummary = true
+	case s.Store && !q.NoStore && says("'store'", "`store`", "field store", "parameter store"):
+		q.NoStore = true
+	case !q.ItemIDs && (missingID().MatchString(text) || says("invalid responses api request")):
+		q.ItemIDs = true
+	case s.Media && !q.MediaApart && refusedOutput().MatchString(text):
+		q.MediaApart = true
 	default:
 		return learnFields(e, s, q)
 	}
-	return ofModel
+	return chatcompletions.OfModel
 }
 
 // missingID matches refusals of items without ids, in OpenAI's form and in pydantic's.
@@ -100,26 +96,26 @@ func refusesSystem(says func(...string) bool) bool {
 }
 
 // learnSignatures takes a lesson about the signatures of calls.
-func learnSignatures(missing bool, s sent, q *quirks, now *adaption) lesson {
+func learnSignatures(missing bool, s chatcompletions.Sent, q *chatcompletions.Quirks, now *chatcompletions.Adaption) chatcompletions.Lesson {
 	switch {
-	case missing && s.calls && !q.signed:
-		q.signed = true
-		return ofModel
-	case s.signatures && !now.dummies: // they are of another key, or of another server
-		q.signed, now.dummies = true, true
-		return ofThis
+	case missing && s.Calls && !q.Signed:
+		q.Signed = true
+		return chatcompletions.OfModel
+	case s.Signatures && !now.Dummies: // they are of another key, or of another server
+		q.Signed, now.Dummies = true, true
+		return chatcompletions.OfThis
 	}
-	return nothing
+	return chatcompletions.Nothing
 }
 
 // learnFields has the members left out that a refusal names.
-func learnFields(e *provider.Error, s sent, q *quirks) lesson {
-	name := wire.RefusedField(e, s.fields, q.without)
+func learnFields(e *provider.Error, s chatcompletions.Sent, q *chatcompletions.Quirks) chatcompletions.Lesson {
+	name := wire.RefusedField(e, s.Fields, q.Without)
 	if name == "" {
-		return nothing
+		return chatcompletions.Nothing
 	}
-	q.without = append(slices.Clone(q.without), name)
-	return ofModel
+	q.Without = append(slices.Clone(q.Without), name)
+	return chatcompletions.OfModel
 }
 
 // reasoningField returns the field of a message with reasoning that a refusal names; "" if
@@ -133,7 +129,7 @@ func reasoningField(text string) string {
 	case m[1] != "":
 		return m[1]
 	}
-	return fieldReasoning
+	return chatcompletions.FieldReasoning
 }
 
 var reasoningWords = sync.OnceValue(func() *regexp.Regexp {

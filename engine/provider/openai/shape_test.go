@@ -8,12 +8,14 @@ import (
 	"testing"
 
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/provider/chatcompletions"
+	"github.com/fettle-cli/fettle/engine/provider/providertest"
 )
 
 // pictured is a request whose history has a call with an image in its result.
 func pictured() *provider.Request {
 	return &provider.Request{Model: "m", Messages: []provider.Message{
-		user(words("look")),
+		providertest.User(providertest.Words("look")),
 		{Role: provider.Assistant, Parts: []provider.Part{{Kind: provider.ToolCallPart, Call: &provider.ToolCall{
 			ID: "c1", Name: "snap", Args: json.RawMessage(`{}`), Extra: json.RawMessage(`{"extra_content":{"google":{"thought_signature":"S"}}}`),
 		}}}},
@@ -84,13 +86,10 @@ func TestRefusalsThatAreNotAboutTheHistory(t *testing.T) {
 		"Invalid value: 'system_fingerprint'", "The function snap failed",
 	} {
 		e := &provider.Error{Kind: provider.Rejected, Status: http.StatusBadRequest, Message: says}
-		b, err := encode(pictured(), APIChat, quirks{}, adaption{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		var q quirks
-		var now adaption
-		if l := learnShape(e, strings.ToLower(says), b.sent, &q, &now); l != nothing {
+		b := encode(t, pictured(), APIChat, chatcompletions.Quirks{})
+		var q chatcompletions.Quirks
+		var now chatcompletions.Adaption
+		if l := learnShape(e, strings.ToLower(says), b.Sent, &q, &now); l != chatcompletions.Nothing {
 			t.Errorf("%q taught %+v", says, q)
 		}
 	}

@@ -12,7 +12,9 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/provider/chatcompletions"
 	"github.com/fettle-cli/fettle/engine/provider/providertest"
+	"github.com/fettle-cli/fettle/engine/provider/wire"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -26,13 +28,13 @@ func TestConformance(t *testing.T) {
 	const resource = "http://res.openai.azure.com"
 	chat, responses := suiteWire(), responsesWire(t)
 	deployment, tokens, both := chat, chat, responses
-	deployment.New = newSuiteProvider(Options{BaseURL: resource + "/openai/deployments/gpt", Query: map[string]string{"api-version": "2024-10-21"}})
+	deployment.New = newSuiteProvider(Options{Options: wire.Options{BaseURL: resource + "/openai/deployments/gpt", Query: map[string]string{"api-version": "2024-10-21"}}})
 	deployment.Chat, deployment.Key = "/openai/deployments/gpt/chat/completions", azureKey
-	tokens.New = newSuiteProvider(Options{
+	tokens.New = newSuiteProvider(Options{Options: wire.Options{
 		BaseURL: "http://res.services.ai.azure.com/openai/v1", Key: func(context.Context) (string, error) { return entraToken, nil },
-	})
+	}})
 	tokens.Chat, tokens.Key = "/openai/v1/chat/completions", azureKey
-	both.New = newSuiteProvider(Options{BaseURL: resource, API: APIResponses})
+	both.New = newSuiteProvider(Options{Options: wire.Options{BaseURL: resource}, API: APIResponses})
 	both.Chat, both.Key = "/openai/v1/responses", azureKey
 	for name, row := range map[string]struct {
 		wire  providertest.Wire
@@ -177,18 +179,22 @@ func suiteSeen(raw []byte) (providertest.Seen, error) {
 		Messages []struct {
 			Role       string
 			Content    json.RawMessage
-			ToolCalls  []call `json:"tool_calls"`
-			ToolCallID string `json:"tool_call_id"`
-			Reasoning  string `json:"reasoning_content"`
+			ToolCalls  []chatcompletions.Call `json:"tool_calls"`
+			ToolCallID string                 `json:"tool_call_id"`
+			Reasoning  string                 `json:"reasoning_content"`
 		}
-		Tools         []tool
-		ToolChoice    json.RawMessage `json:"tool_choice"`
-		Format        *responseFormat `json:"response_format"`
-		MaxTokens     int             `json:"max_tokens"`
+		Tools      []chatcompletions.Tool
+		ToolChoice json.RawMessage `json:"tool_choice"`
+		Format     *struct {
+			Schema chatcompletions.AnswerSchema `json:"json_schema"`
+		} `json:"response_format"`
+		MaxTokens     int `json:"max_tokens"`
 		Temperature   *float64
 		TopP          *float64 `json:"top_p"`
 		Stop          []string
-		StreamOptions *streamOptions `json:"stream_options"`
+		StreamOptions *struct {
+			IncludeUsage bool `json:"include_usage"`
+		} `json:"stream_options"`
 	}
 	if err := json.Unmarshal(raw, &r); err != nil {
 		return providertest.Seen{}, err
@@ -211,7 +217,10 @@ func suiteSeen(raw []byte) (providertest.Seen, error) {
 	}
 	for _, m := range r.Messages {
 		sm := providertest.SeenMessage{Role: m.Role, CallID: m.ToolCallID, Thinking: m.Reasoning}
-		var parts []contentPart
+		var parts []struct {
+			Text  string
+			Image *struct{ URL string } `json:"image_url"`
+		}
 		if json.Unmarshal(m.Content, &sm.Text) != nil {
 			if err := json.Unmarshal(m.Content, &parts); err != nil {
 				return seen, err

@@ -2,43 +2,44 @@ package openai
 
 import (
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/provider/chatcompletions"
 	"github.com/fettle-cli/fettle/engine/provider/wire"
 )
 
-var _ provider.Announcer = (*Provider)(nil)
-
-// takes returns the names of the parameters that an API takes, without those that the model
-// has refused. OpenAI's own addresses refuse members that they do not know; of others it is
-// tried.
-func takes(api string, q quirks) []string {
-	all := []string{
+// responsesTakes returns the names of the parameters that the Responses API takes, without
+// those that the model has refused.
+func responsesTakes(q chatcompletions.Quirks) []string {
+	return wire.Except([]string{
 		provider.TopPParam, provider.ParallelCallsParam, provider.VerbosityParam, provider.ServiceTierParam,
 		provider.UserParam, provider.SafetyIDParam, provider.CacheKeyParam,
 		provider.FormatNameParam, provider.FormatDescriptionParam, provider.StrictParam,
+	}, q.Refused)
+}
+
+// chatTakes are those of chat completions. OpenAI's own addresses refuse members that they do
+// not know; of others it is tried.
+func chatTakes(q chatcompletions.Quirks) []string {
+	all := append(responsesTakes(q), provider.SeedParam, provider.StopParam, provider.FrequencyPenaltyParam,
+		provider.PresencePenaltyParam, provider.LogitBiasParam)
+	if !q.Alternate { // which joins the messages of several participants
+		all = append(all, provider.NameParam)
 	}
-	if api == APIChat {
-		all = append(all, provider.SeedParam, provider.StopParam, provider.FrequencyPenaltyParam,
-			provider.PresencePenaltyParam, provider.LogitBiasParam)
-		if !q.alternate { // which joins the messages of several participants
-			all = append(all, provider.NameParam)
-		}
-		if !q.vendor {
-			all = append(all, provider.TopKParam, provider.MinPParam)
-		}
+	if !q.Vendor {
+		all = append(all, provider.TopKParam, provider.MinPParam)
 	}
-	return wire.Except(all, q.refused)
+	return wire.Except(all, q.Refused)
 }
 
 // completionTakes are those of completions.
-func completionTakes(q quirks) []string {
+func completionTakes(q chatcompletions.Quirks) []string {
 	all := []string{
 		provider.TopPParam, provider.SeedParam, provider.StopParam, provider.FrequencyPenaltyParam,
 		provider.PresencePenaltyParam, provider.LogitBiasParam, provider.UserParam,
 	}
-	if !q.vendor {
+	if !q.Vendor {
 		all = append(all, provider.TopKParam, provider.MinPParam)
 	}
-	return wire.Except(all, q.refused)
+	return wire.Except(all, q.Refused)
 }
 
 // onWire is the name of a parameter in both APIs.
@@ -52,18 +53,4 @@ func onWire(param string) string {
 		return param
 	}
 	return param
-}
-
-// Notes returns the footnotes about the parameters of a request; see [provider.Announcer].
-func (p *Provider) Notes(req *provider.Request) []provider.Note {
-	q := p.quirks(req.Model)
-	if req.Completion != nil {
-		_, notes := wire.Keep(req, completionTakes(q))
-		return notes
-	}
-	b, err := encode(wire.Bare(req), p.api(req.Model, q), q, adaption{refused: p.refused.Of(req)})
-	if err != nil {
-		return nil
-	}
-	return wire.AboutParams(b.notes)
 }

@@ -4,14 +4,16 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 // maxMessage bounds an error message in bytes.
 const maxMessage = 500
 
-// Clean makes a server's words fit to be shown: one line, without control and
-// direction characters, without the secrets and anything else that looks like
-// a key, and at most 500 bytes long.
+// Clean makes a server's words fit to be shown: one line, without what package sanitize removes,
+// without the secrets and anything else that looks like a key, and at most 500 bytes long. A
+// control character ends a word, since servers send colours and NUL between words.
 func Clean(s string, secrets ...string) string {
 	if len(s) > maxRefusal {
 		s = s[:maxRefusal]
@@ -23,7 +25,7 @@ func Clean(s string, secrets ...string) string {
 	}
 	words := strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) })
 	for i, w := range words {
-		w = strings.Map(visible, strings.ToValidUTF8(w, "\uFFFD"))
+		w = sanitize.Line(w)
 		if i > 0 && strings.EqualFold(words[i-1], "bearer") && len(w) >= minSecret {
 			w = hidden
 		}
@@ -37,14 +39,6 @@ const hidden = "[key]"
 
 // minSecret is how much of a key gives it away.
 const minSecret = 8
-
-// visible drops characters that change how others are shown.
-func visible(r rune) rune {
-	if unicode.Is(unicode.Cf, r) && r != '\u200d' { // the joiner is in emoji
-		return -1
-	}
-	return r
-}
 
 // hideTokens replaces what looks like a key in one word.
 func hideTokens(w string, secrets []string) string {

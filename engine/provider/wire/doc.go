@@ -6,6 +6,8 @@
 //
 // # Vocabulary
 //
+//   - Endpoint: an address with its key and headers, which makes exchanges. Adapter: what the
+//     endpoints of one adapter have in common.
 //   - Exchange: one request and the streamed response to it.
 //   - Decoder: a wire format's reader; each Read takes what one network read
 //     brought and gives it as one batch of deltas.

@@ -76,10 +76,8 @@ func vector(raw json.RawMessage) (v []float32, err error) {
 		return nil, err
 	}
 	b, err := base64.StdEncoding.DecodeString(text)
-	if err == nil {
-		if v, ok := float32s.Parse(b); ok {
-			return v, nil
-		}
+	if v, ok := float32s.Parse(b); ok && err == nil {
+		return v, nil
 	}
 	return nil, errors.New("a vector is not base64 of 32-bit numbers")
 }

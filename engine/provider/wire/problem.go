@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"html"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -315,10 +316,11 @@ func kindOf(status int, text string) provider.Kind {
 }
 
 func hasAny(text string, parts ...string) bool {
-	for _, p := range parts {
-		if strings.Contains(text, p) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(parts, func(p string) bool { return strings.Contains(text, p) })
+}
+
+// Mentions returns a function that reports whether the text of a refusal contains one of
+// several words.
+func Mentions(text string) func(words ...string) bool {
+	return func(words ...string) bool { return hasAny(text, words...) }
 }

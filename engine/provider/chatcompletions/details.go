@@ -1,4 +1,4 @@
-package openai
+package chatcompletions
 
 import (
 	"bytes"
@@ -151,5 +151,5 @@ func ours(entry json.RawMessage) bool {
 	case "thinking", "redacted_thinking", "tool_use", typeKeptFields:
 		return false
 	}
-	return !strings.HasPrefix(d.Type, ownEntries)
+	return !strings.HasPrefix(d.Type, "openai.")
 }

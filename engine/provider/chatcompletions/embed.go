@@ -1,8 +1,7 @@
-package openai
+package chatcompletions
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 
 	"github.com/fettle-cli/fettle/engine/provider"
@@ -16,17 +15,20 @@ var (
 
 // Embed asks POST /embeddings.
 func (p *Provider) Embed(ctx context.Context, req *provider.EmbedRequest) (out *provider.Embedding, err error) {
-	src := wire.Source{Provider: p.o.Name, Model: req.Model, Address: p.Address()}
-	body, err := wire.EmbedBody(req)
+	src := p.Source(req.Model)
+	write := wire.EmbedBody
+	if p.d.EmbedBody != nil {
+		write = p.d.EmbedBody
+	}
+	body, err := write(req)
 	if err != nil {
 		return nil, src.Error(provider.Rejected, err.Error(), err)
 	}
-	hr, src, err := p.request(ctx, http.MethodPost, "embeddings", body, src)
+	x, err := p.Exchange(ctx, http.MethodPost, "embeddings", body, src)
 	if err != nil {
 		return nil, err
 	}
-	hr.Header.Set("Accept", "application/json")
-	x := wire.Exchange{Client: p.client, Request: hr, Source: src, Limits: wire.Limits{First: p.o.FirstByte, Between: p.o.Between}}
+	x.Request.Header.Set("Accept", "application/json")
 	err = x.FetchJSON(ctx, func(body []byte) error {
 		out, err = wire.ReadEmbeddings(body, len(req.Texts))
 		return err
@@ -34,14 +36,14 @@ func (p *Provider) Embed(ctx context.Context, req *provider.EmbedRequest) (out *
 	return out, err
 }
 
-// completionRequest is the body of POST /completions.
+// completionRequest is the body of a completion without messages.
 type completionRequest struct {
 	Model       string   `json:"model"`
 	Prompt      string   `json:"prompt"`
 	Suffix      string   `json:"suffix,omitempty"`
 	MaxTokens   int      `json:"max_tokens,omitempty"`
 	Temperature *float64 `json:"temperature,omitempty"`
-	sampling
+	Sampling
 	User          string         `json:"user,omitempty"`
 	Stream        bool           `json:"stream"`
 	StreamOptions *streamOptions `json:"stream_options,omitempty"`
@@ -50,30 +52,30 @@ type completionRequest struct {
 // Completes marks that Stream takes completions.
 func (p *Provider) Completes() {}
 
-// complete asks POST /completions, whose stream has the text in the choices themselves.
+// complete asks for a completion, whose stream may have the text in the choices themselves.
 func (p *Provider) complete(ctx context.Context, req *provider.Request, pass func([]provider.Delta) bool) error {
-	src := wire.Source{Provider: p.o.Name, Model: req.Model, Address: p.Address()}
-	kept, notes := wire.Keep(req, completionTakes(p.quirks(req.Model)))
+	src := p.Source(req.Model)
+	q := p.Quirks(req.Model)
+	kept, notes := wire.Keep(req, p.d.CompletionTakes(q))
 	notes, pass = wire.Announce(notes, pass)
-	body, err := json.Marshal(completionRequest{
+	out := completionRequest{
 		Model: req.Model, Prompt: req.Completion.Prompt, Suffix: req.Completion.Suffix,
-		MaxTokens: req.MaxTokens, Temperature: req.Temperature, sampling: samplingOf(kept), User: kept.User, Stream: true, StreamOptions: &streamOptions{IncludeUsage: true},
-	})
-	if err == nil {
-		body, err = wire.WithMembers(body, p.o.Body)
+		MaxTokens: req.MaxTokens, Temperature: req.Temperature, Sampling: SamplingOf(kept, q), User: kept.User, Stream: true,
 	}
+	if !q.Chunks {
+		out.StreamOptions = &streamOptions{IncludeUsage: true}
+	}
+	body, err := wire.Marshal(out)
 	if err != nil {
 		return src.Error(provider.Rejected, err.Error(), err)
 	}
-	hr, src, err := p.request(ctx, http.MethodPost, "completions", body, src)
+	if body, err = wire.WithMembers(body, p.Options.Body); err != nil {
+		return src.Error(provider.Rejected, err.Error(), err)
+	}
+	x, err := p.Exchange(ctx, http.MethodPost, p.d.Completions, body, src)
 	if err != nil {
 		return err
 	}
-	x := wire.Exchange{
-		Client: p.client, Request: hr, Source: src, Limits: wire.Limits{First: p.o.FirstByte, Between: p.o.Between},
-		Decode: func(resp *http.Response) (wire.Decoder, error) {
-			return newDecoder(resp.Body, decoderOptions{source: src, verbatim: true, notes: notes}), nil
-		},
-	}
+	p.decode(x, DecoderOptions{Verbatim: true, Notes: notes})
 	return x.Run(ctx, pass)
 }

@@ -1,4 +1,4 @@
-package mistral
+package chatcompletions
 
 import (
 	"bytes"
@@ -10,6 +10,84 @@ import (
 	"github.com/fettle-cli/fettle/engine/provider/wire"
 )
 
+// typeThinking is the type of a chunk of thinking.
+const typeThinking = "thinking"
+
+// content is the content of a message or a delta: a text, or what is read once its form is
+// known, before the next event.
+type content struct {
+	wire.Content
+	raw json.RawMessage
+}
+
+// UnmarshalJSON reads a text, and notes anything else.
+func (c *content) UnmarshalJSON(b []byte) error {
+	if b[0] == '"' {
+		return c.Content.UnmarshalJSON(b)
+	}
+	if string(b) != "null" {
+		c.raw = b
+	}
+	return nil
+}
+
+// chunks is the content of an answer in a history.
+type chunks struct {
+	list          []contentPart
+	text, thought bool // what is in it
+}
+
+// add adds text, to the text before it.
+func (c *chunks) add(text string) {
+	if text == "" {
+		return
+	}
+	c.text = true
+	if n := len(c.list); n > 0 && c.list[n-1].raw == nil {
+		c.list[n-1].Text += text
+		return
+	}
+	c.list = append(c.list, contentPart{Type: "text", Text: text})
+}
+
+// think adds the chunks of thinking among reasoning details. What another API made is left out.
+func (c *chunks) think(details json.RawMessage) {
+	for _, raw := range thoughts(details) {
+		c.list, c.thought = append(c.list, contentPart{raw: raw}), true
+	}
+}
+
+// content returns the list, or its text if that is all.
+func (c *chunks) content(q Quirks) any {
+	switch {
+	case c.thought:
+		return c.list
+	case c.text:
+		return c.list[0].Text
+	case q.Chunks:
+		return ""
+	}
+	return nil
+}
+
+// thoughts reads reasoning details: chunks of thinking, whose thinking is a list.
+func thoughts(details json.RawMessage) []json.RawMessage {
+	var list, out []json.RawMessage
+	if !wire.Lenient(details, &list) {
+		return nil
+	}
+	for _, raw := range list {
+		var d struct {
+			Type     string
+			Thinking *[]json.RawMessage
+		}
+		if wire.Lenient(raw, &d) && d.Type == typeThinking && d.Thinking != nil {
+			out = append(out, raw)
+		}
+	}
+	return out
+}
+
 // contentPiece is a part of a content: text, or thinking.
 type contentPiece struct {
 	text      string
@@ -17,35 +95,26 @@ type contentPiece struct {
 	signature string
 }
 
-// readContent reads a content: a string, null, one chunk or a list of them.
+// readContent reads a content that is not a text: one chunk or a list of them.
 // Chunks of other kinds, such as references, are passed over.
-func readContent(raw json.RawMessage) ([]contentPiece, error) {
-	raw = bytes.TrimSpace(raw)
-	if len(raw) == 0 || string(raw) == "null" {
-		return nil, nil
-	}
+func readContent(raw json.RawMessage) (out []contentPiece, err error) {
+	var list []json.RawMessage
 	switch raw[0] {
-	case '"':
-		var s string
-		err := json.Unmarshal(raw, &s)
-		return []contentPiece{{text: s}}, err
 	case '{':
-		return readChunk(nil, raw)
+		list = append(list, raw)
 	case '[':
-		var list []json.RawMessage
 		if err := json.Unmarshal(raw, &list); err != nil {
 			return nil, err
 		}
-		var out []contentPiece
-		for _, c := range list {
-			var err error
-			if out, err = readChunk(out, c); err != nil {
-				return nil, err
-			}
-		}
-		return out, nil
+	default:
+		return nil, errors.New("the content is neither text nor a list of chunks")
 	}
-	return nil, errors.New("the content is neither text nor a list of chunks")
+	for _, c := range list {
+		if out, err = readChunk(out, c); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }
 
 func readChunk(dst []contentPiece, raw json.RawMessage) ([]contentPiece, error) {
@@ -63,7 +132,7 @@ func readChunk(dst []contentPiece, raw json.RawMessage) ([]contentPiece, error) 
 		return dst, err
 	}
 	switch c.Type {
-	case typeText, "":
+	case "text", "":
 		return append(dst, contentPiece{text: c.Text}), nil
 	case typeThinking:
 		list, err := thinkingChunks(c.Thinking)
@@ -108,7 +177,7 @@ func (t *thoughtChunks) add(c contentPiece) (string, error) {
 		}
 		switch {
 		case !wire.Lenient(raw, &inner):
-		case inner.Type == typeText || inner.Type == "":
+		case inner.Type == "text" || inner.Type == "":
 			t.text.WriteString(inner.Text)
 			shown.WriteString(inner.Text)
 		default: // a reference, say
@@ -128,7 +197,7 @@ func (t *thoughtChunks) flush() {
 	if t.text.Len() == 0 {
 		return
 	}
-	raw, _ := wire.Marshal(chunk{Type: typeText, Text: t.text.String()}) // text always encodes
+	raw, _ := wire.Marshal(contentPart{Type: "text", Text: t.text.String()}) // text always encodes
 	t.list = append(t.list, bytes.TrimSpace(raw))
 	t.text.Reset()
 }

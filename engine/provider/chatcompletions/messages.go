@@ -1,4 +1,4 @@
-package openai
+package chatcompletions
 
 import (
 	"cmp"
@@ -11,34 +11,47 @@ import (
 	"github.com/fettle-cli/fettle/engine/provider/wire"
 )
 
-type message struct {
+// Message is a message as it is sent.
+type Message struct {
 	Role string `json:"role"`
 	// Content is a string, a list of parts, or null beside calls alone.
-	Content any    `json:"content"`
-	Name    string `json:"name,omitempty"` // of the participant
+	Content any `json:"content"`
 	// ReasoningContent and Reasoning are nil where they are not sent: an empty text is sent.
 	ReasoningContent *string           `json:"reasoning_content,omitempty"`
 	Reasoning        *string           `json:"reasoning,omitempty"`
 	Details          []json.RawMessage `json:"reasoning_details,omitempty"`
-	ToolCalls        []call            `json:"tool_calls,omitempty"`
+	ToolCalls        []Call            `json:"tool_calls,omitempty"`
 	ToolCallID       string            `json:"tool_call_id,omitempty"`
-	Prefix           bool              `json:"prefix,omitempty"`  // see prefillPrefix
-	Partial          bool              `json:"partial,omitempty"` // see prefillPartial
+	Name             string            `json:"name,omitempty"`    // of the participant, or of the tool
+	Prefix           bool              `json:"prefix,omitempty"`  // see PrefillPrefix
+	Partial          bool              `json:"partial,omitempty"` // see PrefillPartial
 
 	extra json.RawMessage // further members
 }
 
 // MarshalJSON writes the message with its further members.
-func (m message) MarshalJSON() ([]byte, error) {
-	type plain message
+func (m Message) MarshalJSON() ([]byte, error) {
+	type plain Message
 	return wire.WithExtra(plain(m), m.extra)
 }
 
+// contentPart is a part of a content.
 type contentPart struct {
 	Type  string     `json:"type"`
 	Text  string     `json:"text,omitempty"`
-	Image *imageURL  `json:"image_url,omitempty"`
+	Image any        `json:"image_url,omitempty"` // an imageURL, or a string among chunks
 	Audio *audioData `json:"input_audio,omitempty"`
+
+	raw json.RawMessage // a part that goes back as it came
+}
+
+// MarshalJSON writes the part.
+func (p contentPart) MarshalJSON() ([]byte, error) {
+	if p.raw != nil {
+		return p.raw, nil
+	}
+	type plain contentPart
+	return wire.Marshal(plain(p))
 }
 
 type imageURL struct {
@@ -50,21 +63,23 @@ type audioData struct {
 	Format string `json:"format"`
 }
 
-type call struct {
+// Call is a call as it is sent.
+type Call struct {
 	ID       string       `json:"id"`
 	Type     string       `json:"type"`
-	Function callFunction `json:"function"`
+	Function CallFunction `json:"function"`
 
 	extra json.RawMessage // further members, of the function too
 }
 
 // MarshalJSON writes the call with its further members.
-func (c call) MarshalJSON() ([]byte, error) {
-	type plain call
+func (c Call) MarshalJSON() ([]byte, error) {
+	type plain Call
 	return wire.WithExtra(plain(c), c.extra)
 }
 
-type callFunction struct {
+// CallFunction is the tool that is called, with its arguments as a text.
+type CallFunction struct {
 	Name      string `json:"name"`
 	Arguments string `json:"arguments"`
 }
@@ -82,26 +97,29 @@ func fitID(id string) string {
 
 // conversation puts messages together.
 type conversation struct {
-	q     quirks
-	now   adaption
+	q     Quirks
+	now   Adaption
 	names *provider.Names
 	ids   *wire.IDs
-	list  []message
-	sent  sent
+	list  []Message
+	sent  Sent
 }
 
-// sent is what a refusal of the messages may be about.
-type sent struct {
-	calls      bool     // some calls
-	reasoning  bool     // a field with reasoning
-	fields     []string // names of members that only the provider understands
-	signatures bool     // signatures of the model's own
-	media      bool     // images of results in messages of their own
-	system     bool     // a message of the system
-	encrypted  bool     // encrypted reasoning is asked for
-	summary    bool     // a summary of the reasoning is asked for
-	store      bool     // the field store
-	final      bool     // the members that continue the last message
+func newConversation(q Quirks, now Adaption, names *provider.Names) *conversation {
+	fit := fitID
+	if q.NineID {
+		fit = wire.NineID
+	}
+	return &conversation{q: q, now: now, names: names, ids: wire.NewIDs(fit)}
+}
+
+// Messages returns the messages of a history as they are sent.
+func Messages(history []provider.Message, names *provider.Names, q Quirks, now Adaption) []Message {
+	c := newConversation(q, now, names)
+	for _, m := range history {
+		c.add(m)
+	}
+	return c.list
 }
 
 // add adds the messages that one message becomes: a tool message is one for
@@ -113,10 +131,28 @@ func (c *conversation) add(m provider.Message) {
 	case provider.Assistant:
 		c.answer(m)
 	default:
-		if content := userContent(m.Parts); content != nil {
-			c.list = append(c.list, message{Role: "user", Content: content, Name: m.Speaker()})
+		if parts := c.contentParts(m.Parts); len(parts) > 0 {
+			c.ask(parts, m.Speaker())
 		}
 	}
+}
+
+// Stopped is the answer between a result and the user's next message, where a turn was stopped
+// before the model answered and the API takes no user's message there.
+const Stopped = "(The answer was stopped here.)"
+
+// ask adds a user's message.
+func (c *conversation) ask(parts []contentPart, name string) {
+	if last := len(c.list) - 1; c.q.Turns && last >= 0 {
+		switch c.list[last].Role {
+		case "tool":
+			c.list = append(c.list, Message{Role: "assistant", Content: Stopped})
+		case "user":
+			c.list[last].Content = simplest(append(asParts(c.list[last].Content), parts...))
+			return
+		}
+	}
+	c.list = append(c.list, Message{Role: "user", Content: simplest(parts), Name: name})
 }
 
 // results adds the results of a step. The API takes only text in a tool's message, so that
@@ -128,11 +164,14 @@ func (c *conversation) results(parts []provider.Part) {
 		if r == nil {
 			continue
 		}
-		out := message{Role: "tool", ToolCallID: c.ids.Result(r.ID), Content: r.Text}
-		switch shown := contentParts(r.Media); {
+		out := Message{Role: "tool", ToolCallID: c.ids.Result(r.ID), Content: r.Text}
+		if c.q.Chunks {
+			out.Name = c.names.Wire(r.Name)
+		}
+		switch shown := c.contentParts(r.Media); {
 		case len(shown) == 0:
-		case c.q.mediaInTool:
-			out.Content = append([]contentPart{{Type: "text", Text: r.Text}}, shown...)
+		case c.q.MediaInTool:
+			out.Content = append(asParts(r.Text), shown...)
 		default:
 			media = append(media, contentPart{Type: "text", Text: "What " + c.names.Wire(r.Name) + " returned for the call " + out.ToolCallID + ":"})
 			media = append(media, shown...)
@@ -140,47 +179,52 @@ func (c *conversation) results(parts []provider.Part) {
 		c.list = append(c.list, out)
 	}
 	if len(media) > 0 {
-		c.list = append(c.list, message{Role: "user", Content: media})
-		c.sent.media = true
+		c.list = append(c.list, Message{Role: "user", Content: media})
+		c.sent.Media = true
 	}
 }
 
 // answer adds what the model said before. An empty answer, which a cancelled
 // turn leaves, is left out: many servers refuse one.
 func (c *conversation) answer(m provider.Message) {
-	out := message{Role: "assistant"}
-	var text, reasoning strings.Builder
+	out := Message{Role: "assistant"}
+	var said chunks
+	var reasoning strings.Builder
 	field := ""
 	for _, part := range m.Parts {
 		switch part.Kind {
 		case provider.TextPart:
-			text.WriteString(part.Text)
+			said.add(part.Text)
 		case provider.ReasoningPart:
 			field = cmp.Or(part.Field, field)
 			reasoning.WriteString(part.Text)
-			out.details(part.Details)
+			switch {
+			case !c.q.Chunks:
+				out.details(part.Details)
+			case !c.now.NoItems:
+				said.think(part.Details)
+			}
 		case provider.ToolCallPart:
-			out.ToolCalls = append(out.ToolCalls, call{
+			out.ToolCalls = append(out.ToolCalls, Call{
 				ID: c.ids.Call(part.Call.ID), Type: "function", extra: part.Call.Extra,
-				Function: callFunction{Name: c.names.Wire(part.Call.Name), Arguments: string(wire.ObjectArgs(part.Call.Args))},
+				Function: CallFunction{Name: c.names.Wire(part.Call.Name), Arguments: string(wire.ObjectArgs(part.Call.Args))},
 			})
 		}
 	}
-	if text.Len() == 0 && len(out.ToolCalls) == 0 {
+	if !said.text && len(out.ToolCalls) == 0 {
 		return
 	}
-	if text.Len() > 0 {
-		out.Content = text.String()
-	}
+	out.Content = said.content(c.q)
 	c.reason(&out, field, reasoning.String())
 	c.opaque(&out)
-	c.sent.calls = c.sent.calls || len(out.ToolCalls) > 0
+	c.sent.Reasoning = c.sent.Reasoning || said.thought
+	c.sent.Calls = c.sent.Calls || len(out.ToolCalls) > 0
 	c.list = append(c.list, out)
 }
 
 // details takes the reasoning details of this API, and the members of a message that were
 // kept among them.
-func (m *message) details(raw json.RawMessage) {
+func (m *Message) details(raw json.RawMessage) {
 	var entries []json.RawMessage
 	if !wire.Lenient(raw, &entries) {
 		return
@@ -198,25 +242,25 @@ func (m *message) details(raw json.RawMessage) {
 
 // reason sends reasoning back in the field in which it came. Signed details contain all of
 // it.
-func (c *conversation) reason(out *message, field, text string) {
-	if c.q.noReasoning {
+func (c *conversation) reason(out *Message, field, text string) {
+	if c.q.NoReasoning {
 		out.Details = nil
 		return
 	}
 	switch {
 	case len(out.Details) > 0:
-		c.sent.reasoning = true
+		c.sent.Reasoning = true
 		return
 	case text == "":
-		field = cmp.Or(field, c.q.needs)
+		field = cmp.Or(field, c.q.Needs)
 	default:
-		field = cmp.Or(field, c.q.needs, c.q.reasoning)
+		field = cmp.Or(field, c.q.Needs, c.q.Reasoning)
 	}
 	if field == "" {
 		return
 	}
-	c.sent.reasoning = true
-	if field == fieldReasoning {
+	c.sent.Reasoning = true
+	if field == FieldReasoning {
 		out.Reasoning = &text
 	} else {
 		out.ReasoningContent = &text
@@ -229,44 +273,44 @@ const dummySignature = `{"extra_content":{"google":{"thought_signature":"skip_th
 
 // opaque leaves out the members that were refused, and has the first call signed where the
 // model requires that.
-func (c *conversation) opaque(out *message) {
-	out.extra = wire.WithoutFields(out.extra, c.q.without)
-	c.sent.fields = append(c.sent.fields, wire.FieldNames(out.extra)...)
+func (c *conversation) opaque(out *Message) {
+	out.extra = wire.WithoutFields(out.extra, c.q.Without)
+	c.sent.Fields = append(c.sent.Fields, wire.FieldNames(out.extra)...)
 	for i := range out.ToolCalls {
 		one := &out.ToolCalls[i]
-		one.extra = wire.WithoutFields(one.extra, c.q.without)
+		one.extra = wire.WithoutFields(one.extra, c.q.Without)
 		signed := strings.Contains(string(one.extra), "thought_signature")
-		if signed && c.now.dummies || !signed && i == 0 && c.q.signed {
+		if signed && c.now.Dummies || !signed && i == 0 && c.q.Signed {
 			one.extra = wire.JoinFields(one.extra, json.RawMessage(dummySignature))
 		} else if signed {
-			c.sent.signatures = true
+			c.sent.Signatures = true
 		}
-		c.sent.fields = append(c.sent.fields, wire.FieldNames(one.extra)...)
+		c.sent.Fields = append(c.sent.Fields, wire.FieldNames(one.extra)...)
 	}
 }
 
 // finish returns the messages as the model's template takes them.
-func (c *conversation) finish(system string) []message {
+func (c *conversation) finish(system string) []Message {
 	c.fillReasoning()
 	list := c.list
 	if system != "" {
-		c.sent.system = !c.q.noSystem
-		if c.q.noSystem {
+		c.sent.System = !c.q.NoSystem
+		if c.q.NoSystem {
 			list = foldSystem(list, system)
 		} else {
-			list = append([]message{{Role: "system", Content: system}}, list...)
+			list = append([]Message{{Role: "system", Content: system}}, list...)
 		}
 	}
-	if c.q.alternate {
+	if c.q.Alternate {
 		list = joinNeighbours(list)
 	}
 	return list
 }
 
 // fillReasoning adds an empty reasoning_content to the calls that have none, if any message
-// has one: servers that require the field require it beside each call.
+// has one: servers that require the field require it Beside each call.
 func (c *conversation) fillReasoning() {
-	if !slices.ContainsFunc(c.list, func(m message) bool { return m.ReasoningContent != nil }) {
+	if !slices.ContainsFunc(c.list, func(m Message) bool { return m.ReasoningContent != nil }) {
 		return
 	}
 	for i := range c.list {
@@ -277,7 +321,7 @@ func (c *conversation) fillReasoning() {
 }
 
 // foldSystem puts the system prompt at the beginning of the first question.
-func foldSystem(list []message, system string) []message {
+func foldSystem(list []Message, system string) []Message {
 	for i, m := range list {
 		if m.Role == "user" {
 			list = slices.Clone(list)
@@ -285,12 +329,12 @@ func foldSystem(list []message, system string) []message {
 			return list
 		}
 	}
-	return append([]message{{Role: "user", Content: system}}, list...)
+	return append([]Message{{Role: "user", Content: system}}, list...)
 }
 
 // joinNeighbours joins neighbouring messages of users and of the model.
-func joinNeighbours(list []message) []message {
-	var out []message
+func joinNeighbours(list []Message) []Message {
+	var out []Message
 	for _, m := range list {
 		last := len(out) - 1
 		if last < 0 || out[last].Role != m.Role || m.Role != "user" && m.Role != "assistant" || len(out[last].ToolCalls) > 0 {
@@ -322,39 +366,40 @@ func joinContent(a, b any) any {
 	return append(asParts(a), asParts(b)...)
 }
 
+// asParts returns a content as a list of parts, which has none for an empty text.
 func asParts(content any) []contentPart {
 	if text, ok := content.(string); ok {
+		if text == "" {
+			return nil
+		}
 		return []contentPart{{Type: "text", Text: text}}
 	}
 	parts, _ := content.([]contentPart)
 	return slices.Clone(parts)
 }
 
-// userContent gives a person's message: a string where it is text alone, which
-// every server takes, else a list of parts.
-func userContent(parts []provider.Part) any {
-	list := contentParts(parts)
+// simplest returns parts as a string where they are text alone, which every server takes.
+func simplest(parts []contentPart) any {
 	var texts []string
-	for _, part := range list {
+	for _, part := range parts {
 		if part.Type != "text" {
-			return list
+			return parts
 		}
 		texts = append(texts, part.Text)
-	}
-	if len(list) == 0 {
-		return nil
 	}
 	return strings.Join(texts, "\n\n")
 }
 
 // contentParts returns the parts of a message, or the media of a result, as the API has them.
-func contentParts(parts []provider.Part) []contentPart {
+func (c *conversation) contentParts(parts []provider.Part) []contentPart {
 	var out []contentPart
 	for _, part := range parts {
 		switch {
+		case part.Kind == provider.ImagePart && c.q.Chunks:
+			out = append(out, contentPart{Type: "image_url", Image: wire.DataURL(part)})
 		case part.Kind == provider.ImagePart:
-			out = append(out, contentPart{Type: "image_url", Image: &imageURL{wire.DataURL(part)}})
-		case part.Kind == provider.AudioPart:
+			out = append(out, contentPart{Type: "image_url", Image: imageURL{wire.DataURL(part)}})
+		case part.Kind == provider.AudioPart && !c.q.Chunks:
 			format := "wav"
 			if part.MIME == "audio/mpeg" {
 				format = "mp3"
