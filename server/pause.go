@@ -7,6 +7,7 @@ import (
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/server/asking"
 	"github.com/fettle-cli/fettle/server/dialect"
 )
 
@@ -44,7 +45,7 @@ func (s *Server) resumePaused(w http.ResponseWriter, r *http.Request, in *dialec
 }
 
 // claimsOf are the answers of a request, which are all to one turn.
-func claimsOf(in *dialect.Request) (turn engine.TurnID, claims []claim, err error) {
+func claimsOf(in *dialect.Request) (turn engine.TurnID, claims []asking.Answer, err error) {
 	for _, a := range in.Answers {
 		id, useID, ok := dialect.SplitApprovalID(a.ID)
 		if !ok || !isID(id) || useID == "" {
@@ -54,7 +55,7 @@ func claimsOf(in *dialect.Request) (turn engine.TurnID, claims []claim, err erro
 			return "", nil, fault.New(fault.Usage, "the answers are to approvals of several turns")
 		}
 		turn = engine.TurnID(id)
-		c := claim{Confirmation: engine.Confirmation{ToolUseID: useID, Decision: event.Deny, Reason: a.Reason}}
+		c := asking.Answer{Confirmation: engine.Confirmation{ToolUseID: useID, Decision: event.Deny, Reason: a.Reason}}
 		switch {
 		case !a.Approved:
 		case a.Remember == "chat":
@@ -64,10 +65,10 @@ func claimsOf(in *dialect.Request) (turn engine.TurnID, claims []claim, err erro
 		default:
 			c.Decision = event.Allow
 		}
-		if slices.ContainsFunc(claims, func(other claim) bool { return other.ToolUseID == useID }) {
+		if slices.ContainsFunc(claims, func(other asking.Answer) bool { return other.ToolUseID == useID }) {
 			return "", nil, fault.New(fault.Usage, "the approval "+quoted(a.ID)+" is answered twice")
 		}
-		if len(c.Reason) > maxReason {
+		if len(c.Reason) > asking.MaxReason {
 			return "", nil, errLongReason()
 		}
 		claims = append(claims, c)
@@ -94,10 +95,8 @@ func (l *liveTurns) paused(id engine.TurnID) (pauses bool, settled event.Seq) {
 		return false, 0
 	}
 	settled = t.news.last()
-	for _, a := range t.asks {
-		if a.settled == nil {
-			settled = min(settled, a.seq-1)
-		}
+	for _, a := range t.asks.Waiting() {
+		settled = min(settled, a.Seq-1)
 	}
 	return t.pauses, settled
 }
