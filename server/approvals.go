@@ -3,8 +3,6 @@ package server
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
-	"crypto/subtle"
 	"encoding/json"
 	"net/http"
 	"slices"
@@ -16,81 +14,8 @@ import (
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/consent"
+	"github.com/fettle-cli/fettle/server/asking"
 )
-
-// approval is a call that waits for a person. Its nonce is for this call alone:
-// whoever sends it has seen the tool and the arguments that it was given with.
-type approval struct {
-	ask     event.ConfirmRequest
-	seq     event.Seq // of the event that asks
-	nonce   string
-	version string // of the tool, when it was asked
-	expires time.Time
-	settled *settlement // nil while it waits
-	timer   *time.Timer
-}
-
-// settlement is how an approval ended, for whoever comes too late.
-type settlement struct {
-	decision event.Decision
-	by       string
-	at       time.Time
-}
-
-// settle ends it for good. The caller has the lock of liveTurns.
-func (a *approval) settle(by settlement) {
-	a.settled = &by
-	if a.timer != nil {
-		a.timer.Stop()
-	}
-}
-
-// late is what somebody is told whose answer comes after another one.
-func (a *approval) late() error {
-	done := "denied"
-	if a.settled.decision.Allows() {
-		done = "allowed"
-	}
-	f := fault.New(fault.Busy, "the call of "+clean(a.ask.Tool)+" was "+done+" already, by "+a.settled.by)
-	f.Detail = []string{
-		"decision " + string(a.settled.decision), "by " + a.settled.by, "at " + a.settled.at.UTC().Format(time.RFC3339),
-	}
-	return f
-}
-
-// maxOldApprovals bounds how many approvals of ended turns are remembered, for
-// answers that come late.
-const maxOldApprovals = 256
-
-// oldApprovals are the last ones of turns that have ended, the oldest first. The
-// lock of liveTurns guards them.
-type oldApprovals []oldApproval
-
-type oldApproval struct {
-	turn store.TurnID
-	*approval
-}
-
-func (o *oldApprovals) add(id store.TurnID, a *approval) {
-	kept := *a                               // followers may still be showing a
-	kept.ask.Input, kept.ask.Form = nil, nil // which may be large, and aren't asked for any more
-	if *o = append(*o, oldApproval{id, &kept}); len(*o) > maxOldApprovals {
-		*o = slices.Clone((*o)[len(*o)-maxOldApprovals:])
-	}
-}
-
-// approval finds one, also of a turn that has ended. The caller has the lock.
-func (l *liveTurns) approval(id store.TurnID, useID string) *approval {
-	if t := l.turns[id]; t != nil {
-		return t.asks[useID]
-	}
-	for _, a := range l.old {
-		if a.turn == id && a.ask.ToolUseID == useID {
-			return a.approval
-		}
-	}
-	return nil
-}
 
 // approvalJSON is an approval as clients see it, in a list and in a stream.
 type approvalJSON struct {
@@ -126,59 +51,26 @@ func argumentsOf(input json.RawMessage) []consent.Argument {
 	return []consent.Argument{}
 }
 
-func (a *approval) json(turn store.TurnID) approvalJSON {
+func approvalOf(a *asking.Question, turn store.TurnID) approvalJSON {
 	return approvalJSON{
-		Type: "approval", TurnID: string(turn), ToolUseID: a.ask.ToolUseID, Tool: a.ask.Tool, ToolID: a.ask.ToolID,
-		Input: a.ask.Input, Arguments: argumentsOf(a.ask.Input), Reason: a.ask.Reason, Reach: consent.Line(a.ask.Reach), Rule: a.ask.Rule, RuleText: consent.Line(a.ask.Rule), Form: shownForm(a.ask.Form), Review: a.ask.Review, Nonce: a.nonce, ExpiresAt: a.expires,
+		Type: "approval", TurnID: string(turn), ToolUseID: a.Ask.ToolUseID, Tool: a.Ask.Tool, ToolID: a.Ask.ToolID,
+		Input: a.Ask.Input, Arguments: argumentsOf(a.Ask.Input), Reason: a.Ask.Reason, Reach: consent.Line(a.Ask.Reach), Rule: a.Ask.Rule, RuleText: consent.Line(a.Ask.Rule), Form: shownForm(a.Ask.Form), Review: a.Ask.Review, Nonce: a.Nonce, ExpiresAt: a.Expires,
 	}
 }
 
-// ask gives the approval of a confirm_request; whoever reads that event first
-// makes it, and asks the store for it, while others wait. nil says that it was
-// answered, or that the turn has ended.
-func (s *Server) ask(id store.TurnID, seq event.Seq, ask event.ConfirmRequest) *approval {
+// questions returns the questions of a turn that is to begin.
+func (s *Server) questions(id store.TurnID) *asking.Questions {
+	return asking.New(asking.Options{Turns: s.turns, Turn: id, Limit: s.o.ApprovalTime, Now: s.now, Log: s.log})
+}
+
+// ask returns the approval of a confirm_request; nil for one that was answered, and for a
+// turn that has ended.
+func (s *Server) ask(id store.TurnID, seq event.Seq, ask event.ConfirmRequest) *asking.Question {
 	t := s.live.turn(id)
 	if t == nil {
 		return nil
 	}
-	t.asking.Lock()
-	defer t.asking.Unlock()
-	a, known := s.live.asked(t, ask.ToolUseID)
-	if !known {
-		a = &approval{ask: ask, seq: seq, nonce: rand.Text(), version: s.versionOf(ask.ToolID), expires: s.now().Add(s.o.ApprovalTime)}
-		if !s.live.wait(t, a, func() *time.Timer {
-			return time.AfterFunc(s.o.ApprovalTime, func() { s.runOut(id, a) })
-		}) {
-			return nil
-		}
-	}
-	return a
-}
-
-// asked gives the approval of a call that waits for one. known also says so of one
-// that is settled.
-func (l *liveTurns) asked(t *liveTurn, useID string) (a *approval, known bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if a, known = t.asks[useID]; known && a.settled != nil {
-		return nil, true
-	}
-	return a, known
-}
-
-// wait has an approval wait, for a time where its turn isn't a command's, unless the
-// turn has ended meanwhile.
-func (l *liveTurns) wait(t *liveTurn, a *approval, start func() *time.Timer) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.turns[t.id] != t {
-		return false
-	}
-	if !t.owned {
-		a.timer = start()
-	}
-	t.asks[a.ask.ToolUseID] = a
-	return true
+	return t.asks.Put(s.streams, ask, seq, s.versionOf)
 }
 
 // versionOf is the revision of the toolset that a tool belongs to, as it is
@@ -195,34 +87,6 @@ func (s *Server) versionOf(toolID string) string {
 		return "gone"
 	}
 	return info.Toolset.Hash
-}
-
-// settled notes that an approval was answered, by whomever.
-func (s *Server) settled(id store.TurnID, b event.ConfirmResult) {
-	s.live.mu.Lock()
-	defer s.live.mu.Unlock()
-	if t := s.live.turns[id]; t != nil && t.asks[b.ToolUseID] != nil && t.asks[b.ToolUseID].settled == nil {
-		t.asks[b.ToolUseID].settle(settlement{decision: b.Decision, by: "this process", at: s.now()})
-	}
-}
-
-// runOut denies an approval that nobody answered.
-func (s *Server) runOut(id store.TurnID, a *approval) {
-	s.live.mu.Lock()
-	late := a.settled != nil
-	if !late {
-		a.settle(settlement{decision: event.Deny, by: "the time limit of " + s.o.ApprovalTime.String(), at: s.now()})
-	}
-	s.live.mu.Unlock()
-	if late {
-		return
-	}
-	err := s.turns.Confirm(s.streams, id, engine.Confirmation{
-		ToolUseID: a.ask.ToolUseID, Decision: event.Deny, Reason: "nobody answered within " + s.o.ApprovalTime.String(),
-	})
-	if err != nil && fault.CodeOf(err) != fault.NotFound { // a turn that has ended asks no more
-		s.log.Error("an approval ran out and could not be denied", "turn", string(id), "error", clean(err.Error()))
-	}
 }
 
 // answerBody answers an approval.
@@ -244,15 +108,12 @@ type confirmBody struct {
 	Nonce string `json:"nonce"`
 }
 
-// maxReason bounds what a person tells the model with an answer.
-const maxReason = 8 << 10
-
 func confirmTurn(s *Server, w http.ResponseWriter, r *http.Request) error {
 	var body confirmBody
 	if err := readJSON(w, r, &body); err != nil {
 		return err
 	}
-	return s.confirm(w, r, claim{Confirmation: body.confirmation(), nonce: body.Nonce, shown: true})
+	return s.confirm(w, r, asking.Answer{Confirmation: body.confirmation(), Nonce: body.Nonce, Shown: true})
 }
 
 // answerCall answers an approval without its nonce: whoever is at the socket is the
@@ -262,11 +123,11 @@ func answerCall(s *Server, w http.ResponseWriter, r *http.Request) error {
 	if err := readJSON(w, r, &body); err != nil {
 		return err
 	}
-	return s.confirm(w, r, claim{Confirmation: body.confirmation()})
+	return s.confirm(w, r, asking.Answer{Confirmation: body.confirmation()})
 }
 
 // confirm takes one answer for the turn that the path names.
-func (s *Server) confirm(w http.ResponseWriter, r *http.Request, c claim) error {
+func (s *Server) confirm(w http.ResponseWriter, r *http.Request, c asking.Answer) error {
 	id, err := turnOf(r)
 	if err != nil {
 		return err
@@ -274,10 +135,10 @@ func (s *Server) confirm(w http.ResponseWriter, r *http.Request, c claim) error 
 	switch {
 	case !slices.Contains([]event.Decision{event.Allow, event.AllowChat, event.AllowAlways, event.Deny}, c.Decision):
 		return fault.New(fault.Usage, "decision has to be allow, allow_chat, allow_always or deny")
-	case len(c.Reason) > maxReason:
+	case len(c.Reason) > asking.MaxReason:
 		return errLongReason()
 	}
-	if _, err := s.answer(r, id, []claim{c}); err != nil {
+	if _, err := s.answer(r, id, []asking.Answer{c}); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)
@@ -294,65 +155,21 @@ func (b *answerBody) confirmation() engine.Confirmation {
 	return c
 }
 
-// claim is one answer.
-type claim struct {
-	engine.Confirmation
-	// nonce has to be the approval's where shown is set: the client's format has a
-	// place for it.
-	nonce string
-	shown bool
-}
-
 // answer takes approvals, all or none: the first who comes has them, for good. The
-// turn then hears of it, whatever becomes of the client. last is the last event
+// turn then gets the answers, whatever becomes of the client. last is the last event
 // that asked.
-func (s *Server) answer(r *http.Request, id store.TurnID, claims []claim) (last event.Seq, err error) {
-	if last, err = s.take(r, id, claims); err != nil {
+func (s *Server) answer(r *http.Request, id store.TurnID, answers []asking.Answer) (last event.Seq, err error) {
+	asks := s.live.questions(id)
+	if asks == nil {
+		return 0, asking.Unknown(id)
+	}
+	if last, err = asks.Take("request "+requestID(r), answers, s.versionOf); err != nil {
 		return 0, err
 	}
-	for _, c := range claims {
-		if err := s.turns.Confirm(context.WithoutCancel(r.Context()), id, c.Confirmation); err != nil {
+	for _, a := range answers {
+		if err := s.turns.Confirm(context.WithoutCancel(r.Context()), id, a.Confirmation); err != nil {
 			return 0, err
 		}
-	}
-	return last, nil
-}
-
-// take settles the approvals, and gives the last event that asks.
-func (s *Server) take(r *http.Request, id store.TurnID, claims []claim) (last event.Seq, err error) {
-	asks, versions := make([]*approval, len(claims)), make([]string, len(claims))
-	s.live.mu.Lock()
-	for i, c := range claims {
-		asks[i] = s.live.approval(id, c.ToolUseID)
-	}
-	s.live.mu.Unlock()
-	for i, c := range claims {
-		if asks[i] == nil {
-			return 0, fault.New(fault.NotFound, "turn "+string(id)+" asks about no such call")
-		}
-		if _, err := c.Fit(&asks[i].ask); err != nil {
-			return 0, err // and the question stays
-		}
-		if c.Decision.Allows() {
-			versions[i] = s.versionOf(asks[i].ask.ToolID) // outside of the lock: it reads the store
-		}
-	}
-	s.live.mu.Lock()
-	defer s.live.mu.Unlock()
-	for i, c := range claims {
-		a := asks[i]
-		switch {
-		case c.shown && subtle.ConstantTimeCompare([]byte(a.nonce), []byte(c.nonce)) != 1:
-			return 0, fault.New(fault.Usage, "the nonce is not that of this call")
-		case a.settled != nil:
-			return 0, a.late()
-		case c.Decision.Allows() && versions[i] != a.version:
-			return 0, fault.New(fault.Busy, "the toolset was changed since the call was shown; it can only be denied")
-		}
-	}
-	for i, c := range claims {
-		asks[i].settle(settlement{decision: c.Decision, by: "request " + requestID(r), at: s.now()})
-		last = max(last, asks[i].seq)
 	}
 	return last, nil
 }
@@ -368,15 +185,11 @@ func listApprovals(s *Server, w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	out := approvalsJSON{Approvals: []approvalJSON{}}
-	s.live.mu.Lock()
-	if t := s.live.turns[id]; t != nil {
-		for _, a := range t.asks {
-			if a.settled == nil {
-				out.Approvals = append(out.Approvals, a.json(id))
-			}
+	if t := s.live.turn(id); t != nil {
+		for _, a := range t.asks.Waiting() {
+			out.Approvals = append(out.Approvals, approvalOf(a, id))
 		}
 	}
-	s.live.mu.Unlock()
 	slices.SortFunc(out.Approvals, func(a, b approvalJSON) int {
 		return a.ExpiresAt.Compare(b.ExpiresAt)*2 + bytes.Compare([]byte(a.ToolUseID), []byte(b.ToolUseID))
 	})

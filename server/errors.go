@@ -11,6 +11,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 	"github.com/fettle-cli/fettle/server/dialect"
 )
 
@@ -191,16 +192,9 @@ func writeRaw(w http.ResponseWriter, status int, kind string, body []byte) {
 // it to what a message has room for.
 func CleanText(s string) string { return clean(s) }
 
-// clean keeps control characters of a request out of messages and logs.
+// clean returns a text of a request for messages and logs: cut, on one line, and without
+// the characters that hide or reorder a part of it.
 func clean(s string) string {
 	const most = 200
-	if len(s) > most {
-		s = s[:most]
-	}
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r >= 0x7f && r < 0xa0 || r == 0x2028 || r == 0x2029 || r == '\ufffd' {
-			return -1
-		}
-		return r
-	}, s)
+	return strings.NewReplacer("\n", "", "\t", "", "\ufffd", "").Replace(sanitize.Text(s[:min(len(s), most)]))
 }

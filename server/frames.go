@@ -105,7 +105,7 @@ func (o *frames) frame(dst []byte, e *shared) []byte {
 	if ask, ok := e.Body.(event.ConfirmRequest); ok && o.f.approvals {
 		// Clients ignore types that they don't know.
 		if a := o.s.ask(o.f.turn, e.Seq, ask); a != nil {
-			dst = appendData(dst, a.json(o.f.turn))
+			dst = appendData(dst, approvalOf(a, o.f.turn))
 		}
 	}
 	return dst

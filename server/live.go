@@ -12,6 +12,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/store"
+	"github.com/fettle-cli/fettle/server/asking"
 )
 
 // liveTurns are the turns that were begun here and have not ended: by chat, and
@@ -21,9 +22,10 @@ type liveTurns struct {
 	turns   map[store.TurnID]*liveTurn
 	byChat  map[string]store.TurnID
 	numbers map[int64]store.TurnID
-	started int // being started, so that the bound holds
-	old     oldApprovals
-	now     func() time.Time
+	started int     // being started, so that the bound holds
+	old     []ended // the last ones with questions, the oldest first
+	// makeAsks makes the questions of a turn that begins.
+	makeAsks func(store.TurnID) *asking.Questions
 	// gone is closed and replaced when one ends.
 	gone chan struct{}
 }
@@ -32,22 +34,28 @@ type liveTurns struct {
 type liveTurn struct {
 	id   store.TurnID
 	chat chat.Chat
-	asks map[string]*approval // by tool_use_id
+	asks *asking.Questions
 	news *relay
-	// asking is held by who makes an approval of it, before the lock of liveTurns.
-	asking sync.Mutex
-	// owned is by a command, at whose terminal a person is asked for as long as
-	// they take.
-	owned bool
 	// pauses is set where the client that began it answers approvals by another
 	// request.
 	pauses bool
 }
 
-func newLiveTurns(now func() time.Time) *liveTurns {
+// maxOldApprovals bounds how many approvals of ended turns are remembered, for
+// answers that come late.
+const maxOldApprovals = 256
+
+// ended are the approvals of a turn that has ended.
+type ended struct {
+	turn store.TurnID
+	asks *asking.Questions
+	n    int
+}
+
+func newLiveTurns(questions func(store.TurnID) *asking.Questions) *liveTurns {
 	return &liveTurns{
 		turns: map[store.TurnID]*liveTurn{}, byChat: map[string]store.TurnID{}, numbers: map[int64]store.TurnID{},
-		gone: make(chan struct{}), now: now,
+		gone: make(chan struct{}), makeAsks: questions,
 	}
 }
 
@@ -71,26 +79,18 @@ func (l *liveTurns) add(id store.TurnID, chat chat.Chat) {
 		l.wake()
 		return
 	}
-	l.turns[id] = &liveTurn{id: id, chat: chat, asks: map[string]*approval{}, news: newRelay()}
+	l.turns[id] = &liveTurn{id: id, chat: chat, asks: l.makeAsks(id), news: newRelay()}
 	l.byChat[chat.ID] = id
 	if chat.Number != 0 {
 		l.numbers[chat.Number] = id
 	}
 }
 
-// own marks a turn as a command's.
+// own marks a turn as a command's, at whose terminal a user is asked for as long as they
+// take.
 func (l *liveTurns) own(id store.TurnID) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	t := l.turns[id]
-	if t == nil { // it has ended
-		return
-	}
-	t.owned = true
-	for _, a := range t.asks { // it may have asked already
-		if a.timer != nil {
-			a.timer.Stop()
-		}
+	if t := l.turn(id); t != nil {
+		t.asks.Patient()
 	}
 }
 
@@ -115,13 +115,39 @@ func (l *liveTurns) remove(id store.TurnID) {
 	if l.numbers[t.chat.Number] == id {
 		delete(l.numbers, t.chat.Number)
 	}
-	for _, a := range t.asks {
-		if a.settled == nil {
-			a.settle(settlement{decision: event.Deny, by: "the end of its turn", at: l.now()})
-		}
-		l.old.add(id, a)
-	}
+	l.remember(ended{id, t.asks, t.asks.End()})
 	l.wake()
+}
+
+// remember keeps the questions of a turn that has ended, and drops older ones. The
+// caller has l.mu.
+func (l *liveTurns) remember(e ended) {
+	if e.n == 0 {
+		return
+	}
+	l.old = append(l.old, e)
+	n := 0
+	for i, e := range slices.Backward(l.old) {
+		if n += e.n; n > maxOldApprovals && i < len(l.old)-1 {
+			l.old = slices.Clone(l.old[i+1:])
+			return
+		}
+	}
+}
+
+// questions returns the questions of a turn, also of one that has ended; nil for none.
+func (l *liveTurns) questions(id store.TurnID) *asking.Questions {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if t := l.turns[id]; t != nil {
+		return t.asks
+	}
+	for _, e := range l.old {
+		if e.turn == id {
+			return e.asks
+		}
+	}
+	return nil
 }
 
 // wake tells who waits for turns to end. The caller has l.mu.
@@ -240,7 +266,7 @@ var errDraining = &refusal{status: 503, code: "draining", msg: "fettle is about 
 func (s *Server) watch(id store.TurnID) {
 	defer s.watching.Done()
 	defer s.live.remove(id)
-	news, began := s.live.relay(id), s.now()
+	news, asks, began := s.live.relay(id), s.live.questions(id), s.now()
 	defer news.end()
 	var batch []event.Event
 	for e, err := range s.turns.Follow(context.Background(), id, 0) {
@@ -252,7 +278,7 @@ func (s *Server) watch(id store.TurnID) {
 		case event.ConfirmRequest:
 			s.ask(id, e.Seq, b)
 		case event.ConfirmResult:
-			s.settled(id, b)
+			asks.Settled(b)
 		case event.ToolComplete:
 			s.count.call(b)
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/store"
+	"github.com/fettle-cli/fettle/server/asking"
 	"github.com/fettle-cli/fettle/server/dialect"
 )
 
@@ -45,7 +46,7 @@ func (s *Server) resumePaused(w http.ResponseWriter, r *http.Request, in *dialec
 }
 
 // claimsOf are the answers of a request, which are all to one turn.
-func claimsOf(in *dialect.Request) (turn store.TurnID, claims []claim, err error) {
+func claimsOf(in *dialect.Request) (turn store.TurnID, claims []asking.Answer, err error) {
 	for _, a := range in.Answers {
 		id, useID, ok := dialect.SplitApprovalID(a.ID)
 		if !ok || !isID(id) || useID == "" {
@@ -55,7 +56,7 @@ func claimsOf(in *dialect.Request) (turn store.TurnID, claims []claim, err error
 			return "", nil, fault.New(fault.Usage, "the answers are to approvals of several turns")
 		}
 		turn = store.TurnID(id)
-		c := claim{Confirmation: engine.Confirmation{ToolUseID: useID, Decision: event.Deny, Reason: a.Reason}}
+		c := asking.Answer{Confirmation: engine.Confirmation{ToolUseID: useID, Decision: event.Deny, Reason: a.Reason}}
 		switch {
 		case !a.Approved:
 		case a.Remember == "chat":
@@ -65,10 +66,10 @@ func claimsOf(in *dialect.Request) (turn store.TurnID, claims []claim, err error
 		default:
 			c.Decision = event.Allow
 		}
-		if slices.ContainsFunc(claims, func(other claim) bool { return other.ToolUseID == useID }) {
+		if slices.ContainsFunc(claims, func(other asking.Answer) bool { return other.ToolUseID == useID }) {
 			return "", nil, fault.New(fault.Usage, "the approval "+quoted(a.ID)+" is answered twice")
 		}
-		if len(c.Reason) > maxReason {
+		if len(c.Reason) > asking.MaxReason {
 			return "", nil, errLongReason()
 		}
 		claims = append(claims, c)
@@ -95,10 +96,8 @@ func (l *liveTurns) paused(id store.TurnID) (pauses bool, settled event.Seq) {
 		return false, 0
 	}
 	settled = t.news.last()
-	for _, a := range t.asks {
-		if a.settled == nil {
-			settled = min(settled, a.seq-1)
-		}
+	for _, a := range t.asks.Waiting() {
+		settled = min(settled, a.Seq-1)
 	}
 	return t.pauses, settled
 }

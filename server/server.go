@@ -170,7 +170,7 @@ func New(o Options) (*Server, error) {
 		}
 	}
 	s.openings.now = s.now
-	s.live, s.artifacts, s.beat = newLiveTurns(s.now), newArtifacts(s.now), newBeat()
+	s.live, s.artifacts, s.beat = newLiveTurns(s.questions), newArtifacts(s.now), newBeat()
 	s.asks = newAppAsks(s.now)
 	s.streams, s.endStreams = context.WithCancel(context.Background())
 	s.forwards = newForwards(s)

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 // The elements of JUnit's XML, as the schemas of its readers have them.
@@ -97,15 +99,12 @@ func trouble(t *Trouble) *junitTrouble {
 
 func seconds(s float64) string { return fmt.Sprintf("%.3f", s) }
 
-// plain replaces what XML 1.0 can't hold, and what acts on a terminal.
+// plain masks what XML 1.0 can't hold, what acts on a terminal, and what hides or reorders
+// text. Lines remain lines.
 func plain(s string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\t' || r == '\n':
-			return r
-		case r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 || r == 0xfffe || r == 0xffff:
-			return '\ufffd'
-		}
-		return r
-	}, strings.ToValidUTF8(s, "\ufffd"))
+	lines := strings.Split(s, "\n")
+	for i, line := range lines {
+		lines[i] = sanitize.Mask(line)
+	}
+	return strings.Join(lines, "\n")
 }

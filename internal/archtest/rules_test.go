@@ -144,12 +144,17 @@ func layers() []rule {
 		},
 		{
 			rooms:  []string{"./server/acp/..."},
-			forbid: []string{"./..."}, allow: []string{"./engine", "./engine/store", "./engine/chat", "./engine/event", "./engine/fault", "./engine/models", "./engine/permission", "./engine/provider", "./internal/consent", "./internal/sanitize", "./internal/units"},
+			forbid: []string{"./..."}, allow: []string{"./engine", "./engine/store", "./engine/chat", "./engine/event", "./engine/fault", "./engine/models", "./engine/permission", "./engine/provider", "./internal/consent", "./internal/sanitize", "./internal/units", "./server/asking"},
 			why: "what an editor does with a turn is the engine's, and shares nothing with HTTP",
 		},
 		{
+			rooms:  []string{"./server/asking/..."},
+			forbid: []string{"./..."}, allow: []string{"./engine", "./engine/event", "./engine/fault", "./engine/store", "./internal/consent", "./internal/sanitize"},
+			why: "a question is the same for all front ends, which depend on it",
+		},
+		{
 			rooms:  []string{"./server/mcp/..."},
-			forbid: []string{"./..."}, allow: []string{"./engine", "./engine/store", "./engine/chat", "./engine/event", "./engine/fault", "./engine/permission", "./engine/prompts", "./engine/provider", "./internal/consent", "./internal/sanitize", "./internal/units"},
+			forbid: []string{"./..."}, allow: []string{"./engine", "./engine/store", "./engine/chat", "./engine/event", "./engine/fault", "./engine/permission", "./engine/prompts", "./engine/provider", "./internal/consent", "./internal/sanitize", "./internal/units", "./server/asking"},
 			why: "what an MCP client does with a turn is the engine's; who may reach it is the server's",
 		},
 		{
@@ -320,8 +325,8 @@ func leaves() []rule {
 		},
 		{
 			rooms: []string{"./toolset/builtin/readable/..."}, tests: true, deep: true,
-			forbid: []string{"./..."},
-			why:    "making text of a page needs nothing else of ours, and fetches nothing",
+			forbid: []string{"./..."}, allow: []string{"./internal/sanitize"},
+			why: "making text of a page needs nothing else of ours, and fetches nothing",
 		},
 		{
 			rooms: []string{"./toolset/validate/...", "./toolset/check/..."}, tests: true,

@@ -18,6 +18,16 @@ type ban struct {
 	why   string
 }
 
+// renamed is why a rename has to be a known one.
+const renamed = "a file is replaced by internal/atomicfile, which syncs it and its folder; a rename that replaces no file is in knownUses, with the reason"
+
+// renames reports whether a file may rename what it likes. The journal and the backup give
+// names to folders and finished files; the few other renames of the engine wait until its
+// files are in packages of their own.
+func renames(f *file) bool {
+	return matches("./engine/...", f.room) || matches("./internal/bench/...", f.room)
+}
+
 // bans is about what acts on the whole process, or can't be stopped. Tests may
 // use all of it.
 func bans() []ban {
@@ -50,6 +60,7 @@ func bans() []ban {
 		{"net/http", []string{"DefaultClient", "DefaultServeMux", "Get", "Post", "PostForm", "Head", "Handle", "HandleFunc", "ListenAndServe", "ListenAndServeTLS"}, inBench, "it has no time limits and is shared by the whole process"},
 		{"log/slog", []string{"Default", "SetDefault", "Debug", "Info", "Warn", "Error", "Log", "LogAttrs", "DebugContext", "InfoContext", "WarnContext", "ErrorContext"}, nil, "a *slog.Logger is passed in"},
 		{"os", []string{"Rename", "CreateTemp", "MkdirTemp"}, inFiles, "internal/atomicfile retries on Windows, and records temporary files so that those of killed processes are found"},
+		{modulePath + "/internal/atomicfile", []string{"Rename"}, renames, renamed},
 		{"go.yaml.in/yaml/v4", []string{"NewLoader", "Unmarshal", "Load", "NewDecoder"}, in("internal/strictyaml/parse.go"), "files are parsed by internal/strictyaml, which bounds them"},
 		{"time", []string{"Sleep", "Tick"}, nil, "a wait ends when its context does"},
 		{"context", []string{"TODO"}, nil, "a context comes from the caller"},
@@ -64,6 +75,17 @@ func knownUses() exceptions {
 		"commands/term/table.go Table.Row":             "a row that is longer than its table is a mistake in the program, not in what it shows",
 		"cas/blob.go Store.tempFile":                   "the file lies in a folder of its own, which the collector empties while it is alone",
 		"internal/atomicfile/atomicfile.go pause.wait": "Windows refuses a file for a moment, or another process is writing it; the waits end after two seconds, and most callers have no context",
+
+		"cas/blob.go Store.keepFile":                    "a blob's name is its digest; a file of that name has the same content, and names are synced next",
+		"cas/dir_other.go dir.rename":                   "a file of a workspace is restored below a root, as on the other systems",
+		"internal/kv/manifest.go Store.replaceManifest": "Badger has one name for the temporary file, and overwrites what a crash leaves; both are synced",
+		"toolset/builtin/write.go writeAtomic":          "a file of a workspace is replaced below a root, with its owner and mode, by a name of atomicfile",
+		"toolset/bundle/extract.go Bundle.extract":      "a folder that is complete gets its name",
+		"toolset/gitguard/aside.go Found.bringBack":     "a repository is moved back; its name is free",
+		"toolset/gitguard/aside.go rename":              "a repository is moved aside, to a free name",
+		"toolset/python/interpreter.go settle":          "a folder that is complete gets its name",
+		"toolset/python/prune.go pruning.discard":       "a folder that is to be removed loses its name first",
+		"toolset/registry/folders.go removeFolder":      "a folder that is to be removed loses its name first",
 
 		"internal/kv/core.go mustName":      "a table's name is a literal; a bad one is a mistake in the program, as with regexp.MustCompile",
 		"internal/kv/guard.go guardFaults":  "it passes on a panic that it has caught and that is no fault of a mapped file",
@@ -115,6 +137,9 @@ func (f *file) badUse(n ast.Node, names map[string]string, table []ban) []string
 		}
 	case *ast.SelectorExpr:
 		id, ok := n.X.(*ast.Ident)
+		if n.Sel.Name == "Rename" && !renames(f) && (!ok || names[id.Name] == "") {
+			return []string{"Rename: " + renamed} // of an os.Root
+		}
 		if !ok || id.Obj != nil {
 			return nil
 		}
@@ -177,7 +202,10 @@ func f(log *slog.Logger) {
 func g(fmt printer) { fmt.Println("x"); panic := g; panic(nil) }
 var home = sys.Getenv("HOME")
 func rename() { sys.Rename("a", "b"); sys.CreateTemp("", ""); sys.MkdirTemp("", "") }
+func below(root *sys.Root) { root.Rename("a", "b") }
 `,
+		"b/b.go":                   "package b\nimport \"" + modulePath + "/internal/atomicfile\"\nfunc f() { atomicfile.Rename(\"a\", \"b\") }\nfunc g(s *S) { s.dir.root.Rename(\"a\", \"b\"); s.RenameChat() }",
+		"engine/x.go":              "package engine\nimport \"" + modulePath + "/internal/atomicfile\"\nfunc f() { atomicfile.Rename(\"a\", \"b\") }",
 		"internal/atomicfile/a.go": "package atomicfile\nimport \"os\"\nfunc f() { os.Rename(\"a\", \"b\") }",
 		"a/atest/suite.go":         "package atest\nimport (\"fmt\"; \"testing\")\nfunc f(t *testing.T) { fmt.Println() }",
 		"a/atest/more.go":          "package atest\nimport \"fmt\"\nfunc g() { fmt.Println() }",
@@ -190,7 +218,8 @@ func rename() { sys.Rename("a", "b"); sys.CreateTemp("", ""); sys.MkdirTemp("", 
 		`^main.go:3: fmt.Print: `, `^tool.go:3: os.Exit: `,
 		`^a/a.go:3: init does work`, `^a/a.go:6: fmt.Println: `, `:8: sys.Exit: `, `:9: panic: `, `:10: println: `,
 		`:12: slog.Info: `, `:13: time.Sleep: `, `:14: sys.Stdout: `, `:17: sys.Getenv: `,
-		`:18: sys.Rename: `, `:18: sys.CreateTemp: `, `:18: sys.MkdirTemp: `,
+		`:18: sys.Rename: `, `:18: sys.CreateTemp: `, `:18: sys.MkdirTemp: `, `:19: Rename: `,
+		`^b/b.go:3: atomicfile.Rename: `, `^b/b.go:4: Rename: `,
 		`^a/contest/c.go:3: fmt.Println: `,
 		`^commands/config/c.go:3: os.Stdout: `)
 }

@@ -38,6 +38,9 @@ func Text(s string) string {
 	}, strings.ToValidUTF8(s, "\ufffd"))
 }
 
+// Removes reports whether [Text] removes or replaces a character.
+func Removes(r rune) bool { return r != '\n' && r != '\t' && (separator(r) || hides(r)) }
+
 // Mask replaces each character that can't be printed by U+FFFD, so that columns remain the
 // same: for messages that quote a line of a file. Tabs become spaces.
 func Mask(s string) string {

@@ -8,6 +8,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/internal/consent"
 	"github.com/fettle-cli/fettle/internal/sanitize"
+	"github.com/fettle-cli/fettle/server/asking"
 )
 
 // elicitParams asks the editor's person to fill in a form, or to visit an address.
@@ -36,14 +37,12 @@ func (c *clientCapabilities) elicits(kind event.FormKind) bool {
 
 // fill asks for what a running call asks itself. What an editor has no form for, and
 // is a yes or a no, is asked as a permission; fields that it can't show are declined.
-func (q *asking) fill(ctx context.Context, c event.ConfirmRequest) engine.Confirmation {
-	out := engine.Confirmation{ToolUseID: c.ToolUseID, Decision: event.Deny}
+func (q *asker) fill(ctx context.Context, c event.ConfirmRequest) engine.Confirmation {
 	f := c.Form
-	message := "The MCP server " + sanitize.Line(f.Server) + " asks: " + consent.Text(f.Message)
+	message := asking.FormHead(f)
 	if f.Kind == event.SamplingForm || !q.agent.client.elicits(f.Kind) {
 		if f.Kind == event.FieldsForm && len(f.Fields) > 0 {
-			out.Reason = "the editor can't show forms"
-			return out
+			return asking.Deny(c.ToolUseID, "the editor can't show forms")
 		}
 		return q.permit(ctx, c, message)
 	}
@@ -56,22 +55,16 @@ func (q *asking) fill(ctx context.Context, c event.ConfirmRequest) engine.Confir
 	var got elicitResult
 	if err := q.agent.conn.call(ctx, "elicitation/create", p, &got); err != nil {
 		q.agent.log.Warn("a form could not be shown", "error", sanitize.Line(err.Error()))
-		out.Reason = "nobody answered"
-		return out
+		return asking.Deny(c.ToolUseID, "nobody answered")
 	}
 	if got.Action != "accept" {
-		return out
+		return asking.Deny(c.ToolUseID, "")
 	}
-	if _, problems := f.Fill(got.Content); len(problems) > 0 {
-		out.Reason = "the editor's answer doesn't fit the form"
-		return out
-	}
-	out.Decision, out.Content = event.Allow, got.Content
-	return out
+	return asking.Filled(&c, got.Content, "the editor's answer doesn't fit the form")
 }
 
 // permit asks for a yes or a no.
-func (q *asking) permit(ctx context.Context, c event.ConfirmRequest, message string) engine.Confirmation {
+func (q *asker) permit(ctx context.Context, c event.ConfirmRequest, message string) engine.Confirmation {
 	f := c.Form
 	p := permissionParams{SessionID: q.session.id, Options: permissionOptions(c.Rule, true), ToolCall: update{
 		ToolCallID: f.Call, Title: sanitize.Cut(sanitize.Line(message), maxNotice), Status: "in_progress", Outputs: []toolContent{shown(message)},
@@ -80,15 +73,10 @@ func (q *asking) permit(ctx context.Context, c event.ConfirmRequest, message str
 		p.ToolCall.Outputs = append(p.ToolCall.Outputs, shown(consent.Line(f.URL)))
 	}
 	if m := f.Prompt; m != nil {
-		p.ToolCall.Outputs = append(p.ToolCall.Outputs, shown("Model: "+sanitize.Line(m.Model)))
-		if m.System != "" {
-			p.ToolCall.Outputs = append(p.ToolCall.Outputs, shown("System: "+consent.Text(m.System)))
-		}
-		for _, one := range m.Messages {
-			p.ToolCall.Outputs = append(p.ToolCall.Outputs, shown(consent.Line(one.Role)+": "+consent.Text(one.Text)))
+		for _, line := range asking.PromptLines(m) {
+			p.ToolCall.Outputs = append(p.ToolCall.Outputs, shown(line))
 		}
 	}
-	var got permissionResult
-	err := q.agent.conn.call(ctx, "session/request_permission", p, &got)
+	got, err := q.permission(ctx, p)
 	return q.decision(c, got, err)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/internal/consent"
+	"github.com/fettle-cli/fettle/server/asking"
 )
 
 // reviewed shows the changes of a call that has run: a list of all, removals first, and the
@@ -104,7 +105,7 @@ func groupName(g []event.ReviewedFile) string {
 
 // reviewAnswer returns the answer to a review that an option stands for. p is the permission
 // that offered it.
-func (q *asking) reviewAnswer(ctx context.Context, c event.ConfirmRequest, p permissionParams, option string) engine.Confirmation {
+func (q *asker) reviewAnswer(ctx context.Context, c event.ConfirmRequest, p permissionParams, option string) engine.Confirmation {
 	groups := c.Review.Groups()
 	left := -1
 	if n, ok := strings.CutPrefix(option, optionWithout); ok {
@@ -124,14 +125,14 @@ func (q *asking) reviewAnswer(ctx context.Context, c event.ConfirmRequest, p per
 				only = append(only, paths(g)...)
 			}
 		}
-		return someOf(c, only)
+		return asking.Only(c.ToolUseID, only)
 	}
-	return engine.Confirmation{ToolUseID: c.ToolUseID, Decision: event.Deny}
+	return asking.Deny(c.ToolUseID, "")
 }
 
 // chooseFiles asks about each group of files of a review. Without an answer nothing is
 // applied.
-func (q *asking) chooseFiles(ctx context.Context, c event.ConfirmRequest, p permissionParams) engine.Confirmation {
+func (q *asker) chooseFiles(ctx context.Context, c event.ConfirmRequest, p permissionParams) engine.Confirmation {
 	groups := c.Review.Groups()
 	only := []string{}
 	p.Options = []permissionOption{
@@ -152,12 +153,12 @@ func (q *asking) chooseFiles(ctx context.Context, c event.ConfirmRequest, p perm
 			for _, rest := range groups[i:] {
 				only = append(only, paths(rest)...)
 			}
-			return someOf(c, only)
+			return asking.Only(c.ToolUseID, only)
 		case optionNone:
-			return someOf(c, only)
+			return asking.Only(c.ToolUseID, only)
 		}
 	}
-	return someOf(c, only)
+	return asking.Only(c.ToolUseID, only)
 }
 
 func paths(g []event.ReviewedFile) (out []string) {
@@ -165,12 +166,4 @@ func paths(g []event.ReviewedFile) (out []string) {
 		out = append(out, f.Path)
 	}
 	return out
-}
-
-// someOf applies the named files of a review, and discards the others.
-func someOf(c event.ConfirmRequest, only []string) engine.Confirmation {
-	if len(only) == 0 {
-		return engine.Confirmation{ToolUseID: c.ToolUseID, Decision: event.Deny}
-	}
-	return engine.Confirmation{ToolUseID: c.ToolUseID, Decision: event.Allow, Only: only}
 }

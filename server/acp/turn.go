@@ -2,15 +2,14 @@ package acp
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/store"
-	"github.com/fettle-cli/fettle/internal/consent"
 	"github.com/fettle-cli/fettle/internal/sanitize"
+	"github.com/fettle-cli/fettle/server/asking"
 )
 
 // run begins a turn and shows it to its end. The turn is the prompt's: what cancels
@@ -58,8 +57,8 @@ func (a *agent) follow(ctx context.Context, s *session, id store.TurnID, steps [
 	for _, u := range t.plan() {
 		a.update(s, u)
 	}
-	asks := &asking{agent: a, session: s, turn: id, open: map[string]context.CancelFunc{}}
-	defer asks.end()
+	asks := &asker{agent: a, session: s, Questions: asking.New(asking.Options{Turns: a.eng, Turn: id, Limit: askTime, Now: a.o.Now, Log: a.log})}
+	defer asks.End()
 	var last event.Body
 	for e, err := range a.eng.Follow(alive, id, 0) {
 		if err != nil {
@@ -72,7 +71,7 @@ func (a *agent) follow(ctx context.Context, s *session, id store.TurnID, steps [
 		case event.ConfirmRequest:
 			asks.ask(ctx, t, b)
 		case event.ConfirmResult:
-			asks.settled(b.ToolUseID)
+			asks.Settled(b)
 		case event.Meta:
 			a.answeredBy(s, b.Model)
 		}
@@ -123,26 +122,22 @@ func (a *agent) ending(s *session, last event.Body) (string, error) {
 // turn goes on where they come back.
 const askTime = 12 * time.Hour
 
-// asking are the permissions that a turn waits for.
-type asking struct {
+// asker asks the editor's user the questions of a turn.
+type asker struct {
+	*asking.Questions
 	agent   *agent
 	session *session
-	turn    store.TurnID
-
-	wg   sync.WaitGroup
-	mu   sync.Mutex
-	open map[string]context.CancelFunc
 }
 
 // ask asks the editor's person whether a call may run. The turn's other events go
 // on meanwhile.
-func (q *asking) ask(ctx context.Context, t *teller, c event.ConfirmRequest) {
+func (q *asker) ask(ctx context.Context, t *teller, c event.ConfirmRequest) {
 	if (c.Form == nil || c.Rule != "") && q.session.denies(c.Rule) {
-		q.confirm(engine.Confirmation{ToolUseID: c.ToolUseID, Decision: event.Deny, Reason: "calls like this one are rejected in this session"})
+		q.Deliver(ctx, asking.Deny(c.ToolUseID, "calls like this one are rejected in this session"))
 		return
 	}
 	if c.Form != nil {
-		q.beside(ctx, c.ToolUseID, func(ctx context.Context) engine.Confirmation { return q.fill(ctx, c) })
+		q.Show(ctx, c.ToolUseID, func(ctx context.Context) engine.Confirmation { return q.fill(ctx, c) })
 		return
 	}
 	outputs, whole := q.session.asked(c)
@@ -153,7 +148,7 @@ func (q *asking) ask(ctx context.Context, t *teller, c event.ConfirmRequest) {
 		ToolCallID: c.ToolUseID, Title: callTitle(c.Tool, c.Input), Name: sanitize.Line(c.ToolID), ToolKind: t.facts[c.ToolID].kind(c.ToolID),
 		Status: "pending", Locations: q.session.locations(c.Input), RawInput: validRaw(c.Input), Outputs: outputs,
 	}}
-	q.beside(ctx, c.ToolUseID, func(ctx context.Context) engine.Confirmation {
+	q.Show(ctx, c.ToolUseID, func(ctx context.Context) engine.Confirmation {
 		got, err := q.permission(ctx, p)
 		if c.Review != nil && err == nil && got.Outcome.Outcome == "selected" {
 			return q.reviewAnswer(ctx, c, p, got.Outcome.OptionID)
@@ -163,30 +158,14 @@ func (q *asking) ask(ctx context.Context, t *teller, c event.ConfirmRequest) {
 }
 
 // permission asks the editor's user to choose an option.
-func (q *asking) permission(ctx context.Context, p permissionParams) (got permissionResult, err error) {
+func (q *asker) permission(ctx context.Context, p permissionParams) (got permissionResult, err error) {
 	err = q.agent.conn.call(ctx, "session/request_permission", p, &got)
 	return got, err
 }
 
-// beside asks while the turn's other events go on, and passes the answer on.
-func (q *asking) beside(ctx context.Context, id string, ask func(context.Context) engine.Confirmation) {
-	ctx, cancel := context.WithTimeout(ctx, askTime)
-	q.mu.Lock()
-	q.open[id] = cancel
-	q.mu.Unlock()
-	q.wg.Go(func() {
-		defer cancel()
-		answer := ask(ctx)
-		if ctx.Err() != nil && context.Cause(ctx) != context.DeadlineExceeded {
-			return // the turn has ended, or is about to
-		}
-		q.confirm(answer)
-	})
-}
-
 // decision reads an answer. No answer is a no.
-func (q *asking) decision(c event.ConfirmRequest, got permissionResult, err error) engine.Confirmation {
-	out := engine.Confirmation{ToolUseID: c.ToolUseID, Decision: event.Deny}
+func (q *asker) decision(c event.ConfirmRequest, got permissionResult, err error) engine.Confirmation {
+	out := asking.Deny(c.ToolUseID, "")
 	switch {
 	case err != nil:
 		q.agent.log.Warn("a permission could not be asked for", "error", sanitize.Line(err.Error()))
@@ -208,33 +187,6 @@ func (q *asking) decision(c event.ConfirmRequest, got permissionResult, err erro
 	return out
 }
 
-func (q *asking) confirm(c engine.Confirmation) {
-	err := q.agent.eng.Confirm(context.WithoutCancel(q.agent.base), q.turn, c)
-	if err != nil && fault.CodeOf(err) != fault.NotFound { // a turn that has ended asks no more
-		q.agent.log.Error("an approval can't be passed on", "error", err.Error())
-	}
-}
-
-// settled withdraws what somebody else has answered.
-func (q *asking) settled(useID string) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if cancel := q.open[useID]; cancel != nil {
-		cancel()
-		delete(q.open, useID)
-	}
-}
-
-// end withdraws all, and waits for it.
-func (q *asking) end() {
-	q.mu.Lock()
-	for _, cancel := range q.open {
-		cancel()
-	}
-	q.mu.Unlock()
-	q.wg.Wait()
-}
-
 // The options of a permission.
 const (
 	optionOnce   = "allow"
@@ -244,14 +196,11 @@ const (
 	optionNever  = "reject_always"
 )
 
-// maxRule is the longest rule, in bytes, that the name of an option shows whole.
-const maxRule = 1000
-
 // permissionOptions are the answers that a user can choose from. The rule that an answer
 // makes is whole in its name. A rule that is too long for that, or for a call that was
 // not shown whole, can't be made.
 func permissionOptions(rule string, whole bool) []permissionOption {
-	if rule = consent.Line(rule); rule == "" || !whole || len(rule) > maxRule {
+	if rule = asking.Rule(rule, whole); rule == "" {
 		return []permissionOption{{optionOnce, "Allow once", "allow_once"}, {optionReject, "Reject", "reject_once"}}
 	}
 	return []permissionOption{

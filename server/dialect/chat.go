@@ -4,10 +4,10 @@ import (
 	"encoding/json"
 	"net/http"
 	"strconv"
-	"strings"
 
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 // chatEncoder writes document 000's frames: the canonical JSON of each event,
@@ -38,7 +38,7 @@ func (c *chatEncoder) Append(dst []byte, e event.Event) ([]byte, error) {
 func AppendChatID(dst []byte, e event.Event, long bool) []byte {
 	dst = append(dst, "id: "...)
 	if long {
-		dst = append(append(dst, oneLine(e.TurnID)...), '.')
+		dst = append(append(dst, sanitize.Line(e.TurnID)...), '.')
 	}
 	dst = strconv.AppendInt(dst, int64(e.Seq), 10)
 	return append(dst, '\n')
@@ -65,16 +65,6 @@ func (c *chatEncoder) End(dst []byte) []byte { return dst }
 func (c *chatEncoder) KeepAlive(dst []byte) []byte { return AppendChatKeepAlive(dst) }
 
 func (c *chatEncoder) Paused() bool { return false }
-
-// oneLine keeps an id from ending its line. Ours never would.
-func oneLine(id string) string { return strings.Map(dropControl, id) }
-
-func dropControl(r rune) rune {
-	if r < ' ' {
-		return -1
-	}
-	return r
-}
 
 // chatObject is document 000's ChatResponsePayload.
 type chatObject struct {

@@ -13,10 +13,10 @@ import (
 
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
-	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/consent"
 	"github.com/fettle-cli/fettle/internal/sanitize"
+	"github.com/fettle-cli/fettle/server/asking"
 )
 
 // approvalKey names the question among those of a result.
@@ -31,13 +31,9 @@ func (c *call) canAsk() bool {
 	return caps.Elicitation.Form != nil || caps.Elicitation.URL == nil // neither is a form, as it was before there were two
 }
 
-const (
-	// maxAsked bounds what a client is sent of the arguments in a question, in bytes. A
-	// call that is larger can be allowed once, but not always.
-	maxAsked = 64 << 10
-	// maxRule is the longest rule, in bytes, that a choice shows whole.
-	maxRule = 1000
-)
+// maxAsked bounds what a client is sent of the arguments in a question, in bytes. A
+// call that is larger can be allowed once, but not always.
+const maxAsked = 64 << 10
 
 // question is the form that asks the user about a call, with all of its arguments.
 func question(ask event.ConfirmRequest) *sdk.ElicitParams {
@@ -47,7 +43,7 @@ func question(ask event.ConfirmRequest) *sdk.ElicitParams {
 	}
 	names := []string{"Allow once"}
 	values := []string{string(event.Allow)}
-	if rule := consent.Line(ask.Rule); rule != "" && missing == 0 && len(rule) <= maxRule {
+	if rule := asking.Rule(ask.Rule, missing == 0); rule != "" {
 		names = append(names, "Allow in this session: "+rule, "Always allow: "+rule)
 		values = append(values, string(event.AllowChat), string(event.AllowAlways))
 	}
@@ -81,51 +77,16 @@ func decisionOf(answer *sdk.ElicitResult) event.Decision {
 func (c *call) ask(ctx context.Context, ask event.ConfirmRequest) {
 	params := c.questionOf(ask)
 	if c.isModern() || params == nil { // its request is over, too many wait, or it can't show this
-		c.confirm(engine.Confirmation{ToolUseID: ask.ToolUseID, Decision: event.Deny, Reason: "nobody can be asked now"})
+		c.asks.Deliver(ctx, asking.Deny(ask.ToolUseID, "nobody can be asked now"))
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, approvalTime)
-	c.mu.Lock()
-	c.asking[ask.ToolUseID] = cancel
-	c.mu.Unlock()
-	c.asked.Go(func() {
-		defer cancel()
+	c.asks.Show(ctx, ask.ToolUseID, func(ctx context.Context) engine.Confirmation {
 		answer, err := c.req.Session.Elicit(ctx, params)
 		if err != nil {
-			if ctx.Err() == nil || ctx.Err() == context.DeadlineExceeded {
-				c.confirm(engine.Confirmation{ToolUseID: ask.ToolUseID, Decision: event.Deny, Reason: "the user could not be asked"})
-			}
-			return
+			return asking.Deny(ask.ToolUseID, "the user could not be asked")
 		}
-		c.confirm(answerOf(&ask, answer))
+		return answerOf(&ask, answer)
 	})
-}
-
-func (c *call) confirm(a engine.Confirmation) {
-	err := c.h.eng.Confirm(context.WithoutCancel(c.h.base), c.id, a)
-	if err != nil && fault.CodeOf(err) != fault.NotFound { // somebody else was faster
-		c.h.log.Error("an approval can't be passed on", "error", sanitize.Line(err.Error()))
-	}
-}
-
-// settled withdraws what somebody else has answered.
-func (c *call) settled(useID string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if cancel := c.asking[useID]; cancel != nil {
-		cancel()
-		delete(c.asking, useID)
-	}
-}
-
-// withdraw ends all questions, and waits for that.
-func (c *call) withdraw() {
-	c.mu.Lock()
-	for _, cancel := range c.asking {
-		cancel()
-	}
-	c.mu.Unlock()
-	c.asked.Wait()
 }
 
 // howToAllow says what would let a call run that nobody could be asked about.
@@ -214,8 +175,9 @@ func (c *call) resume(state string) error {
 		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "nothing waits for this requestState; call the tool anew"}
 	}
 	p.timer.Stop()
-	c.id, c.at, c.changed = p.id, p.at, p.changed
+	c.follows(p.id)
+	c.at, c.changed = p.at, p.changed
 	answer, _ := c.req.Params.InputResponses[approvalKey].(*sdk.ElicitResult) // another answer is no yes
-	c.confirm(answerOf(&p.ask, answer))
+	c.asks.Deliver(h.base, answerOf(&p.ask, answer))
 	return nil
 }

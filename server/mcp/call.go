@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
-	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -16,6 +15,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/store"
+	"github.com/fettle-cli/fettle/server/asking"
 )
 
 // modernEra is the first revision without sessions.
@@ -32,6 +32,7 @@ type call struct {
 	req  *sdk.CallToolRequest
 	s    *session
 	id   store.TurnID
+	asks *asking.Questions
 	at   event.Seq // what of the turn was looked at
 	tell *progress
 	// doing is what an agent's model does: it writes or thinks; empty before it has begun.
@@ -40,10 +41,6 @@ type call struct {
 	done    event.ToolComplete // of the last call
 	changed []event.Change     // of the workspace
 	end     event.Body
-
-	mu     sync.Mutex
-	asking map[string]context.CancelFunc // questions, by call
-	asked  sync.WaitGroup
 }
 
 // call carries out tools/call.
@@ -60,7 +57,7 @@ func (sv *served) call(ctx context.Context, req *sdk.CallToolRequest, of offered
 	defer h.untilGone(req.Extra, cancel)()
 	c := &call{
 		h: h, sv: sv, of: of, req: req, s: sv.session(req.ClientInfo(), req.Extra),
-		tell: &progress{session: req.Session, token: req.Params.GetProgressToken(), now: h.o.Now}, asking: map[string]context.CancelFunc{},
+		tell: &progress{session: req.Session, token: req.Params.GetProgressToken(), now: h.o.Now},
 	}
 	defer c.tell.beat(ctx)()
 	if state := req.Params.RequestState; state != "" {
@@ -126,8 +123,14 @@ func (c *call) begin(ctx context.Context, turn *engine.TurnRequest) error {
 		return err
 	}
 	c.s.began()
-	c.id = id
+	c.follows(id)
 	return nil
+}
+
+// follows notes the turn of the call.
+func (c *call) follows(id store.TurnID) {
+	c.id = id
+	c.asks = asking.New(asking.Options{Turns: c.h.eng, Turn: id, Limit: approvalTime, Now: c.h.o.Now, Log: c.h.log})
 }
 
 // argumentsOf is what was sent, or an empty object where nothing was.
@@ -163,7 +166,7 @@ func (c *call) follow(ctx context.Context) (*sdk.CallToolResult, error) {
 	cancel := func() { _ = c.h.eng.Cancel(alive, c.id) } // one that has ended needs none
 	stop := context.AfterFunc(ctx, cancel)
 	defer func() { stop() }()
-	defer c.withdraw()
+	defer c.asks.End()
 	for e, err := range c.h.eng.Follow(alive, c.id, c.at) {
 		if err != nil {
 			cancel() // nobody would hear of its end
@@ -218,7 +221,7 @@ func (c *call) see(ctx context.Context, body event.Body) {
 			c.tell.say(ctx, b.Tool)
 		}
 	case event.ConfirmResult:
-		c.settled(b.ToolUseID)
+		c.asks.Settled(b)
 	case event.ToolComplete:
 		c.done = b
 		c.changed = append(c.changed, b.Changes...)

@@ -10,10 +10,8 @@ import (
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/internal/consent"
 	"github.com/fettle-cli/fettle/internal/sanitize"
+	"github.com/fettle-cli/fettle/server/asking"
 )
-
-// maxReason bounds what a user tells the model with an answer, in bytes.
-const maxReason = 8 << 10
 
 // reviewQuestion is the form that asks the user about the changes of a call that has run.
 // Changes that do not fit the question can only be discarded.
@@ -57,12 +55,12 @@ func reviewText(r *event.Review) string {
 
 // reviewAnswer reads the user's answer to a review. What is no clear yes is a no.
 func reviewAnswer(ask *event.ConfirmRequest, answer *sdk.ElicitResult) engine.Confirmation {
-	out := engine.Confirmation{ToolUseID: ask.ToolUseID, Decision: event.Deny}
+	out := asking.Deny(ask.ToolUseID, "")
 	if answer == nil || answer.Action != "accept" {
 		return out
 	}
 	if reason, ok := answer.Content["reason"].(string); ok {
-		out.Reason = sanitize.Cut(reason, maxReason)
+		out.Reason = sanitize.Cut(reason, asking.MaxReason)
 	}
 	if answer.Content["decision"] == string(event.Allow) {
 		if _, missing := consent.Head(consent.Read(ask.Input).Details()+"\n"+reviewText(ask.Review), maxAsked); missing == 0 {

@@ -5,9 +5,10 @@ import (
 	"regexp"
 	"strings"
 	"sync"
-	"unicode"
 
 	"go.yaml.in/yaml/v4"
+
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 // texts looks at every text of the file, wherever it stands.
@@ -41,16 +42,12 @@ func (j *judge) hidden(n *yaml.Node, pointer string) {
 			j.fail(pointer, CodeControl, "a text can't hold the NUL character")
 			j.bad[n] = true
 			return
-		case r == '\n' || r == '\t' || r == '\r' || r == zeroWidthJoiner:
-		case unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Zl, r) || unicode.Is(unicode.Zp, r):
+		case r != '\r' && sanitize.Removes(r):
 			j.warn(pointer, CodeControl, fmt.Sprintf("the text holds %U, which people don't see; it is taken out where it is shown", r))
 			return
 		}
 	}
 }
-
-// zeroWidthJoiner is part of many emoji and of some scripts.
-const zeroWidthJoiner = '\u200d'
 
 // injection finds descriptions that speak past the tool to the model. It is a
 // hint for people, not a defence: what a description can bring about is

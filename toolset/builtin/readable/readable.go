@@ -9,10 +9,11 @@ import (
 	"mime"
 	"net/http"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/net/html/charset"
+
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 // Input is what a server sent.
@@ -96,7 +97,7 @@ func kindOf(contentType string, body []byte) (kind, error) {
 	case "audio", "video", "font":
 		return 0, &Error{"it is " + name + " (" + media + "), and only text can be read"}
 	}
-	return 0, &Error{"it is " + printableType(media) + ", and only web pages, PDF, JSON and other text can be read"}
+	return 0, &Error{"it is " + sanitize.Cut(sanitize.Line(media), 80) + ", and only web pages, PDF, JSON and other text can be read"}
 }
 
 func isPDF(body []byte) bool { return bytes.HasPrefix(body, []byte("%PDF-")) }
@@ -113,19 +114,6 @@ func textual(media string) bool {
 		return true
 	}
 	return false
-}
-
-func printableType(media string) string {
-	media = strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return -1
-		}
-		return r
-	}, strings.ToValidUTF8(media, ""))
-	if len(media) > 80 {
-		media = strings.ToValidUTF8(media[:80], "") + "…"
-	}
-	return media
 }
 
 // Convert reads an answer. An [*Error] says what is wrong with it.
@@ -185,7 +173,7 @@ func decoded(in Input) string {
 // tidy takes out what no reader sees: control characters, those that turn the
 // direction of text or hide in it, and more than one empty line together.
 func tidy(s string) string {
-	s = strings.ReplaceAll(s, "\r\n", "\n")
+	s = sanitize.Text(strings.ReplaceAll(s, "\r\n", "\n"))
 	var b strings.Builder
 	b.Grow(len(s))
 	lines := 0
@@ -197,31 +185,12 @@ func tidy(s string) string {
 			b.WriteByte('\n')
 			continue
 		}
-		if hidden(r) {
-			continue
-		}
 		if r != ' ' && r != '\t' {
 			lines = 0
 		}
 		b.WriteRune(r)
 	}
 	return strings.TrimSpace(b.String())
-}
-
-// hidden are characters by which a page can show people one thing and a model
-// another.
-func hidden(r rune) bool {
-	switch {
-	case r == '\t':
-		return false
-	case unicode.IsControl(r):
-		return true
-	case r >= 0x202A && r <= 0x202E, r >= 0x2066 && r <= 0x2069: // directions
-		return true
-	case r == 0x200B, r == 0x2060, r == 0xFEFF, r == 0x00AD: // of no width
-		return true
-	}
-	return r >= 0xE0000 && r <= 0xE007F // tags
 }
 
 func oneLine(s string) string {
