@@ -5,57 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/engine/chat"
-	"github.com/fettle-cli/fettle/engine/fault"
-	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/toolset"
 )
-
-// loadFor reads the chat and the way to where the request's turn begins.
-func (w *Workspaces) loadFor(ctx context.Context, chatID string, req TurnRequest) (*store.OpenChat, error) {
-	if req.app != nil {
-		return w.LoadBy(ctx, chatID, "", leafOnly) // a page's call sends nothing of the chat to a model
-	}
-	if !req.Chat.Beside() {
-		return w.LoadBy(ctx, chatID, req.Chat.Parent, store.Reach{})
-	}
-	needed := store.Reach{Least: 2} // the question and its answer
-	if req.Chat.At > 0 {
-		needed = store.WholeWay() // places count from the root
-	}
-	conv, err := w.LoadBy(ctx, chatID, req.Chat.Instead, needed)
-	if err != nil {
-		return nil, err
-	}
-	switch n := len(conv.Path); {
-	case req.Chat.At > n || n == 0:
-		return nil, fault.New(fault.Usage, fmt.Sprintf("chat %d has no message %d: it has %s", conv.Chat.Number, max(req.Chat.At, 1), fault.Plural(n, "message")),
-			fmt.Sprintf("fettle chats show %d", conv.Chat.Number))
-	case req.Chat.At > 0:
-		conv.Path = conv.Path[:req.Chat.At]
-	}
-	if conv.Path[len(conv.Path)-1].Role == provider.Assistant {
-		conv.Path = conv.Path[:len(conv.Path)-1]
-	}
-	if len(conv.Path) == 0 || conv.Path[len(conv.Path)-1].Role != provider.User {
-		return nil, fault.New(fault.NotFound, fmt.Sprintf("that message of chat %d answers no question", conv.Chat.Number),
-			fmt.Sprintf("fettle chats show %d", conv.Chat.Number))
-	}
-	question := conv.Path[len(conv.Path)-1]
-	conv.Path = slices.Clip(conv.Path[:len(conv.Path)-1])
-	conv.Parent, conv.Instead = question.ParentID, &question
-	if len(req.Parts) == 0 {
-		conv.Again = &question
-	}
-	conv.State, err = w.stateOfQuestion(ctx, conv)
-	conv.CutSummed()
-	return conv, err
-}
 
 // stateOfQuestion is the manifest that the turn of a question began at, with
 // what the question brought along only if it is asked again.

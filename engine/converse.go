@@ -4,23 +4,25 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // converse finds or begins the chat, waits for its live turn, and holds its
 // lock. Only a chat that exists already needs the store.
-func (w *Workspaces) converse(ctx context.Context, req TurnRequest) (*store.OpenChat, error) {
+func (e *Engine) converse(ctx context.Context, req TurnRequest) (*store.OpenChat, error) {
 	onWait := req.OnWait
 	if onWait == nil {
 		onWait = func(string) {}
 	}
 	if req.Chat.IsNew() {
-		return w.begin(ctx, req)
+		return e.begin(ctx, req)
 	}
-	chat, err := w.Find(ctx, req.Chat, onWait)
+	chat, err := e.Find(ctx, req.Chat, onWait)
 	if err != nil {
 		return nil, err
 	}
@@ -29,15 +31,15 @@ func (w *Workspaces) converse(ctx context.Context, req TurnRequest) (*store.Open
 			"leave -w out, or begin a new chat with it")
 	}
 	// The lock is the old chat's for a fork too: it must not move meanwhile.
-	unlock, err := w.LockChat(ctx, chat.ID, func(owner string) {
+	unlock, err := e.LockChat(ctx, chat.ID, func(owner string) {
 		onWait(fmt.Sprintf("chat %d is busy, %s", chat.Number, owner))
 	})
 	if err != nil {
 		return nil, err
 	}
-	conv, err := w.loadFor(ctx, chat.ID, req)
+	conv, err := e.loadFor(ctx, chat.ID, req)
 	if err == nil && req.Chat.Fork {
-		conv, err = w.forkOf(ctx, conv, req)
+		conv, err = e.forkOf(ctx, conv, req)
 		if err == nil {
 			conv.LetOrigin = unlock
 			return conv, nil
@@ -58,8 +60,8 @@ func workspaceName(c chat.Chat) string {
 	return c.Workspace
 }
 
-func (w *Workspaces) begin(ctx context.Context, req TurnRequest) (*store.OpenChat, error) {
-	id, err := w.ChatID(req.Chat)
+func (e *Engine) begin(ctx context.Context, req TurnRequest) (*store.OpenChat, error) {
+	id, err := e.ChatID(req.Chat)
 	if err != nil {
 		return nil, err
 	}
@@ -70,14 +72,14 @@ func (w *Workspaces) begin(ctx context.Context, req TurnRequest) (*store.OpenCha
 	if req.Ephemeral {
 		return conv, nil // nobody else can know the chat
 	}
-	conv.Unlock, err = w.LockChat(ctx, conv.Chat.ID, nil)
+	conv.Unlock, err = e.LockChat(ctx, conv.Chat.ID, nil)
 	return conv, err
 }
 
 // forkOf begins a chat that shares the way to a message with another, and the
 // folder if that is the user's own.
-func (w *Workspaces) forkOf(ctx context.Context, from *store.OpenChat, req TurnRequest) (*store.OpenChat, error) {
-	conv, err := w.begin(ctx, req)
+func (e *Engine) forkOf(ctx context.Context, from *store.OpenChat, req TurnRequest) (*store.OpenChat, error) {
+	conv, err := e.begin(ctx, req)
 	if err != nil {
 		return nil, err
 	}
@@ -90,4 +92,45 @@ func (w *Workspaces) forkOf(ctx context.Context, from *store.OpenChat, req TurnR
 	}
 	conv.Chat.ForkedFrom = &chat.Origin{ChatID: from.Chat.ID, Number: from.Chat.Number, MessageID: from.Parent}
 	return conv, nil
+}
+
+// loadFor reads the chat and the way to where the request's turn begins.
+func (e *Engine) loadFor(ctx context.Context, chatID string, req TurnRequest) (*store.OpenChat, error) {
+	if req.app != nil {
+		return e.LoadBy(ctx, chatID, "", leafOnly()) // a page's call sends nothing of the chat to a model
+	}
+	if !req.Chat.Beside() {
+		return e.LoadBy(ctx, chatID, req.Chat.Parent, store.Reach{})
+	}
+	needed := store.Reach{Least: 2} // the question and its answer
+	if req.Chat.At > 0 {
+		needed = store.WholeWay() // places count from the root
+	}
+	conv, err := e.LoadBy(ctx, chatID, req.Chat.Instead, needed)
+	if err != nil {
+		return nil, err
+	}
+	switch n := len(conv.Path); {
+	case req.Chat.At > n || n == 0:
+		return nil, fault.New(fault.Usage, fmt.Sprintf("chat %d has no message %d: it has %s", conv.Chat.Number, max(req.Chat.At, 1), fault.Plural(n, "message")),
+			fmt.Sprintf("fettle chats show %d", conv.Chat.Number))
+	case req.Chat.At > 0:
+		conv.Path = conv.Path[:req.Chat.At]
+	}
+	if conv.Path[len(conv.Path)-1].Role == provider.Assistant {
+		conv.Path = conv.Path[:len(conv.Path)-1]
+	}
+	if len(conv.Path) == 0 || conv.Path[len(conv.Path)-1].Role != provider.User {
+		return nil, fault.New(fault.NotFound, fmt.Sprintf("that message of chat %d answers no question", conv.Chat.Number),
+			fmt.Sprintf("fettle chats show %d", conv.Chat.Number))
+	}
+	question := conv.Path[len(conv.Path)-1]
+	conv.Path = slices.Clip(conv.Path[:len(conv.Path)-1])
+	conv.Parent, conv.Instead = question.ParentID, &question
+	if len(req.Parts) == 0 {
+		conv.Again = &question
+	}
+	conv.State, err = e.stateOfQuestion(ctx, conv)
+	conv.CutSummed()
+	return conv, err
 }

@@ -28,7 +28,7 @@ func (w *Workspaces) takeInCut(ctx context.Context, conv *store.OpenChat, ws *to
 
 // takeInLeft is takeInCut of the branch that a turn leaves, whose end conv hasn't.
 func (w *Workspaces) takeInLeft(ctx context.Context, conv *store.OpenChat, ws *toolset.Workspace) error {
-	leaf, err := w.LoadBy(ctx, conv.Chat.ID, "", leafOnly)
+	leaf, err := w.LoadBy(ctx, conv.Chat.ID, "", leafOnly())
 	if err != nil {
 		return err
 	}

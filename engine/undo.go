@@ -337,7 +337,7 @@ func (w *Workspaces) heldChat(ctx context.Context, req *RestoreRequest) (conv *s
 	if err != nil {
 		return nil, nil, err
 	}
-	if conv, err = w.LoadBy(ctx, chat.ID, "", leafOnly); err != nil { // anew, now that nobody changes it
+	if conv, err = w.LoadBy(ctx, chat.ID, "", leafOnly()); err != nil { // anew, now that nobody changes it
 		unlock()
 		return nil, nil, err
 	}
