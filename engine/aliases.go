@@ -10,8 +10,7 @@ import (
 // names of its own: the server writes its interfaces with them, and reaches
 // files and toolsets by no other way.
 type (
-	// Manifest is a state of a workspace.
-	Manifest = cas.Manifest
+
 	// FileEntry is one name in a state.
 	FileEntry = cas.Entry
 	// FileAt is an entry with its path.

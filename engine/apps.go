@@ -72,7 +72,7 @@ func (e *Engine) inWorkspace(a *appCall, do func(*toolset.Workspace) error) erro
 	if a.server.URL != "" {
 		return do(nil)
 	}
-	ws, err := e.openWorkspace(a.chat)
+	ws, err := e.OpenWorkspace(a.chat)
 	if err != nil {
 		return err
 	}

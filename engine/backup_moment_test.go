@@ -18,6 +18,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/store"
+	"github.com/fettle-cli/fettle/engine/workspace"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
 
@@ -98,7 +99,7 @@ func TestABackupIsOfOneMoment(t *testing.T) {
 	}
 	begin := func(b *bench) { b.did(store.ChatRef{}, `{"put":{"fresh.txt":"f"}}`) }
 	undo := func(b *bench) {
-		if _, err := b.Undo(b.t.Context(), RestoreRequest{Chat: store.ChatRef{Number: 1}}); err != nil {
+		if _, err := b.Undo(b.t.Context(), workspace.RestoreRequest{Chat: store.ChatRef{Number: 1}}); err != nil {
 			b.t.Error(err)
 		}
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/store"
+	"github.com/fettle-cli/fettle/engine/workspace"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
 
@@ -115,7 +116,7 @@ func TestABackupIsPutBack(t *testing.T) {
 	if link, err := os.Readlink(filepath.Join(c.WorkspacePath(c.chat(1).Chat), "link")); link != "a.txt" {
 		t.Errorf("the link is %q, %v", link, err)
 	}
-	if _, err := c.Undo(t.Context(), RestoreRequest{Chat: store.ChatRef{Number: 1}}); err != nil {
+	if _, err := c.Undo(t.Context(), workspace.RestoreRequest{Chat: store.ChatRef{Number: 1}}); err != nil {
 		t.Fatal(err)
 	}
 	now := tree(t, c.WorkspacePath(c.chat(1).Chat))

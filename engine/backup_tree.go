@@ -16,6 +16,7 @@ import (
 
 	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/engine/backup"
+	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // tree writes a file, or a folder with all that is in it, from where it is.
@@ -91,7 +92,7 @@ func (b *backingUp) item(ctx context.Context, it *item) error {
 	it.Size = info.Size()
 	b.report.Files++
 	b.report.Bytes += it.Size
-	return b.put(it, moving{stopped{ctx, f}, b.o.Moved})
+	return b.put(it, moving{store.ReaderUntil(ctx, f), b.o.Moved})
 }
 
 // put writes an entry, and notes it for the verification.

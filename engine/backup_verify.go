@@ -166,7 +166,7 @@ func (v *backupCheck) open(at string) (io.ReadCloser, error) {
 	return struct {
 		io.Reader
 		io.Closer
-	}{moving{stopped{v.ctx, f}, v.b.o.Moved}, f}, nil
+	}{moving{store.ReaderUntil(v.ctx, f), v.b.o.Moved}, f}, nil
 }
 
 // sameBytes compares what two readers have.

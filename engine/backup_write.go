@@ -16,6 +16,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/backup"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/store"
+	"github.com/fettle-cli/fettle/engine/workspace"
 	"github.com/fettle-cli/fettle/internal/atomicfile"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/internal/record"
@@ -94,7 +95,7 @@ func transient(name string) bool {
 		return true
 	}
 	switch name {
-	case "locks", "cache", "run", guardsName, store.RestoreMarkName, atomicfile.LedgerName:
+	case "locks", "cache", "run", workspace.GuardsName, store.RestoreMarkName, atomicfile.LedgerName:
 		return true
 	}
 	if atomicfile.IsTempName(name) {

@@ -9,6 +9,7 @@ import (
 	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/store"
+	"github.com/fettle-cli/fettle/engine/workspace"
 )
 
 // In the user's folder a branch takes back and brings what calls did there. What a
@@ -83,7 +84,7 @@ func TestABranchStopsAtAPersonsWork(t *testing.T) {
 			t.Errorf("seen %t: hints %q", seen, f.Hints)
 		}
 		b.sees(1, want)
-		if _, err := b.Undo(t.Context(), RestoreRequest{Chat: lastChat, Steps: 2, Overwrite: true}); err != nil {
+		if _, err := b.Undo(t.Context(), workspace.RestoreRequest{Chat: lastChat, Steps: 2, Overwrite: true}); err != nil {
 			t.Fatal(err)
 		}
 		b.did(store.ChatRef{Number: 1, Instead: question}, `{"put":{"d":"4"}}`)
@@ -124,19 +125,19 @@ func TestARestoreStopsAtWhatAPersonPutThereSince(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.did(lastChat, `{"put":{"a":"2"}}`)
-	_, err := b.RestoreState(t.Context(), first, RestoreRequest{Chat: lastChat})
+	_, err := b.RestoreState(t.Context(), first, workspace.RestoreRequest{Chat: lastChat})
 	var conflict *cas.ConflictError
 	if !errors.As(err, &conflict) || len(conflict.Paths) != 1 || conflict.Paths[0].Path != "notes" {
 		t.Fatalf("a restore over a person's file: %v", err)
 	}
 	b.sees(1, map[string]string{"a": "2", "notes": "by hand"})
-	if _, err := b.RestoreState(t.Context(), first, RestoreRequest{Chat: lastChat, Keep: []string{"notes"}}); err != nil {
+	if _, err := b.RestoreState(t.Context(), first, workspace.RestoreRequest{Chat: lastChat, Keep: []string{"notes"}}); err != nil {
 		t.Fatal(err)
 	}
 	b.sees(1, map[string]string{"a": "1", "gone": "1", "notes": "by hand"})
 	b.undo(1)
 	b.sees(1, map[string]string{"a": "2", "notes": "by hand"})
-	if _, err := b.RestoreState(t.Context(), first, RestoreRequest{Chat: lastChat, Overwrite: true}); err != nil {
+	if _, err := b.RestoreState(t.Context(), first, workspace.RestoreRequest{Chat: lastChat, Overwrite: true}); err != nil {
 		t.Fatal(err)
 	}
 	b.sees(1, map[string]string{"a": "1", "gone": "1"})

@@ -12,6 +12,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/store"
+	"github.com/fettle-cli/fettle/engine/workspace"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
 
@@ -330,7 +331,7 @@ func TestBranchesOfALongChat(t *testing.T) {
 		"switch": func(b *bench) error {
 			was := b.lastUsed().ActiveLeaf
 			for _, to := range []string{end(b), was} {
-				if _, err := b.Switch(t.Context(), SwitchRequest{Chat: lastChat, Message: to}); err != nil {
+				if _, err := b.Switch(t.Context(), workspace.SwitchRequest{Chat: lastChat, Message: to}); err != nil {
 					return err
 				}
 			}

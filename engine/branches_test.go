@@ -12,6 +12,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/store"
+	"github.com/fettle-cli/fettle/engine/workspace"
 )
 
 // again asks the question that a message is, or answers, once more.
@@ -46,9 +47,9 @@ func TestAQuestionIsNamedByItsPlace(t *testing.T) {
 	}
 }
 
-func (b *bench) switchTo(chat int64, message string) *Restored {
+func (b *bench) switchTo(chat int64, message string) *workspace.Restored {
 	b.t.Helper()
-	out, err := b.Switch(b.t.Context(), SwitchRequest{Chat: store.ChatRef{Number: chat}, Message: message})
+	out, err := b.Switch(b.t.Context(), workspace.SwitchRequest{Chat: store.ChatRef{Number: chat}, Message: message})
 	if err != nil {
 		b.t.Fatalf("switch to %s: %v", message, err)
 	}
@@ -204,7 +205,7 @@ func TestASwitchSparesOthersWork(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := b.chat(1).Chat
-	_, err := b.Switch(t.Context(), SwitchRequest{Chat: store.ChatRef{Number: 1}, Message: first[1].ID})
+	_, err := b.Switch(t.Context(), workspace.SwitchRequest{Chat: store.ChatRef{Number: 1}, Message: first[1].ID})
 	if err == nil || !strings.Contains(err.Error(), "nothing was changed") {
 		t.Fatalf("switch over a changed file: %v", err)
 	}
@@ -214,7 +215,7 @@ func TestASwitchSparesOthersWork(t *testing.T) {
 	if got, _ := os.ReadFile(filepath.Join(dir, "a.txt")); string(got) != "mine" {
 		t.Errorf("a.txt is %q", got)
 	}
-	if _, err := b.Switch(t.Context(), SwitchRequest{Chat: store.ChatRef{Number: 1}, Message: first[1].ID, Overwrite: true}); err != nil {
+	if _, err := b.Switch(t.Context(), workspace.SwitchRequest{Chat: store.ChatRef{Number: 1}, Message: first[1].ID, Overwrite: true}); err != nil {
 		t.Fatal(err)
 	}
 	if got, _ := os.ReadFile(filepath.Join(dir, "a.txt")); string(got) != "1" {
@@ -283,7 +284,7 @@ func TestTheFirstStateIsFoundAtOnce(t *testing.T) {
 		}
 		walked, id = m.ID, m.ParentID
 	}
-	if first, err := b.firstState(t.Context(), chat); err != nil || first != walked {
+	if first, err := b.FirstState(t.Context(), chat); err != nil || first != walked {
 		t.Errorf("the first state is %s, %v, not %s", first, err, walked)
 	}
 }

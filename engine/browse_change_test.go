@@ -13,6 +13,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/workspace"
 	"github.com/fettle-cli/fettle/internal/needtest"
 )
 
@@ -50,13 +51,13 @@ func TestNoPutWritesWhatGitKeeps(t *testing.T) {
 	}
 	before := records()
 	for _, name := range []string{".git/hooks/pre-commit", ".git/hooks/x", "sub/.GIT/config", "sub/../.git/x", ".git", "g/hooks/pre-commit", "g/hooks/x"} {
-		for _, put := range []Put{{}, {New: true}, {Was: strings.Repeat("0", 64)}} {
+		for _, put := range []workspace.Put{{}, {New: true}, {Was: strings.Repeat("0", 64)}} {
 			put.Name, put.Content = name, strings.NewReader("evil")
-			if _, err := b.PutFile(t.Context(), RestoreRequest{Chat: lastChat}, put); fault.CodeOf(err) != fault.Usage {
+			if _, err := b.PutFile(t.Context(), workspace.RestoreRequest{Chat: lastChat}, put); fault.CodeOf(err) != fault.Usage {
 				t.Errorf("put %s (%+v): %v", name, put, err)
 			}
 		}
-		if _, err := b.PutFile(t.Context(), RestoreRequest{Chat: lastChat}, Put{Name: name, Content: strings.NewReader("evil")}); fault.CodeOf(err) != fault.Usage {
+		if _, err := b.PutFile(t.Context(), workspace.RestoreRequest{Chat: lastChat}, workspace.Put{Name: name, Content: strings.NewReader("evil")}); fault.CodeOf(err) != fault.Usage {
 			t.Errorf("put %s: %v", name, err)
 		}
 		req := ask("go")
@@ -78,9 +79,9 @@ func TestNoPutReplacesWhatNoStateHas(t *testing.T) {
 		".fettleignore": "kept-out/\n*.log\n", "kept-out/a": "mine", "b.log": "mine", "node_modules/p/c": "mine", "package.json": "{}",
 	})
 	for _, name := range []string{"kept-out/a", "kept-out/new", "b.log", "node_modules/p/c", "node_modules/p/new"} {
-		for _, put := range []Put{{}, {New: true}} {
+		for _, put := range []workspace.Put{{}, {New: true}} {
 			put.Name, put.Content = name, strings.NewReader("other")
-			if _, err := b.PutFile(t.Context(), RestoreRequest{Chat: lastChat}, put); fault.CodeOf(err) != fault.Usage {
+			if _, err := b.PutFile(t.Context(), workspace.RestoreRequest{Chat: lastChat}, put); fault.CodeOf(err) != fault.Usage {
 				t.Errorf("put %s (%+v): %v", name, put, err)
 			}
 		}
@@ -101,7 +102,7 @@ func TestASlowPutHoldsNothing(t *testing.T) {
 	from, to := io.Pipe()
 	done := make(chan error, 1)
 	go func() {
-		_, err := b.PutFile(context.Background(), RestoreRequest{Chat: lastChat}, Put{Name: "slow.txt", Content: from})
+		_, err := b.PutFile(context.Background(), workspace.RestoreRequest{Chat: lastChat}, workspace.Put{Name: "slow.txt", Content: from})
 		done <- err
 	}()
 	if _, err := io.WriteString(to, "be"); err != nil { // it has begun to read
@@ -110,7 +111,7 @@ func TestASlowPutHoldsNothing(t *testing.T) {
 	waits := func(what string) { t.Errorf("the quick one waits: %s", what) }
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	_, err := b.PutFile(ctx, RestoreRequest{Chat: lastChat, OnWait: func(what string) { waits(what); cancel() }}, Put{Name: "quick.txt", Content: strings.NewReader("q")})
+	_, err := b.PutFile(ctx, workspace.RestoreRequest{Chat: lastChat, OnWait: func(what string) { waits(what); cancel() }}, workspace.Put{Name: "quick.txt", Content: strings.NewReader("q")})
 	if err != nil {
 		t.Errorf("the quick one: %v", err)
 	}
@@ -132,7 +133,7 @@ func TestAPutThatBreaksOff(t *testing.T) {
 	t.Parallel()
 	b, dir := atBound(t, nil)
 	broken := errors.New("gone")
-	_, err := b.PutFile(t.Context(), RestoreRequest{Chat: lastChat}, Put{Name: "a.txt", Content: io.MultiReader(strings.NewReader("half"), iotest.ErrReader(broken))})
+	_, err := b.PutFile(t.Context(), workspace.RestoreRequest{Chat: lastChat}, workspace.Put{Name: "a.txt", Content: io.MultiReader(strings.NewReader("half"), iotest.ErrReader(broken))})
 	if !errors.Is(err, broken) {
 		t.Errorf("it gave %v", err)
 	}
@@ -148,15 +149,15 @@ func TestAPutThatBreaksOff(t *testing.T) {
 // it is told as done, and undo takes it back.
 func TestAnEditIsDoneWhereItsChangesCannotBeTold(t *testing.T) {
 	t.Parallel()
-	for name, edit := range map[string]func(*bench, context.Context) (*Restored, error){
-		"put": func(b *bench, ctx context.Context) (*Restored, error) {
-			return b.PutFile(ctx, RestoreRequest{Chat: lastChat}, Put{Name: "a.txt", Content: strings.NewReader("2")})
+	for name, edit := range map[string]func(*bench, context.Context) (*workspace.Restored, error){
+		"put": func(b *bench, ctx context.Context) (*workspace.Restored, error) {
+			return b.PutFile(ctx, workspace.RestoreRequest{Chat: lastChat}, workspace.Put{Name: "a.txt", Content: strings.NewReader("2")})
 		},
-		"remove": func(b *bench, ctx context.Context) (*Restored, error) {
-			return b.RemoveFile(ctx, RestoreRequest{Chat: lastChat}, "a.txt")
+		"remove": func(b *bench, ctx context.Context) (*workspace.Restored, error) {
+			return b.RemoveFile(ctx, workspace.RestoreRequest{Chat: lastChat}, "a.txt")
 		},
-		"move": func(b *bench, ctx context.Context) (*Restored, error) {
-			return b.MoveFile(ctx, RestoreRequest{Chat: lastChat}, "a.txt", "b.txt")
+		"move": func(b *bench, ctx context.Context) (*workspace.Restored, error) {
+			return b.MoveFile(ctx, workspace.RestoreRequest{Chat: lastChat}, "a.txt", "b.txt")
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -180,7 +181,7 @@ func TestAnEditIsDoneWhereItsChangesCannotBeTold(t *testing.T) {
 			if maps.Equal(tree(t, dir), before) {
 				t.Error("it wasn't made")
 			}
-			if _, err := b.Undo(t.Context(), RestoreRequest{Chat: lastChat}); err != nil {
+			if _, err := b.Undo(t.Context(), workspace.RestoreRequest{Chat: lastChat}); err != nil {
 				t.Fatal(err)
 			}
 			if now := tree(t, dir); !maps.Equal(now, before) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/store"
+	"github.com/fettle-cli/fettle/engine/workspace"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
 
@@ -105,7 +106,7 @@ func TestPlansOfAPageAreBounded(t *testing.T) {
 	b := changer(t, t.TempDir())
 	b.did(store.ChatRef{}, `{"put":{"a.txt":"1"}}`)
 	conv := b.chat(1)
-	plan := []byte(fmt.Sprintf(`{"renderer":"code","data":%q}`, strings.Repeat("x", viewedPlan-1000)))
+	plan := []byte(fmt.Sprintf(`{"renderer":"code","data":%q}`, strings.Repeat("x", workspace.ViewedPlan-1000)))
 	last := conv.Messages[len(conv.Messages)-1]
 	call := last.Parts[0]
 	for i := range last.Parts {
@@ -113,7 +114,7 @@ func TestPlansOfAPageAreBounded(t *testing.T) {
 			call = last.Parts[i]
 		}
 	}
-	const many = 2 * viewedPlans / viewedPlan
+	const many = 2 * workspace.ViewedPlans / workspace.ViewedPlan
 	err := b.KV.Update(t.Context(), func(tx *kv.Tx) error {
 		for i := range many {
 			use := *call.Call
@@ -142,7 +143,7 @@ func TestPlansOfAPageAreBounded(t *testing.T) {
 			omitted++
 		}
 	}
-	if len(calls) != many+1 || size > viewedPlans || size < viewedPlans/2 || omitted == 0 {
+	if len(calls) != many+1 || size > workspace.ViewedPlans || size < workspace.ViewedPlans/2 || omitted == 0 {
 		t.Errorf("%d calls with %d bytes of plans, %d left out", len(calls), size, omitted)
 	}
 }

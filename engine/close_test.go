@@ -77,7 +77,7 @@ func closeAt(t *testing.T, stage string) {
 		req.Policy.AllowAll = true
 	}
 	if stage == "workspace" {
-		release, err := b.lockWorkspace(t.Context(), &toolset.Workspace{Path: realPath(t, req.Workspace), Bound: true}, nil)
+		release, err := b.LockWorkspace(t.Context(), &toolset.Workspace{Path: realPath(t, req.Workspace), Bound: true}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

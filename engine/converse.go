@@ -10,6 +10,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/store"
+	"github.com/fettle-cli/fettle/engine/workspace"
 )
 
 // converse finds or begins the chat, waits for its live turn, and holds its
@@ -97,7 +98,7 @@ func (e *Engine) forkOf(ctx context.Context, from *store.OpenChat, req TurnReque
 // loadFor reads the chat and the way to where the request's turn begins.
 func (e *Engine) loadFor(ctx context.Context, chatID string, req TurnRequest) (*store.OpenChat, error) {
 	if req.app != nil {
-		return e.LoadBy(ctx, chatID, "", leafOnly()) // a page's call sends nothing of the chat to a model
+		return e.LoadBy(ctx, chatID, "", workspace.LeafOnly()) // a page's call sends nothing of the chat to a model
 	}
 	if !req.Chat.Beside() {
 		return e.LoadBy(ctx, chatID, req.Chat.Parent, store.Reach{})
@@ -130,7 +131,7 @@ func (e *Engine) loadFor(ctx context.Context, chatID string, req TurnRequest) (*
 	if len(req.Parts) == 0 {
 		conv.Again = &question
 	}
-	conv.State, err = e.stateOfQuestion(ctx, conv)
+	conv.State, err = e.StateOfQuestion(ctx, conv)
 	conv.CutSummed()
 	return conv, err
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/store"
+	"github.com/fettle-cli/fettle/engine/workspace"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/toolset"
 )
@@ -47,21 +48,21 @@ func cutOff(t *testing.T, before func(*bench), hers map[string]string) *bench {
 func TestACallThatACrashCutOffIsAStep(t *testing.T) {
 	t.Parallel()
 	b := cutOff(t, func(b *bench) { b.did(store.ChatRef{}, `{"put":{"kept":"precious"}}`) }, map[string]string{"hers": "before it"})
-	_, err := b.Undo(t.Context(), RestoreRequest{Chat: lastChat})
+	_, err := b.Undo(t.Context(), workspace.RestoreRequest{Chat: lastChat})
 	var f *fault.Fault
 	if !errors.As(err, &f) || len(f.Detail) != 2 || !strings.Contains(f.Detail[0], "half  a call without a known end changed it") {
 		t.Fatalf("undo of what may be a person's: %v", err)
 	}
 	b.sees(1, map[string]string{"half": "1", "hers": "before it"})
 	b.puts(1, map[string]string{"since": "by hand"})
-	out, err := b.Undo(t.Context(), RestoreRequest{Chat: lastChat, Overwrite: true})
+	out, err := b.Undo(t.Context(), workspace.RestoreRequest{Chat: lastChat, Overwrite: true})
 	if err != nil || len(out.Steps) != 1 || out.Steps[0].Source != cas.Interrupted {
 		t.Fatalf("undo: %+v, %v", out, err)
 	}
 	b.sees(1, map[string]string{"kept": "precious", "hers": "before it", "since": "by hand"})
 	b.redo(1)
 	b.sees(1, map[string]string{"half": "1", "hers": "before it", "since": "by hand"})
-	if _, err := b.Undo(t.Context(), RestoreRequest{Chat: lastChat, Steps: 2, Overwrite: true}); err != nil {
+	if _, err := b.Undo(t.Context(), workspace.RestoreRequest{Chat: lastChat, Steps: 2, Overwrite: true}); err != nil {
 		t.Fatal(err)
 	}
 	b.sees(1, map[string]string{"hers": "before it", "since": "by hand"})
@@ -76,7 +77,7 @@ func TestAFirstCallThatACrashCutOff(t *testing.T) {
 			t.Fatal(err)
 		}
 	}, map[string]string{"kept": "precious", "hers": "untouched"})
-	if out, err := b.Undo(t.Context(), RestoreRequest{Chat: lastChat, Overwrite: true}); err != nil || len(out.Changes) != 2 {
+	if out, err := b.Undo(t.Context(), workspace.RestoreRequest{Chat: lastChat, Overwrite: true}); err != nil || len(out.Changes) != 2 {
 		t.Fatalf("undo: %+v, %v", out, err)
 	}
 	b.sees(1, map[string]string{"kept": "precious", "hers": "untouched"})
@@ -91,7 +92,7 @@ func TestAnEditAfterACutOffCallIsNotItsWork(t *testing.T) {
 	if err := os.Remove(b.WorkspacePath(b.chat(1).Chat) + "/half"); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := b.FolderState(t.Context(), RestoreRequest{Chat: lastChat}); err != nil {
+	if _, _, err := b.FolderState(t.Context(), workspace.RestoreRequest{Chat: lastChat}); err != nil {
 		t.Fatal(err)
 	}
 	b.puts(1, map[string]string{"mine": "by hand"})
@@ -114,16 +115,16 @@ func TestACallWhoseStateCouldNotBeKeptIsAStep(t *testing.T) {
 	b.did(lastChat, `{"put":{"more":"1"}}`) // it can't run
 	b.puts(1, map[string]string{"hers": "by hand"})
 	for range 2 {
-		if _, err := b.Undo(t.Context(), RestoreRequest{Chat: lastChat}); err == nil || !strings.Contains(err.Error(), "the limit is") {
+		if _, err := b.Undo(t.Context(), workspace.RestoreRequest{Chat: lastChat}); err == nil || !strings.Contains(err.Error(), "the limit is") {
 			t.Fatalf("undo with no room for what is there: %v", err)
 		}
 	}
 	b.sees(1, map[string]string{"big": big, "hers": "by hand"})
 	b.o.States.Chat = 0
-	if _, err := b.Undo(t.Context(), RestoreRequest{Chat: lastChat}); fault.CodeOf(err) != fault.Failed {
+	if _, err := b.Undo(t.Context(), workspace.RestoreRequest{Chat: lastChat}); fault.CodeOf(err) != fault.Failed {
 		t.Fatalf("undo of what may be a person's: %v", err)
 	}
-	if _, err := b.Undo(t.Context(), RestoreRequest{Chat: lastChat, Overwrite: true, Keep: []string{"hers"}}); err != nil {
+	if _, err := b.Undo(t.Context(), workspace.RestoreRequest{Chat: lastChat, Overwrite: true, Keep: []string{"hers"}}); err != nil {
 		t.Fatal(err)
 	}
 	b.sees(1, map[string]string{"kept": "precious", "hers": "by hand"})

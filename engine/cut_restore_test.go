@@ -16,6 +16,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/store"
+	"github.com/fettle-cli/fettle/engine/workspace"
 )
 
 // dieAfter kills the process at a step, whichever it is, after so many others.
@@ -43,7 +44,7 @@ func childCut(ctx context.Context, dir string, args []string) error {
 	at := dieAfter(n)
 	e.Pause = at
 	e.Snapshots.Hook(at)
-	req := RestoreRequest{Chat: store.ChatRef{Number: 1}}
+	req := workspace.RestoreRequest{Chat: store.ChatRef{Number: 1}}
 	switch what {
 	case "undo":
 		_, err = e.Undo(ctx, req)
@@ -52,7 +53,7 @@ func childCut(ctx context.Context, dir string, args []string) error {
 	case "restore":
 		_, err = e.RestoreState(ctx, ref, req)
 	case "switch":
-		_, err = e.Switch(ctx, SwitchRequest{Chat: req.Chat, Message: ref})
+		_, err = e.Switch(ctx, workspace.SwitchRequest{Chat: req.Chat, Message: ref})
 	}
 	if err != nil {
 		return err
@@ -104,7 +105,7 @@ func (c *cutScene) reads() {
 	c.t.Helper()
 	ctx, ref := c.t.Context(), store.ChatRef{Number: 1}
 	was := tree(c.t, c.folder)
-	plan := RestoreRequest{Chat: ref, Plan: true}
+	plan := workspace.RestoreRequest{Chat: ref, Plan: true}
 	chat, err := c.FindChat(ctx, ref)
 	if err != nil {
 		c.t.Fatal(err)
@@ -115,7 +116,7 @@ func (c *cutScene) reads() {
 	_, undoErr := c.Undo(ctx, plan)
 	_, redoErr := c.Redo(ctx, plan)
 	_, restoreErr := c.RestoreState(ctx, "@-1", plan)
-	_, now, folderErr := c.FolderState(ctx, RestoreRequest{Chat: ref})
+	_, now, folderErr := c.FolderState(ctx, workspace.RestoreRequest{Chat: ref})
 	_, _, branchErr := c.Branches(ctx, ref)
 	_, healthErr := c.Pending(ctx, chat)
 	for _, err := range []error{statesErr, treeErr, stateErr, undoErr, redoErr, restoreErr, folderErr, branchErr, healthErr} {
@@ -149,19 +150,19 @@ var changes = []func(*cutScene) error{
 		return nil
 	},
 	func(c *cutScene) error {
-		_, err := c.Undo(c.t.Context(), RestoreRequest{Chat: store.ChatRef{Number: 1}, Paths: []string{"nowhere"}})
+		_, err := c.Undo(c.t.Context(), workspace.RestoreRequest{Chat: store.ChatRef{Number: 1}, Paths: []string{"nowhere"}})
 		return err
 	},
 	func(c *cutScene) error {
-		_, err := c.Redo(c.t.Context(), RestoreRequest{Chat: store.ChatRef{Number: 1}, Paths: []string{"nowhere"}})
+		_, err := c.Redo(c.t.Context(), workspace.RestoreRequest{Chat: store.ChatRef{Number: 1}, Paths: []string{"nowhere"}})
 		return err
 	},
 	func(c *cutScene) error {
-		_, err := c.RestoreState(c.t.Context(), "@", RestoreRequest{Chat: store.ChatRef{Number: 1}, Keep: []string{"since"}})
+		_, err := c.RestoreState(c.t.Context(), "@", workspace.RestoreRequest{Chat: store.ChatRef{Number: 1}, Keep: []string{"since"}})
 		return err
 	},
 	func(c *cutScene) error {
-		_, err := c.PutFile(c.t.Context(), RestoreRequest{Chat: store.ChatRef{Number: 1}}, Put{Name: "extra", Content: strings.NewReader("")})
+		_, err := c.PutFile(c.t.Context(), workspace.RestoreRequest{Chat: store.ChatRef{Number: 1}}, workspace.Put{Name: "extra", Content: strings.NewReader("")})
 		return errors.Join(err, os.Remove(filepath.Join(c.folder, "extra")))
 	},
 }

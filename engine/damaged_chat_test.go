@@ -84,7 +84,7 @@ func oneDamagedChat(t *testing.T, table string) (b *bench, spoiled int) {
 			t.Fatal(err)
 		}
 	case "branch_moves":
-		if _, err := b.noteMove(ctx, one, ""); err != nil {
+		if _, err := b.NoteMove(ctx, one, ""); err != nil {
 			t.Fatal(err)
 		}
 	case "workspace_restores":

@@ -9,6 +9,7 @@ import (
 
 	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/engine/store"
+	"github.com/fettle-cli/fettle/engine/workspace"
 )
 
 // A collection that waits for an import keeps the states of the chat that the import has
@@ -45,7 +46,7 @@ func TestACollectionBesideAnImport(t *testing.T) {
 			<-waiting
 		}
 	}
-	in, err := b.ImportStates(ctx, RestoreRequest{}, History{Name: "f", Content: bytes.NewReader(file), New: true})
+	in, err := b.ImportStates(ctx, workspace.RestoreRequest{}, workspace.History{Name: "f", Content: bytes.NewReader(file), New: true})
 	if err := errors.Join(err, <-collected); err != nil {
 		t.Fatal(err)
 	}

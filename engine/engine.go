@@ -10,6 +10,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/store"
+	"github.com/fettle-cli/fettle/engine/workspace"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/registry"
 )
@@ -79,7 +80,7 @@ type Options struct {
 
 // Engine runs turns on one data directory. Make it with New.
 type Engine struct {
-	*Workspaces
+	*workspace.Folders
 	o       Options
 	schemas schemas
 	grace   time.Duration // toolGrace, but in tests
@@ -130,15 +131,15 @@ func New(o Options) *Engine {
 		grace:       toolGrace,
 		upkeepEvery: upkeepEvery,
 	}
-	e.Workspaces = newWorkspaces(store.NewFrom(&e.o.Options))
+	e.Folders = workspace.New(store.NewFrom(&e.o.Options))
 	e.Writes = e.writesJournal
-	e.cutAdvice = func(call string) string {
+	e.CutAdvice = func(call string) string {
 		if e.o.CutAdvice == nil {
 			return ""
 		}
 		return e.o.CutAdvice(call)
 	}
-	e.seals = func(ctx context.Context) bool { return e.o.SealsRepositories != nil && e.o.SealsRepositories(ctx) }
+	e.Seals = func(ctx context.Context) bool { return e.o.SealsRepositories != nil && e.o.SealsRepositories(ctx) }
 	e.Services, e.Builtins = o.Services, e.builtinIDs
 	e.base, e.stop = context.WithCancelCause(context.Background())
 	return e

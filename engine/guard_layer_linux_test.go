@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/engine/workspace"
 )
 
 // bareRepository makes the names by which git recognizes a repository.
@@ -25,10 +26,10 @@ func (b *bench) searched(t *testing.T, dir string) any {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := b.guardOf(path)
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.known
+	g := b.GuardOf(path)
+	g.Mu.Lock()
+	defer g.Mu.Unlock()
+	return g.Known
 }
 
 // Only the first call of a process searches the user's folder for repositories.
@@ -99,8 +100,8 @@ func TestRepositoriesMadeByLayers(t *testing.T) {
 	}
 	end := completed(t, b.run(next(command("", "echo '*.secret' > .fettleignore"))))
 	wantFile(t, dir, ".fettleignore", "")
-	wantFile(t, dir, proposedRules, "*.secret\n")
-	if !strings.Contains(end.Result, proposedRules) {
+	wantFile(t, dir, workspace.ProposedRules, "*.secret\n")
+	if !strings.Contains(end.Result, workspace.ProposedRules) {
 		t.Error(end.Result)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/engine/workspace"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/toolset"
 )
@@ -30,13 +31,13 @@ func plant(dir string) error {
 	return errors.Join(
 		os.MkdirAll(filepath.Join(dir, "a", ".git"), 0o755),
 		os.WriteFile(filepath.Join(dir, "a", ".git", "config"), []byte("[core]"), 0o644),
-		os.WriteFile(filepath.Join(dir, ignoreFile), []byte("src/"), 0o644),
+		os.WriteFile(filepath.Join(dir, workspace.IgnoreFile), []byte("src/"), 0o644),
 	)
 }
 
 // planted reports what of that git and snapshots would still use.
 func planted(dir string) (left []string) {
-	for _, name := range []string{filepath.Join("a", ".git"), ignoreFile} {
+	for _, name := range []string{filepath.Join("a", ".git"), workspace.IgnoreFile} {
 		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
 			left = append(left, name)
 		}
@@ -47,7 +48,7 @@ func planted(dir string) (left []string) {
 // records are the folders that are being watched.
 func records(t *testing.T, dataDir string) int {
 	t.Helper()
-	entries, err := os.ReadDir(filepath.Join(dataDir, guardsName))
+	entries, err := os.ReadDir(filepath.Join(dataDir, workspace.GuardsName))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		t.Fatal(err)
 	}
@@ -85,7 +86,7 @@ func TestACallThatIsLeftRunningPlantsNoRepository(t *testing.T) {
 		if left := planted(dir); len(left) > 0 {
 			t.Errorf("after the turn there are %q", left)
 		}
-		if warned := warningsOf(events); early && (!strings.Contains(warned, "a/git-set-aside now") || !strings.Contains(warned, proposedRules)) {
+		if warned := warningsOf(events); early && (!strings.Contains(warned, "a/git-set-aside now") || !strings.Contains(warned, workspace.ProposedRules)) {
 			t.Errorf("the warnings are %q", warned)
 		}
 		if n := records(t, b.o.DataDir); n != 1 {
@@ -138,7 +139,7 @@ func TestTheNextCommandChecksWhereACallWasKilled(t *testing.T) {
 		case "question":
 			shown = warningsOf(after.run(ask("hello")))
 		case "undo":
-			_, _ = after.Undo(t.Context(), RestoreRequest{Chat: lastChat})
+			_, _ = after.Undo(t.Context(), workspace.RestoreRequest{Chat: lastChat})
 			shown = after.notices()
 		case "tidy":
 			if err := after.Tidy(t.Context(), time.Second); err != nil {

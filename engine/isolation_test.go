@@ -16,6 +16,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/search"
 	"github.com/fettle-cli/fettle/engine/store"
+	"github.com/fettle-cli/fettle/engine/workspace"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/internal/record/recordtest"
 )
@@ -206,7 +207,7 @@ func (b *bench) othersWork(t *testing.T) {
 	b.did(two, `{"put":{"b.txt":"2"}}`)
 	b.did(store.ChatRef{}, `{"put":{"b.txt":"2"}}`) // a new chat
 	check("fold", onlyErr(b.Fold(ctx, store.FoldAll)))
-	if got, err := b.Undo(ctx, RestoreRequest{Chat: two}); err != nil {
+	if got, err := b.Undo(ctx, workspace.RestoreRequest{Chat: two}); err != nil {
 		t.Errorf("undo: %+v, %v", got, err)
 	}
 	if h := b.Health(ctx); h.Err != nil || h.Store.Err != nil {

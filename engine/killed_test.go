@@ -20,6 +20,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/store"
+	"github.com/fettle-cli/fettle/engine/workspace"
 	"github.com/fettle-cli/fettle/toolset"
 )
 
@@ -93,7 +94,7 @@ func churnUndo(ctx context.Context, e *Engine, chat int64) error {
 	if rand.IntN(2) == 0 {
 		do = e.Redo
 	}
-	_, err := do(ctx, RestoreRequest{Chat: store.ChatRef{Number: chat}, Steps: 1 + rand.IntN(3)})
+	_, err := do(ctx, workspace.RestoreRequest{Chat: store.ChatRef{Number: chat}, Steps: 1 + rand.IntN(3)})
 	switch fault.CodeOf(err) {
 	case fault.NotFound, fault.Failed: // nothing to undo, or somebody else's work in the way
 		return nil
@@ -146,7 +147,7 @@ func (c *churned) edit() {
 	lock := func() (func(), error) { return e.Lock(c.t.Context(), "chat-"+filepath.Base(filepath.Dir(folder)), nil) }
 	if at == 2 {
 		ws := &toolset.Workspace{Path: realPath(c.t, c.project), Bound: true}
-		lock = func() (func(), error) { return e.lockWorkspace(c.t.Context(), ws, func(string) {}) }
+		lock = func() (func(), error) { return e.LockWorkspace(c.t.Context(), ws, func(string) {}) }
 	}
 	release, err := lock()
 	if err != nil {
@@ -174,7 +175,7 @@ func (c *churned) check() {
 			t.Fatalf("chat %d is at %+v, %v", number, m, err)
 		}
 		c.whole(b, chat)
-		chat, now, err := b.FolderState(t.Context(), RestoreRequest{Chat: ref})
+		chat, now, err := b.FolderState(t.Context(), workspace.RestoreRequest{Chat: ref})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -210,7 +211,7 @@ func (c *churned) elsewhere(b *bench, m *cas.Manifest) map[string]string {
 	}
 	defer ws.Close()
 	about := cas.About{ChatID: "elsewhere", Source: cas.Restored}
-	if _, err := b.Snapshots.Materialize(c.t.Context(), casWorkspace(ws), m, cas.RestoreOptions{About: about}); err != nil {
+	if _, err := b.Snapshots.Materialize(c.t.Context(), workspace.CASWorkspace(ws), m, cas.RestoreOptions{About: about}); err != nil {
 		c.t.Error(err)
 	}
 	return tree(c.t, ws.Path)

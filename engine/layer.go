@@ -16,6 +16,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/store"
+	"github.com/fettle-cli/fettle/engine/workspace"
 	"github.com/fettle-cli/fettle/internal/sanitize"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/gitguard"
@@ -87,7 +88,7 @@ func (e *Engine) noLanding(ctx context.Context, ws *toolset.Workspace) string {
 	if err := os.MkdirAll(e.LayersDir(), 0o700); err != nil {
 		return fault.FirstLine(err)
 	}
-	other, err := e.Snapshots.Foreign(ctx, casWorkspace(ws))
+	other, err := e.Snapshots.Foreign(ctx, workspace.CASWorkspace(ws))
 	switch {
 	case err != nil:
 		return fault.FirstLine(err)
@@ -116,7 +117,7 @@ func (e *Engine) newLayer(ctx context.Context, call, chat string, ws *toolset.Wo
 		return nil, err
 	}
 	l := &callLayer{dir: filepath.Join(e.LayersDir(), call), unlock: unlock}
-	if _, err := cas.NewLayer(l.dir, casWorkspace(ws), cas.LayerMeta{ChatID: chat, CallID: call}); err != nil {
+	if _, err := cas.NewLayer(l.dir, workspace.CASWorkspace(ws), cas.LayerMeta{ChatID: chat, CallID: call}); err != nil {
 		unlock()
 		return nil, err
 	}
@@ -149,13 +150,13 @@ func (t *turn) beforeDirect(ws *toolset.Workspace) error {
 	if err := t.stateBefore(ws); err != nil || !ws.Bound || t.guard != nil {
 		return err
 	}
-	return t.enterGuard(t.eng.guardOf(ws.Path), ws)
+	return t.enterGuard(t.eng.GuardOf(ws.Path), ws)
 }
 
 // afterCall bounds what is done after a call, also in a turn that is cancelled then: a second
 // cancel waits for nothing.
 func (t *turn) afterCall() (context.Context, func()) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.ctx), stateTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.ctx), workspace.StateTime)
 	stop := context.AfterFunc(t.ctx, func() {
 		select {
 		case <-t.abandon:
@@ -203,7 +204,7 @@ const doingLanding = "applying what a call wrote"
 
 func (e *Engine) landLayer(ctx context.Context, l landing) (*landed, error) {
 	defer e.o.Services.HoldServices(ctx, func(s toolset.Service) bool { return s.Workspace == l.ws.Path })()
-	ws := casWorkspace(l.ws)
+	ws := workspace.CASWorkspace(l.ws)
 	plan, err := e.Snapshots.ReadLayer(ctx, ws, l.dir, cas.LayerOptions{ChatID: l.about.ChatID, Parent: l.at, Limits: e.o.States})
 	if err != nil {
 		return nil, err
@@ -225,7 +226,7 @@ func (e *Engine) landLayer(ctx context.Context, l landing) (*landed, error) {
 	e.Pause("layer:landed")
 	out := &landed{Landing: done, unlanded: plan.Unlanded}
 	if done.After != done.Before {
-		out.changes, err = e.changes(ctx, done.Before, done.After)
+		out.changes, err = e.Changes(ctx, done.Before, done.After)
 	}
 	return out, err
 }
@@ -233,7 +234,7 @@ func (e *Engine) landLayer(ctx context.Context, l landing) (*landed, error) {
 // conflicts are those of the landing as events have them.
 func (l *landed) conflicts() []event.Conflict {
 	var out []event.Conflict
-	for _, c := range l.Conflicts[:min(len(l.Conflicts), MaxChanges)] {
+	for _, c := range l.Conflicts[:min(len(l.Conflicts), workspace.MaxChanges)] {
 		out = append(out, event.Conflict{Path: cas.EscapePath(c.Path), Kind: string(c.Kind), Reason: c.Reason})
 	}
 	return out
@@ -273,13 +274,13 @@ func (t *turn) guardLanding(p *cas.LandingPlan, ws *toolset.Workspace) error {
 	}
 	rules := false
 	for folder, names := range p.Folders() {
-		rules = rules || folder == "" && slices.Contains(names, ignoreFile)
+		rules = rules || folder == "" && slices.Contains(names, workspace.IgnoreFile)
 	}
 	if !rules && !gitguard.ReachesBare(ws.Root, p.Folders()) {
 		return nil
 	}
-	g := t.eng.guardOf(ws.Path)
-	g.unseal()
+	g := t.eng.GuardOf(ws.Path)
+	g.Unseal()
 	return t.enterGuard(g, ws)
 }
 
@@ -307,7 +308,7 @@ func asideIn(ctx context.Context, layer string, ws *toolset.Workspace) ([]string
 	if len(moved) == 0 {
 		return nil, err
 	}
-	return []string{asideNote(moved)}, err
+	return []string{workspace.AsideNote(moved)}, err
 }
 
 // checkLanded checks the user's folder after what a call wrote has landed there. If something

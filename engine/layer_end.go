@@ -7,6 +7,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/workspace"
 	"github.com/fettle-cli/fettle/internal/sanitize"
 	"github.com/fettle-cli/fettle/toolset"
 )
@@ -42,7 +43,7 @@ func (t *turn) endCancelled(end ended) event.ToolComplete {
 	if end.err == nil {
 		end.err = toolset.Errorf("%s", t.unfinished())
 	}
-	e, before := t.endOf(end), manifestID(t.states.at)
+	e, before := t.endOf(end), workspace.ManifestID(t.states.at)
 	e.Error += "; nothing that it wrote to the folder was applied"
 	e.Result, e.RenderPlan = "error: "+e.Error, chat.FailedPlan(e.Error, "")
 	e.PreManifestID, e.PostManifestID = before, before
@@ -54,7 +55,7 @@ func (t *turn) endUnlanded(end ended, err error) event.ToolComplete {
 	end.call.layer.leave()
 	end.err = errors.Join(toolset.Errorf(
 		"it ran, but what it wrote could not be applied to the folder, and is kept: %s", fault.FirstLine(err)), end.err)
-	e, before := t.endOf(end), manifestID(t.states.at)
+	e, before := t.endOf(end), workspace.ManifestID(t.states.at)
 	e.PreManifestID, e.PostManifestID = before, before
 	return e
 }
@@ -84,12 +85,12 @@ func (t *turn) endLanded(end ended, ws *toolset.Workspace, choice reviewed, asid
 	}
 	end.noted(notes)
 	e := t.endOf(end)
-	e.PreManifestID, e.Changes, e.Conflicts = manifestID(done.Before), done.changes, done.conflicts()
+	e.PreManifestID, e.Changes, e.Conflicts = workspace.ManifestID(done.Before), done.changes, done.conflicts()
 	e.SharedChanges = len(e.Changes) > 0 && t.states.at.Shared
-	if e.PostManifestID = manifestID(t.states.at); t.states.suspect {
+	if e.PostManifestID = workspace.ManifestID(t.states.at); t.states.suspect {
 		e.PostManifestID = ""
 	}
-	e.CallManifestID = manifestID(done.Call)
+	e.CallManifestID = workspace.ManifestID(done.Call)
 	return e
 }
 

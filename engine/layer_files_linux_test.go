@@ -9,6 +9,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/store"
+	"github.com/fettle-cli/fettle/engine/workspace"
 	"github.com/fettle-cli/fettle/toolset/builtin"
 )
 
@@ -69,7 +70,7 @@ func TestFileToolsLand(t *testing.T) {
 	}
 	b.Pause = func(string) {}
 	for range 2 {
-		if _, err := b.Undo(t.Context(), RestoreRequest{Chat: store.ChatRef{Last: true}}); err != nil {
+		if _, err := b.Undo(t.Context(), workspace.RestoreRequest{Chat: store.ChatRef{Last: true}}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/engine/store"
+	"github.com/fettle-cli/fettle/engine/workspace"
 	"github.com/fettle-cli/fettle/toolset/builtin"
 	"github.com/fettle-cli/fettle/toolset/sandbox"
 )
@@ -100,7 +101,7 @@ func TestWhatAKilledCallWroteIsOffered(t *testing.T) {
 				wantFile(t, dir, "b", "")
 				wantFile(t, dir, "c", "1\n")
 				b.noLayersLeft(t)
-				if _, err := b.Undo(t.Context(), RestoreRequest{Chat: store.ChatRef{Last: true}}); err != nil {
+				if _, err := b.Undo(t.Context(), workspace.RestoreRequest{Chat: store.ChatRef{Last: true}}); err != nil {
 					t.Fatal(err)
 				}
 				for name, text := range map[string]string{"a": "1", "b": "1", "c": "", "user": "1"} {
@@ -129,7 +130,7 @@ func TestACallThatIsKilledAfterItHasLanded(t *testing.T) {
 	}
 	b.noLayersLeft(t)
 	// The chat has no end of the call, so undo does not know whose the changes are.
-	undo := RestoreRequest{Chat: store.ChatRef{Number: 1}}
+	undo := workspace.RestoreRequest{Chat: store.ChatRef{Number: 1}}
 	if _, err := b.Undo(t.Context(), undo); err == nil || !strings.Contains(err.Error(), "3 files can't be brought back") {
 		t.Errorf("undo: %v", err)
 	}

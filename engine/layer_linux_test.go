@@ -13,6 +13,7 @@ import (
 	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/store"
+	"github.com/fettle-cli/fettle/engine/workspace"
 	"github.com/fettle-cli/fettle/internal/needtest"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/builtin"
@@ -129,7 +130,7 @@ func TestWhatTheUserSavesDuringACallIsNotTheCalls(t *testing.T) {
 	}
 	wantFile(t, dir, "both.txt", "the user's")
 	wantFile(t, dir, "call.txt", "2\n")
-	if _, err := b.Undo(t.Context(), RestoreRequest{Chat: store.ChatRef{Last: true}}); err != nil {
+	if _, err := b.Undo(t.Context(), workspace.RestoreRequest{Chat: store.ChatRef{Last: true}}); err != nil {
 		t.Fatal(err)
 	}
 	for name, text := range map[string]string{
@@ -206,7 +207,7 @@ func TestManagedFoldersHaveLayersToo(t *testing.T) {
 	if changesIn(end) != "removed d/e/f, removed d/e/l" {
 		t.Errorf("%s", changesIn(end))
 	}
-	if _, err := b.Undo(t.Context(), RestoreRequest{Chat: store.ChatRef{Last: true}}); err != nil {
+	if _, err := b.Undo(t.Context(), workspace.RestoreRequest{Chat: store.ChatRef{Last: true}}); err != nil {
 		t.Fatal(err)
 	}
 	end = completed(t, b.run(next(command("", "cat d/e/l"))))

@@ -11,6 +11,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/store"
+	"github.com/fettle-cli/fettle/engine/workspace"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
 
@@ -23,7 +24,7 @@ func childMove(ctx context.Context, dir string, args []string) error {
 	e.Journals.Hook(e.Pause)
 	var err error
 	if what == "switch" {
-		_, err = e.Switch(ctx, SwitchRequest{Chat: store.ChatRef{Number: 1}, Message: message})
+		_, err = e.Switch(ctx, workspace.SwitchRequest{Chat: store.ChatRef{Number: 1}, Message: message})
 	} else {
 		req := ask(`{"put":{"new.txt":"new"}}`)
 		req.Chat, req.Policy.AllowAll = store.ChatRef{Number: 1, Instead: message}, true
@@ -113,10 +114,10 @@ func (k *killedMove) check(what, step string) {
 	t.Helper()
 	// The next command changes something, so it reverts the move; there is nothing to
 	// redo.
-	if _, err := k.Redo(t.Context(), RestoreRequest{Chat: store.ChatRef{Number: 1}}); fault.CodeOf(err) != fault.NotFound {
+	if _, err := k.Redo(t.Context(), workspace.RestoreRequest{Chat: store.ChatRef{Number: 1}}); fault.CodeOf(err) != fault.NotFound {
 		t.Errorf("redo: %v", err)
 	}
-	chat, now, err := k.FolderState(t.Context(), RestoreRequest{Chat: store.ChatRef{Number: 1}})
+	chat, now, err := k.FolderState(t.Context(), workspace.RestoreRequest{Chat: store.ChatRef{Number: 1}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +164,7 @@ func TestAMoveIsTakenBackAroundOthersWork(t *testing.T) {
 			k.kill("switch", "move:done")
 			put(t, filepath.Join(k.folder, "a.txt"), []byte("by hand"))
 			// There is nothing to redo, but a command that changes something ends the move.
-			if _, err := k.Redo(t.Context(), RestoreRequest{Chat: store.ChatRef{Number: 1}}); fault.CodeOf(err) != fault.NotFound {
+			if _, err := k.Redo(t.Context(), workspace.RestoreRequest{Chat: store.ChatRef{Number: 1}}); fault.CodeOf(err) != fault.NotFound {
 				t.Fatal(err)
 			}
 			k.sees(1, k.own(map[string]string{"a.txt": "by hand", "c.txt": "c", "since.txt": "since"}))

@@ -13,6 +13,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/store"
+	"github.com/fettle-cli/fettle/engine/workspace"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/internal/sanitize"
 	"github.com/fettle-cli/fettle/toolset"
@@ -145,7 +146,7 @@ func (e *Engine) react(ctx context.Context, d store.Deciding, p chat.ShownPayloa
 		Chat: store.ChatRef{ID: p.Decision.ChatID}, Calls: []DirectCall{{Tool: id, Args: p.Data}},
 		Policy: d.Policy, CanConfirm: d.CanConfirm, OnWait: d.OnWait,
 	})
-	alive, cancel := context.WithTimeout(context.WithoutCancel(ctx), stateTime)
+	alive, cancel := context.WithTimeout(context.WithoutCancel(ctx), workspace.StateTime)
 	defer cancel()
 	release, lerr := e.ShareData(alive, nil)
 	if lerr != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/store"
+	"github.com/fettle-cli/fettle/engine/workspace"
 	"github.com/fettle-cli/fettle/internal/sanitize"
 	"github.com/fettle-cli/fettle/toolset"
 )
@@ -26,7 +27,7 @@ const unlayered = "it did not run, since its changes can't be kept apart from th
 
 // enterFolder takes the lock of the folder for the calls that run there.
 func (t *turn) enterFolder(ws *toolset.Workspace) (err error) {
-	t.leave, err = t.eng.lockWorkspace(t.ctx, ws, t.notice)
+	t.leave, err = t.eng.LockWorkspace(t.ctx, ws, t.notice)
 	return err
 }
 
@@ -257,7 +258,7 @@ func (t *turn) endDiscarded(end ended, choice reviewed) event.ToolComplete {
 	} else {
 		end.noted([]string{why})
 	}
-	before := manifestID(t.states.at)
+	before := workspace.ManifestID(t.states.at)
 	e := t.endOf(end)
 	e.PreManifestID, e.PostManifestID = before, before
 	return e
@@ -265,5 +266,5 @@ func (t *turn) endDiscarded(end ended, choice reviewed) event.ToolComplete {
 
 // readLayer plans how the layer of a call lands.
 func (t *turn) readLayer(ctx context.Context, c *call, ws *toolset.Workspace) (*cas.LandingPlan, error) {
-	return t.eng.Snapshots.ReadLayer(ctx, casWorkspace(ws), c.layer.dir, cas.LayerOptions{ChatID: t.accept.Chat.ID, Parent: t.states.at, Limits: t.eng.o.States})
+	return t.eng.Snapshots.ReadLayer(ctx, workspace.CASWorkspace(ws), c.layer.dir, cas.LayerOptions{ChatID: t.accept.Chat.ID, Parent: t.states.at, Limits: t.eng.o.States})
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/store"
+	"github.com/fettle-cli/fettle/engine/workspace"
 	"github.com/fettle-cli/fettle/toolset"
 )
 
@@ -228,7 +229,7 @@ func TestAReviewOfManyRemovals(t *testing.T) {
 	if !strings.Contains(end.Result, "discarded 2002 files") {
 		t.Errorf("the model is told %s", end.Result)
 	}
-	if _, err := b.Undo(t.Context(), RestoreRequest{Chat: store.ChatRef{Last: true}}); err != nil {
+	if _, err := b.Undo(t.Context(), workspace.RestoreRequest{Chat: store.ChatRef{Last: true}}); err != nil {
 		t.Fatal(err)
 	}
 	if back, err := filepath.Glob(filepath.Join(dir, "d", "sub", "*")); err != nil || len(back) != many {

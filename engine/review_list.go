@@ -10,6 +10,7 @@ import (
 
 	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/engine/workspace"
 	"github.com/fettle-cli/fettle/internal/patch"
 	"github.com/fettle-cli/fettle/internal/sanitize"
 	"github.com/fettle-cli/fettle/internal/units"
@@ -69,7 +70,7 @@ func (e *Engine) reviewPlan(ctx context.Context, plan *cas.LandingPlan) (*review
 		return nil, err
 	}
 	r.leftOut(plan.LeftOut)
-	for _, c := range plan.Conflicts[:min(len(plan.Conflicts), MaxChanges)] {
+	for _, c := range plan.Conflicts[:min(len(plan.Conflicts), workspace.MaxChanges)] {
 		r.shown.Conflicts = append(r.shown.Conflicts, event.Conflict{Path: cas.EscapePath(c.Path), Kind: string(c.Kind), Reason: c.Reason})
 	}
 	return r, nil
@@ -140,7 +141,7 @@ func (r *reviewing) files(ctx context.Context, changes []cas.Change) (out []even
 
 // file describes one change.
 func (r *reviewing) file(ctx context.Context, c cas.Change) (event.ReviewedFile, error) {
-	out := event.ReviewedFile{Path: cas.EscapePath(c.Path), Kind: changeKind(c)}
+	out := event.ReviewedFile{Path: cas.EscapePath(c.Path), Kind: workspace.ChangeKind(c)}
 	if group := r.groups[c.Path]; group != "" {
 		out.Group = cas.EscapePath(group)
 	}

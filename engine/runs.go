@@ -13,6 +13,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/store"
+	"github.com/fettle-cli/fettle/engine/workspace"
 	"github.com/fettle-cli/fettle/internal/sanitize"
 	"github.com/fettle-cli/fettle/internal/schema"
 	"github.com/fettle-cli/fettle/toolset"
@@ -309,7 +310,7 @@ func (t *turn) startOf(c *call) event.ToolStart {
 		ClientForm: t.forms[c.toolID()],
 	}
 	if t.keepsStates() {
-		start.PreManifestID = manifestID(t.states.at)
+		start.PreManifestID = workspace.ManifestID(t.states.at)
 	}
 	return start
 }
@@ -329,7 +330,7 @@ func (t *turn) endWithState(end ended, ws *toolset.Workspace) event.ToolComplete
 	if !t.keepsStates() {
 		return t.endOf(end)
 	}
-	before := manifestID(t.states.at)
+	before := workspace.ManifestID(t.states.at)
 	var changes []event.Change
 	if !end.call.readOnly() {
 		var err error
@@ -339,7 +340,7 @@ func (t *turn) endWithState(end ended, ws *toolset.Workspace) event.ToolComplete
 	}
 	e := t.endOf(end)
 	if e.PreManifestID, e.Changes, e.SharedChanges = before, changes, len(changes) > 0; !t.states.suspect {
-		e.PostManifestID = manifestID(t.states.at)
+		e.PostManifestID = workspace.ManifestID(t.states.at)
 	}
 	return e
 }

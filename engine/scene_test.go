@@ -20,6 +20,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/store"
+	"github.com/fettle-cli/fettle/engine/workspace"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/toolset"
 )
@@ -324,10 +325,10 @@ func (w *scene) collectDeed() deed {
 }
 
 func (w *scene) importDeed() deed {
-	var in *ImportedStates
+	var in *workspace.ImportedStates
 	return deed{
 		do: func(ctx context.Context, a *actor) (err error) {
-			in, err = a.e.ImportStates(ctx, RestoreRequest{}, History{Name: "f", Content: bytes.NewReader(w.history), New: true})
+			in, err = a.e.ImportStates(ctx, workspace.RestoreRequest{}, workspace.History{Name: "f", Content: bytes.NewReader(w.history), New: true})
 			return err
 		},
 		done: w.locked(func() {

@@ -257,7 +257,7 @@ func (t *turn) sessionFolder() *toolset.Workspace {
 		return nil // checkChat says what is wrong with it
 	}
 	ws := &toolset.Workspace{Path: path, Bound: true}
-	t.eng.equip(ws)
+	t.eng.Equip(ws)
 	return ws
 }
 

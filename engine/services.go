@@ -10,7 +10,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/store"
@@ -193,19 +192,6 @@ func (e *Engine) CallAgain(ctx context.Context, callID string) (TurnRequest, err
 	return TurnRequest{
 		Chat: store.ChatRef{ID: call.ChatID}, Title: call.ToolID, Calls: []DirectCall{{Tool: call.ToolID, Args: call.Args}},
 	}, nil
-}
-
-// endServicesIn ends those that work in a folder, which is about to get other files:
-// what they have read and opened would not be what is there.
-func (w *Workspaces) endServicesIn(ws *toolset.Workspace, why string) {
-	w.Services.EndServices(why, func(service toolset.Service) bool { return service.Workspace == ws.Path })
-}
-
-// takeState takes a state of a folder. The services that work in it write nothing
-// meanwhile, so that no file of the state is half of one.
-func (w *Workspaces) takeState(ctx context.Context, ws *toolset.Workspace, o cas.SnapshotOptions) (*cas.Snapshot, error) {
-	defer w.Services.HoldServices(ctx, func(service toolset.Service) bool { return service.Workspace == ws.Path })()
-	return w.Snapshots.Snapshot(ctx, casWorkspace(ws), o)
 }
 
 // mindServices looks after the services that there are, as long as there are any.

@@ -15,6 +15,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/journal"
 	"github.com/fettle-cli/fettle/engine/store"
+	"github.com/fettle-cli/fettle/engine/workspace"
 	"github.com/fettle-cli/fettle/internal/sanitize"
 	"github.com/fettle-cli/fettle/internal/schema"
 )
@@ -57,7 +58,7 @@ func (t *turn) begin(ctx context.Context, conv *store.OpenChat) error {
 		err = t.attachDocs(ctx)
 	}
 	if err == nil {
-		t.accept.ManifestID, t.accept.LeftManifestID = manifestID(t.states.at), t.states.left
+		t.accept.ManifestID, t.accept.LeftManifestID = workspace.ManifestID(t.states.at), t.states.left
 		t.accept.StateUnknown = t.states.suspect
 		err = t.eng.accept(ctx, t)
 	}
@@ -78,7 +79,7 @@ func (e *Engine) prepare(ctx context.Context, req TurnRequest) (*turn, *store.Op
 		eng: e, req: req, useIDs: map[string]bool{}, asking: map[string]*waiting{},
 		abandon: make(chan struct{}), since: e.o.Now(),
 	}
-	t.warnings = e.checkCutOff(ctx) // before anything runs in a folder again
+	t.warnings = e.CheckCutOff(ctx) // before anything runs in a folder again
 	for _, w := range t.warnings {
 		e.o.Notice(w) // also if the turn does not begin
 	}
@@ -153,7 +154,7 @@ func (t *turn) prepareWith(ctx context.Context, conv *store.OpenChat) error {
 	}
 	t.inherit(conv)
 	if dir := t.accept.Chat.Workspace; !conv.IsNew || dir != "" {
-		for _, w := range t.eng.cutWarnings(ctx, t.accept.Chat.ID, dir) {
+		for _, w := range t.eng.CutWarnings(ctx, t.accept.Chat.ID, dir) {
 			t.eng.o.Notice(w)
 			t.warnings = append(t.warnings, w)
 		}

@@ -5,33 +5,26 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/fettle-cli/fettle/cas"
-	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/store"
+	"github.com/fettle-cli/fettle/engine/workspace"
 	"github.com/fettle-cli/fettle/internal/sanitize"
 	"github.com/fettle-cli/fettle/toolset"
 )
 
 const (
-	// stateTime bounds the snapshot after a call whose turn was cancelled: long
-	// enough for the folder that it was taken of before, which is not read
-	// again, and no reason to hang for ever on a dead network drive.
-	stateTime = 5 * time.Minute
+
 	// stateNews is how often a long snapshot says how far it is.
 	stateNews = 500 * time.Millisecond
 	// manyFiles and manyBytes are from what size on a first snapshot is
 	// announced with its numbers.
 	manyFiles = 20_000
 	manyBytes = 2 << 30
-	// MaxChanges bounds the changes that a call's end lists; its manifests
-	// have them all.
-	MaxChanges = 200
 )
 
 // states is what a turn knows of its workspace: the state that the chat is at,
@@ -58,11 +51,6 @@ func (s *states) known() bool { return s.at != nil && !s.suspect }
 // keepsStates tells whether the turn's calls can be undone: an ephemeral turn
 // keeps nothing.
 func (t *turn) keepsStates() bool { return !t.req.Ephemeral }
-
-// casWorkspace is a workspace as the store of states sees it.
-func casWorkspace(ws *toolset.Workspace) *cas.Workspace {
-	return &cas.Workspace{Path: ws.Path, Root: ws.Root, Bound: ws.Bound}
-}
 
 // stateBefore takes the state in which a call finds the workspace. What differs
 // from the chat's last state was changed by somebody else, and becomes a
@@ -100,7 +88,7 @@ func (t *turn) stateAfterFrom(c *call, ws *toolset.Workspace, before *cas.Manife
 	if !snap.New {
 		return nil, nil
 	}
-	changes, err := t.eng.changes(ctx, before, snap.Manifest)
+	changes, err := t.eng.Changes(ctx, before, snap.Manifest)
 	return changes, errors.Join(err, t.remark(snap))
 }
 
@@ -117,7 +105,7 @@ func (t *turn) snapshot(ctx context.Context, ws *toolset.Workspace, about cas.Ab
 	}
 	done := make(chan result, 1)
 	go func() {
-		snap, err := t.eng.takeState(ctx, ws, cas.SnapshotOptions{
+		snap, err := t.eng.TakeState(ctx, ws, cas.SnapshotOptions{
 			About: about, Parent: t.states.at, Limits: t.eng.o.States,
 			Begin:    func(e cas.Estimate) error { begun <- e; return nil },
 			Progress: func(n int, size int64) { files.Add(int64(n)); bytes.Add(size) },
@@ -186,60 +174,6 @@ func (t *turn) remark(snap *cas.Snapshot) error {
 	return t.emit(notes...)
 }
 
-// changes are the paths that differ between two states, the first MaxChanges
-// of them.
-func (w *Workspaces) changes(ctx context.Context, from, to *cas.Manifest) ([]event.Change, error) {
-	var a cas.Digest
-	if from != nil {
-		a = from.Root
-	}
-	var out []event.Change
-	var folder *cas.Change // that is told only if nothing in it is
-	for c, err := range w.Snapshots.Diff(ctx, a, to.Root) {
-		if err != nil {
-			return nil, err
-		}
-		if folder != nil && !strings.HasPrefix(c.Path, folder.Path+"/") {
-			out = append(out, toChange(*folder))
-		}
-		if folder = nil; c.FoldersOnly() {
-			folder = &c
-			continue
-		}
-		if len(out) >= MaxChanges {
-			break
-		}
-		out = append(out, toChange(c))
-	}
-	if folder != nil {
-		out = append(out, toChange(*folder))
-	}
-	return out, nil
-}
-
-func toChange(c cas.Change) event.Change {
-	return event.Change{Path: cas.EscapePath(c.Path), Kind: changeKind(c), Mode: strings.TrimPrefix(c.PermsText(), "mode ")}
-}
-
-// changeKind is the word of an event for a change.
-func changeKind(c cas.Change) string {
-	switch {
-	case c.Old == nil:
-		return "added"
-	case c.New == nil:
-		return "removed"
-	}
-	return "modified"
-}
-
-// manifestID is the id of a manifest, or nothing.
-func manifestID(m *cas.Manifest) string {
-	if m == nil {
-		return ""
-	}
-	return m.ID
-}
-
 // moveFolder brings the workspace to the state of the message that the turn
 // goes on from, where that isn't the one the folder is at: in another branch of
 // the chat, and in a fork whose own folder isn't filled yet.
@@ -250,13 +184,13 @@ func (t *turn) moveFolder(ctx context.Context, conv *store.OpenChat) error {
 	}
 	if !conv.IsNew {
 		was := conv.Chat.ActiveManifest
-		if err := t.eng.takeBackCut(ctx, conv.Chat, func() (*toolset.Workspace, func(), error) { return t.lockedFolder(ctx) }); err != nil {
+		if err := t.eng.TakeBackCut(ctx, conv.Chat, func() (*toolset.Workspace, func(), error) { return t.lockedFolder(ctx) }); err != nil {
 			if ctx.Err() != nil {
 				return err
 			}
 			t.eng.o.Notice(sanitize.Line(err.Error())) // a question may need no folder; a call fails by it
 		}
-		if err := t.eng.settleIn(ctx, &conv.Chat, func() (*toolset.Workspace, func(), error) { return t.lockedFolder(ctx) }); err != nil {
+		if err := t.eng.SettleIn(ctx, &conv.Chat, func() (*toolset.Workspace, func(), error) { return t.lockedFolder(ctx) }); err != nil {
 			return err
 		}
 		if conv.State == was {
@@ -269,7 +203,7 @@ func (t *turn) moveFolder(ctx context.Context, conv *store.OpenChat) error {
 	}
 	t.states.at = m
 	moved := !conv.IsNew && conv.Parent != conv.Chat.ActiveLeaf
-	if m == nil || !moved && !unfilled(conv.Chat, m) {
+	if m == nil || !moved && !workspace.Unfilled(conv.Chat, m) {
 		return nil
 	}
 	ws, release, err := t.lockedFolder(ctx)
@@ -277,20 +211,20 @@ func (t *turn) moveFolder(ctx context.Context, conv *store.OpenChat) error {
 		return err
 	}
 	defer release()
-	b := branching{chat: t.accept.Chat.ID, message: conv.Origin(), ws: ws, to: m}
+	b := workspace.Branching{Chat: t.accept.Chat.ID, Message: conv.Origin(), Ws: ws, To: m}
 	if moved {
-		if err := t.eng.takeInLeft(ctx, conv, ws); err != nil {
+		if err := t.eng.TakeInLeft(ctx, conv, ws); err != nil {
 			return err
 		}
-		if b.active, err = t.eng.Manifest(ctx, conv.Chat.ActiveManifest); err != nil {
+		if b.Active, err = t.eng.Manifest(ctx, conv.Chat.ActiveManifest); err != nil {
 			return err
 		}
-		if b.move, err = t.eng.noteMove(ctx, conv.Chat, t.accept.MessageID); err != nil {
+		if b.Move, err = t.eng.NoteMove(ctx, conv.Chat, t.accept.MessageID); err != nil {
 			return err
 		}
 		t.states.noted = true
 	}
-	done, err := t.eng.branchTo(ctx, b)
+	done, err := t.eng.BranchTo(ctx, b)
 	if err != nil {
 		return besideFault(conv, err)
 	}
@@ -305,47 +239,14 @@ func (t *turn) moveFolder(ctx context.Context, conv *store.OpenChat) error {
 	return nil
 }
 
-// unfilled tells whether a chat has a folder of its own that hasn't the files of
-// its state yet: that state is another chat's, which it was forked from. A fork
-// in the user's folder takes it as it is, since the other chat goes on in it.
-func unfilled(chat chat.Chat, at *cas.Manifest) bool {
-	return chat.Workspace == "" && at.ChatID != chat.ID
-}
-
 // lockedFolder opens the chat's folder and keeps other chats out of it.
 func (t *turn) lockedFolder(ctx context.Context) (*toolset.Workspace, func(), error) {
 	ws, err := t.workspace()
 	if err != nil {
 		return nil, nil, err
 	}
-	release, err := t.eng.lockWorkspace(ctx, ws, func(string) {})
+	release, err := t.eng.LockWorkspace(ctx, ws, func(string) {})
 	return ws, release, err
-}
-
-// branching is a folder that is given the state of a message.
-type branching struct {
-	chat, message string
-	ws            *toolset.Workspace
-	to, active    *cas.Manifest
-	move          *store.BranchMove // the ids of the states, where they are recorded
-}
-
-// branchTo gives a folder the state of a message. The state that comes of it
-// follows that one, whatever was there before.
-func (w *Workspaces) branchTo(ctx context.Context, b branching) (*cas.Restoration, error) {
-	o := cas.RestoreOptions{
-		About:  cas.About{ChatID: b.chat, ParentID: b.to.ID, Source: cas.Branch, SourceRef: b.message},
-		Active: b.active, Limits: w.Options.States, Doing: doingBranch,
-	}
-	if b.move != nil {
-		o.ID, o.FoundID = b.move.Moved, b.move.Found
-	}
-	w.endServicesIn(b.ws, "the chat went on from another message")
-	done, err := w.moveTo(ctx, b.ws, b.to, o)
-	if err != nil {
-		return nil, store.StateFault("bring back the files of that message", err)
-	}
-	return done, nil
 }
 
 // besideFault adds to a conflict what can be done instead of a branch in the same
@@ -378,18 +279,18 @@ func (t *turn) moveFolderBack(ctx context.Context) error {
 	if !noted {
 		return nil
 	}
-	return t.eng.endMove(context.WithoutCancel(ctx), t.accept.Chat.ID)
+	return t.eng.EndMove(context.WithoutCancel(ctx), t.accept.Chat.ID)
 }
 
 func (t *turn) putFolderBack(ctx context.Context, was *cas.Manifest) error {
-	release, err := t.eng.lockWorkspace(ctx, t.ws, func(string) {})
+	release, err := t.eng.LockWorkspace(ctx, t.ws, func(string) {})
 	if err != nil {
 		return err
 	}
 	defer release()
-	_, err = t.eng.Snapshots.Materialize(ctx, casWorkspace(t.ws), was, cas.RestoreOptions{
+	_, err = t.eng.Snapshots.Materialize(ctx, workspace.CASWorkspace(t.ws), was, cas.RestoreOptions{
 		About:  cas.About{ChatID: t.accept.Chat.ID, Source: cas.Restored, SourceRef: was.ID},
-		Active: t.states.at, Limits: t.eng.o.States, Doing: doingBranch,
+		Active: t.states.at, Limits: t.eng.o.States, Doing: workspace.DoingBranch,
 	})
 	return err
 }

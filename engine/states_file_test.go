@@ -11,6 +11,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/store"
+	"github.com/fettle-cli/fettle/engine/workspace"
 )
 
 // exportedHistory is a chat of two steps as a file.
@@ -75,7 +76,7 @@ func TestATornHistoryLeavesNothing(t *testing.T) {
 				ref   store.ChatRef
 				fresh bool
 			}{{store.ChatRef{Number: 1}, false}, {store.ChatRef{Number: 2}, false}, {store.ChatRef{}, true}} {
-				_, err := b.ImportStates(t.Context(), RestoreRequest{Chat: how.ref}, History{Name: "f", Content: bytes.NewReader(bad), New: how.fresh})
+				_, err := b.ImportStates(t.Context(), workspace.RestoreRequest{Chat: how.ref}, workspace.History{Name: "f", Content: bytes.NewReader(bad), New: how.fresh})
 				if fault.CodeOf(err) != fault.Usage || !strings.HasPrefix(err.Error(), "import f: ") || !strings.HasSuffix(err.Error(), "; nothing was imported") {
 					t.Errorf("into %+v: %v", how.ref, err)
 				}
@@ -109,7 +110,7 @@ func TestAnImportThatCannotMakeItsChatIsTakenBack(t *testing.T) {
 			cancel()
 		}
 	}
-	_, err := b.ImportStates(ctx, RestoreRequest{}, History{Name: "f", Content: bytes.NewReader(file), New: true})
+	_, err := b.ImportStates(ctx, workspace.RestoreRequest{}, workspace.History{Name: "f", Content: bytes.NewReader(file), New: true})
 	b.Pause = func(string) {}
 	if !errors.Is(err, context.Canceled) {
 		t.Fatalf("it was stopped with %v", err)
@@ -128,7 +129,7 @@ func TestAnImportThatCannotMakeItsChatIsTakenBack(t *testing.T) {
 func TestImportedStatesStayAndComeBack(t *testing.T) {
 	t.Parallel()
 	b := changer(t, t.TempDir())
-	in, err := b.ImportStates(t.Context(), RestoreRequest{}, History{Name: "f", Content: bytes.NewReader(exportedHistory(t)), New: true})
+	in, err := b.ImportStates(t.Context(), workspace.RestoreRequest{}, workspace.History{Name: "f", Content: bytes.NewReader(exportedHistory(t)), New: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,14 +144,14 @@ func TestImportedStatesStayAndComeBack(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := b.RestoreState(t.Context(), m.ID, RestoreRequest{Chat: lastChat}); err != nil {
+		if _, err := b.RestoreState(t.Context(), m.ID, workspace.RestoreRequest{Chat: lastChat}); err != nil {
 			t.Fatal(err)
 		}
 		b.sees(1, map[string]string{"a": want})
 		b.undo(1)
 		b.sees(1, map[string]string{})
 	}
-	if _, err := b.Undo(t.Context(), RestoreRequest{Chat: lastChat}); fault.CodeOf(err) != fault.NotFound {
+	if _, err := b.Undo(t.Context(), workspace.RestoreRequest{Chat: lastChat}); fault.CodeOf(err) != fault.NotFound {
 		t.Errorf("there was something to undo: %v", err)
 	}
 }
@@ -168,7 +169,7 @@ func TestAHistoryMeetsTheFolderThatItWasOf(t *testing.T) {
 	req := ask(`{}`)
 	req.Workspace = dir
 	b.run(req)
-	in, err := b.ImportStates(t.Context(), RestoreRequest{Chat: lastChat}, History{Name: "f", Content: bytes.NewReader(file)})
+	in, err := b.ImportStates(t.Context(), workspace.RestoreRequest{Chat: lastChat}, workspace.History{Name: "f", Content: bytes.NewReader(file)})
 	if err != nil {
 		t.Fatal(err)
 	}

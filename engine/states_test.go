@@ -22,6 +22,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/store"
+	"github.com/fettle-cli/fettle/engine/workspace"
 	"github.com/fettle-cli/fettle/toolset"
 )
 
@@ -244,18 +245,18 @@ func TestAnEphemeralTurnKeepsNoState(t *testing.T) {
 	}
 }
 
-func (b *bench) undo(n int) *Restored {
+func (b *bench) undo(n int) *workspace.Restored {
 	b.t.Helper()
-	out, err := b.Undo(b.t.Context(), RestoreRequest{Chat: store.ChatRef{Last: true}, Steps: n})
+	out, err := b.Undo(b.t.Context(), workspace.RestoreRequest{Chat: store.ChatRef{Last: true}, Steps: n})
 	if err != nil {
 		b.t.Fatalf("undo %d: %v", n, err)
 	}
 	return out
 }
 
-func (b *bench) redo(n int) *Restored {
+func (b *bench) redo(n int) *workspace.Restored {
 	b.t.Helper()
-	out, err := b.Redo(b.t.Context(), RestoreRequest{Chat: store.ChatRef{Last: true}, Steps: n})
+	out, err := b.Redo(b.t.Context(), workspace.RestoreRequest{Chat: store.ChatRef{Last: true}, Steps: n})
 	if err != nil {
 		b.t.Fatalf("redo %d: %v", n, err)
 	}
@@ -287,7 +288,7 @@ func TestUndoAndRedo(t *testing.T) {
 		t.Errorf("it went %d steps", len(out.Steps))
 	}
 	at(0)
-	if _, err := b.Undo(t.Context(), RestoreRequest{Chat: store.ChatRef{Last: true}}); fault.CodeOf(err) != fault.NotFound {
+	if _, err := b.Undo(t.Context(), workspace.RestoreRequest{Chat: store.ChatRef{Last: true}}); fault.CodeOf(err) != fault.NotFound {
 		t.Errorf("undo at the beginning: %v", err)
 	}
 	b.redo(2)
@@ -295,7 +296,7 @@ func TestUndoAndRedo(t *testing.T) {
 	// Something new: what was undone before it can't be redone, and undo goes
 	// from the new step to the state that it found.
 	b.did(store.ChatRef{Last: true}, `{"put":{"d":"d"}}`)
-	if _, err := b.Redo(t.Context(), RestoreRequest{Chat: store.ChatRef{Last: true}}); fault.CodeOf(err) != fault.NotFound {
+	if _, err := b.Redo(t.Context(), workspace.RestoreRequest{Chat: store.ChatRef{Last: true}}); fault.CodeOf(err) != fault.NotFound {
 		t.Errorf("redo after a new step: %v", err)
 	}
 	b.undo(1)
@@ -305,7 +306,7 @@ func TestUndoAndRedo(t *testing.T) {
 	b.redo(2)
 	b.sees(1, map[string]string{"a": "a", "b": "b", "d": "d"})
 	chat := b.chat(1).Chat
-	if _, err := b.RestoreState(t.Context(), "@-1", RestoreRequest{Chat: store.ChatRef{Last: true}}); err != nil {
+	if _, err := b.RestoreState(t.Context(), "@-1", workspace.RestoreRequest{Chat: store.ChatRef{Last: true}}); err != nil {
 		t.Fatal(err)
 	}
 	at(1)
@@ -331,18 +332,18 @@ func TestUndoLeavesOthersWorkAlone(t *testing.T) {
 
 	b.put(1, "a", "by hand")
 	b.did(store.ChatRef{Last: true}, `{"put":{"c":"3"}}`)
-	_, err := b.Undo(t.Context(), RestoreRequest{Chat: store.ChatRef{Last: true}, Steps: 2})
+	_, err := b.Undo(t.Context(), workspace.RestoreRequest{Chat: store.ChatRef{Last: true}, Steps: 2})
 	var conflict *cas.ConflictError
 	if !errors.As(err, &conflict) || len(conflict.Paths) != 1 || conflict.Paths[0].Path != "a" {
 		t.Fatalf("undo over an edit by hand: %v", err)
 	}
 	b.sees(1, map[string]string{"a": "by hand", "b": "2", "c": "3", "mine": "mine"})
-	plan, err := b.Undo(t.Context(), RestoreRequest{Chat: store.ChatRef{Last: true}, Steps: 2, Plan: true})
+	plan, err := b.Undo(t.Context(), workspace.RestoreRequest{Chat: store.ChatRef{Last: true}, Steps: 2, Plan: true})
 	if err != nil || len(plan.Blocked) != 1 {
 		t.Errorf("the plan: %+v, %v", plan, err)
 	}
 	b.undo(1)
-	if _, err := b.Undo(t.Context(), RestoreRequest{Chat: store.ChatRef{Last: true}, Overwrite: true}); err != nil {
+	if _, err := b.Undo(t.Context(), workspace.RestoreRequest{Chat: store.ChatRef{Last: true}, Overwrite: true}); err != nil {
 		t.Fatal(err)
 	}
 	b.sees(1, map[string]string{"a": "1", "mine": "mine"})
@@ -363,7 +364,7 @@ func TestAConflictOfManyFilesIsTold(t *testing.T) {
 	for i := range n {
 		b.put(1, fmt.Sprintf("f%02d", i), "mine")
 	}
-	_, err := b.Undo(t.Context(), RestoreRequest{Chat: lastChat})
+	_, err := b.Undo(t.Context(), workspace.RestoreRequest{Chat: lastChat})
 	var conflict *cas.ConflictError
 	var f *fault.Fault
 	if !errors.As(err, &conflict) || len(conflict.Paths) != n || !errors.As(err, &f) {
@@ -387,13 +388,13 @@ func TestUndoInABoundFolder(t *testing.T) {
 	req.Workspace, req.Policy.AllowAll = dir, true
 	last[event.Complete](t, b.run(req))
 	b.put(1, "a", "mine again")
-	_, err := b.Undo(t.Context(), RestoreRequest{Chat: store.ChatRef{Last: true}})
+	_, err := b.Undo(t.Context(), workspace.RestoreRequest{Chat: store.ChatRef{Last: true}})
 	var f *fault.Fault
 	if !errors.As(err, &f) || len(f.Detail) != 1 || !strings.HasPrefix(f.Detail[0], "a  someone else") {
 		t.Fatalf("undo over an edit: %v", err)
 	}
 	b.sees(1, map[string]string{"a": "mine again", "b": "1"})
-	if _, err := b.Undo(t.Context(), RestoreRequest{Chat: store.ChatRef{Last: true}, Paths: []string{"b"}}); err != nil {
+	if _, err := b.Undo(t.Context(), workspace.RestoreRequest{Chat: store.ChatRef{Last: true}, Paths: []string{"b"}}); err != nil {
 		t.Fatal(err)
 	}
 	b.sees(1, map[string]string{"a": "mine again"})

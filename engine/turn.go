@@ -20,6 +20,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/store"
+	"github.com/fettle-cli/fettle/engine/workspace"
 	"github.com/fettle-cli/fettle/internal/record"
 	"github.com/fettle-cli/fettle/internal/sanitize"
 	"github.com/fettle-cli/fettle/internal/schema"
@@ -113,7 +114,7 @@ type turn struct {
 	states states
 	// guard checks the user's folder after the calls that run; nil where none can write to
 	// it.
-	guard      *guard
+	guard      *workspace.Guard
 	cards      *cards
 	cited      cited       // remarks of its providers
 	older      store.Older // what is before path
@@ -436,7 +437,7 @@ func (t *turn) lastBody(err error) event.Body {
 func (t *turn) letGo(discard bool) {
 	var errs []error
 	if discard {
-		ctx, cancel := context.WithTimeout(context.Background(), stateTime)
+		ctx, cancel := context.WithTimeout(context.Background(), workspace.StateTime)
 		defer cancel()
 		errs = append(errs, t.moveFolderBack(ctx), t.takeBack(), t.log.Discard())
 	} else {

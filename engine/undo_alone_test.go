@@ -11,10 +11,11 @@ import (
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/store"
+	"github.com/fettle-cli/fettle/engine/workspace"
 )
 
 // undoCall undoes one step, which has to be possible.
-func (b *bench) undoCall(req RestoreRequest) *Restored {
+func (b *bench) undoCall(req workspace.RestoreRequest) *workspace.Restored {
 	b.t.Helper()
 	req.Chat = lastChat
 	out, err := b.Undo(b.t.Context(), req)
@@ -96,7 +97,7 @@ func TestUndoOfOneCallLeavesWhatWasDoneAfterIt(t *testing.T) {
 			two := b.did(lastChat, `{"put":{"b":"2","d/y":"2"}}`).CallID
 			b.puts(1, map[string]string{"mine": "by hand"})
 
-			done := b.undoCall(RestoreRequest{Call: one})
+			done := b.undoCall(workspace.RestoreRequest{Call: one})
 			b.sees(1, map[string]string{"ground": "0", "gone": "0", "b": "2", "d/y": "2", "mine": "by hand"})
 			if done.Inverse != "redo" || !done.One || len(done.Steps) != 1 || done.Steps[0].Tool != "change" {
 				t.Errorf("it is %+v", done)
@@ -107,7 +108,7 @@ func TestUndoOfOneCallLeavesWhatWasDoneAfterIt(t *testing.T) {
 			if !b.isUndone(one) || b.isUndone(two) {
 				t.Error("the calls are not marked as they should be")
 			}
-			if _, err := b.Undo(t.Context(), RestoreRequest{Chat: lastChat, Call: one}); fault.CodeOf(err) != fault.NotFound || !strings.Contains(err.Error(), "undone already") {
+			if _, err := b.Undo(t.Context(), workspace.RestoreRequest{Chat: lastChat, Call: one}); fault.CodeOf(err) != fault.NotFound || !strings.Contains(err.Error(), "undone already") {
 				t.Errorf("once more: %v", err)
 			}
 			// The undo is a step itself, which is undone by itself or with what was done since.
@@ -118,12 +119,12 @@ func TestUndoOfOneCallLeavesWhatWasDoneAfterIt(t *testing.T) {
 			}
 			b.redo(1)
 			third := b.did(lastChat, `{"put":{"c":"3"}}`).CallID
-			b.undoCall(RestoreRequest{Call: done.After.ID})
+			b.undoCall(workspace.RestoreRequest{Call: done.After.ID})
 			b.sees(1, map[string]string{"ground": "0", "a": "1", "b": "2", "c": "3", "d/x": "1", "d/y": "2", "mine": "by hand"})
 			if b.isUndone(one) || b.isUndone(third) {
 				t.Error("it is marked when the undo is undone alone")
 			}
-			b.undoCall(RestoreRequest{Call: one})
+			b.undoCall(workspace.RestoreRequest{Call: one})
 			b.sees(1, map[string]string{"ground": "0", "gone": "0", "b": "2", "c": "3", "d/y": "2", "mine": "by hand"})
 			if !b.isUndone(one) {
 				t.Error("it is not marked when it is undone again")
@@ -141,8 +142,8 @@ func TestRedoBringsBackWhatAnUndoOfOneCallReverted(t *testing.T) {
 	one := b.did(lastChat, `{"put":{"a":"1"}}`).CallID
 	two := b.did(lastChat, `{"put":{"b":"2"}}`).CallID
 	b.did(lastChat, `{"put":{"c":"3"}}`)
-	b.undoCall(RestoreRequest{Call: one})
-	b.undoCall(RestoreRequest{Call: two})
+	b.undoCall(workspace.RestoreRequest{Call: one})
+	b.undoCall(workspace.RestoreRequest{Call: two})
 	sees := func(names string) {
 		t.Helper()
 		want := map[string]string{"ground": "0", "c": "3"}
@@ -156,9 +157,9 @@ func TestRedoBringsBackWhatAnUndoOfOneCallReverted(t *testing.T) {
 			t.Errorf("the calls are not marked as with %q", names)
 		}
 	}
-	redo := func() *Restored {
+	redo := func() *workspace.Restored {
 		t.Helper()
-		done, err := b.Redo(t.Context(), RestoreRequest{Chat: lastChat})
+		done, err := b.Redo(t.Context(), workspace.RestoreRequest{Chat: lastChat})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -171,7 +172,7 @@ func TestRedoBringsBackWhatAnUndoOfOneCallReverted(t *testing.T) {
 	sees("b")
 	redo()
 	sees("ab")
-	if _, err := b.Redo(t.Context(), RestoreRequest{Chat: lastChat}); fault.CodeOf(err) != fault.NotFound {
+	if _, err := b.Redo(t.Context(), workspace.RestoreRequest{Chat: lastChat}); fault.CodeOf(err) != fault.NotFound {
 		t.Errorf("there is more to redo: %v", err)
 	}
 	b.undo(1)
@@ -179,7 +180,7 @@ func TestRedoBringsBackWhatAnUndoOfOneCallReverted(t *testing.T) {
 	b.redo(1)
 	sees("ab")
 	b.did(lastChat, `{"put":{"c":"3"}, "rm": ["ground"]}`)
-	if _, err := b.Redo(t.Context(), RestoreRequest{Chat: lastChat}); fault.CodeOf(err) != fault.NotFound {
+	if _, err := b.Redo(t.Context(), workspace.RestoreRequest{Chat: lastChat}); fault.CodeOf(err) != fault.NotFound {
 		t.Errorf("there is something to redo after a call: %v", err)
 	}
 }
@@ -199,15 +200,15 @@ func TestWhatWasKeptIsLeftAloneByTheInverse(t *testing.T) {
 			b.did(lastChat, `{"put":{"a":"1","b":"1"}}`)
 			b.did(lastChat, `{"put":{"b":"2"}}`)
 			b.puts(1, map[string]string{"a": "mine"})
-			inverse := func(do func(context.Context, RestoreRequest) (*Restored, error)) {
+			inverse := func(do func(context.Context, workspace.RestoreRequest) (*workspace.Restored, error)) {
 				t.Helper()
 				for range 2 / c.steps {
-					if _, err := do(t.Context(), RestoreRequest{Chat: lastChat, Steps: c.steps, Overwrite: c.overwrite}); err != nil {
+					if _, err := do(t.Context(), workspace.RestoreRequest{Chat: lastChat, Steps: c.steps, Overwrite: c.overwrite}); err != nil {
 						t.Fatal(err)
 					}
 				}
 			}
-			keep := RestoreRequest{Chat: lastChat, Steps: 2, Keep: []string{"a"}}
+			keep := workspace.RestoreRequest{Chat: lastChat, Steps: 2, Keep: []string{"a"}}
 			if _, err := b.Undo(t.Context(), keep); err != nil {
 				t.Fatal(err)
 			}
@@ -225,7 +226,7 @@ func TestWhatWasKeptIsLeftAloneByTheInverse(t *testing.T) {
 			// Changed once more, it is in the way.
 			inverse(b.Redo)
 			b.puts(1, map[string]string{"a": "newer"})
-			if _, err := b.Undo(t.Context(), RestoreRequest{Chat: lastChat, Steps: 2}); err == nil {
+			if _, err := b.Undo(t.Context(), workspace.RestoreRequest{Chat: lastChat, Steps: 2}); err == nil {
 				t.Error("an undo goes over a file that was changed since")
 			}
 		})
@@ -250,22 +251,22 @@ func TestUndoOfOneCallListsWhatWasChangedSince(t *testing.T) {
 			b.puts(1, map[string]string{"b": "by hand"})
 			now := map[string]string{"ground": "0", "a": "2", "b": "by hand", "c": "1"}
 
-			_, err := b.Undo(t.Context(), RestoreRequest{Chat: lastChat, Call: one})
+			_, err := b.Undo(t.Context(), workspace.RestoreRequest{Chat: lastChat, Call: one})
 			var f *fault.Fault
 			if !errors.As(err, &f) || len(f.Detail) != 2 || !strings.HasPrefix(f.Detail[0], "a  the later call "+two[len(two)-8:]+" (change) changed it") ||
 				!strings.HasPrefix(f.Detail[1], "b  someone else changed it since") {
 				t.Fatalf("it lists %v", f)
 			}
 			b.sees(1, now)
-			plan := b.undoCall(RestoreRequest{Call: one, Plan: true})
+			plan := b.undoCall(workspace.RestoreRequest{Call: one, Plan: true})
 			if len(plan.Blocked) != 2 || plan.Blocked[0].Path != "a" || plan.Blocked[1].Path != "b" {
 				t.Errorf("the plan has %v in the way", plan.Blocked)
 			}
-			b.undoCall(RestoreRequest{Call: one, Keep: []string{"a", "b"}})
+			b.undoCall(workspace.RestoreRequest{Call: one, Keep: []string{"a", "b"}})
 			b.sees(1, map[string]string{"ground": "0", "a": "2", "b": "by hand"})
 			b.undo(1)
 			b.sees(1, now)
-			b.undoCall(RestoreRequest{Call: one, Overwrite: true})
+			b.undoCall(workspace.RestoreRequest{Call: one, Overwrite: true})
 			b.sees(1, map[string]string{"ground": "0"})
 			b.undo(1)
 			b.sees(1, now)
@@ -279,14 +280,14 @@ func TestUndoOfTheLastCallByItsNameCanBeRedone(t *testing.T) {
 	b := changer(t, t.TempDir())
 	b.did(store.ChatRef{}, `{"put":{"a":"1"}}`)
 	last := b.did(lastChat, `{"put":{"a":"2"}}`).CallID
-	if done := b.undoCall(RestoreRequest{Call: last[len(last)-8:]}); done.Inverse != "redo" {
+	if done := b.undoCall(workspace.RestoreRequest{Call: last[len(last)-8:]}); done.Inverse != "redo" {
 		t.Errorf("it is reverted by %s", done.Inverse)
 	}
 	b.sees(1, map[string]string{"a": "1"})
 	if !b.isUndone(last) {
 		t.Error("it is not marked")
 	}
-	if _, err := b.Undo(t.Context(), RestoreRequest{Chat: lastChat, Call: last}); fault.CodeOf(err) != fault.NotFound || !strings.Contains(err.Error(), "undone already") {
+	if _, err := b.Undo(t.Context(), workspace.RestoreRequest{Chat: lastChat, Call: last}); fault.CodeOf(err) != fault.NotFound || !strings.Contains(err.Error(), "undone already") {
 		t.Errorf("once more: %v", err)
 	}
 	b.redo(1)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/store"
+	"github.com/fettle-cli/fettle/engine/workspace"
 )
 
 // overwritten is a chat in whose folder undo, redo and restore replace what the user did.
@@ -14,17 +15,21 @@ type overwritten struct {
 	t *testing.T
 }
 
-func (o overwritten) can(do func(RestoreRequest) (*Restored, error), steps int) *Restored {
+func (o overwritten) can(do func(workspace.RestoreRequest) (*workspace.Restored, error), steps int) *workspace.Restored {
 	o.t.Helper()
-	out, err := do(RestoreRequest{Chat: lastChat, Steps: steps, Overwrite: true})
+	out, err := do(workspace.RestoreRequest{Chat: lastChat, Steps: steps, Overwrite: true})
 	if err != nil {
 		o.t.Fatal(err)
 	}
 	return out
 }
 
-func (o overwritten) back(r RestoreRequest) (*Restored, error) { return o.Undo(o.t.Context(), r) }
-func (o overwritten) on(r RestoreRequest) (*Restored, error)   { return o.Redo(o.t.Context(), r) }
+func (o overwritten) back(r workspace.RestoreRequest) (*workspace.Restored, error) {
+	return o.Undo(o.t.Context(), r)
+}
+func (o overwritten) on(r workspace.RestoreRequest) (*workspace.Restored, error) {
+	return o.Redo(o.t.Context(), r)
+}
 
 // What undo, redo and restore replace is restored by the inverse of each, in the chat's own
 // folder and in the user's.
@@ -43,7 +48,7 @@ func TestWhatIsOverwrittenIsRestoredByTheInverse(t *testing.T) {
 			second := b.did(lastChat, `{"put":{"a":"2","new":"2"}}`)
 
 			b.put(1, "a", "by hand")
-			if _, err := b.back(RestoreRequest{Chat: lastChat}); fault.CodeOf(err) != fault.Failed {
+			if _, err := b.back(workspace.RestoreRequest{Chat: lastChat}); fault.CodeOf(err) != fault.Failed {
 				t.Errorf("undo over an edit: %v", err)
 			}
 			b.can(b.back, 1)
@@ -51,7 +56,7 @@ func TestWhatIsOverwrittenIsRestoredByTheInverse(t *testing.T) {
 			b.redo(1)
 			b.sees(1, map[string]string{"a": "by hand", "b": "0", "new": "2"})
 			// It is the user's still.
-			if _, err := b.back(RestoreRequest{Chat: lastChat}); fault.CodeOf(err) != fault.Failed {
+			if _, err := b.back(workspace.RestoreRequest{Chat: lastChat}); fault.CodeOf(err) != fault.Failed {
 				t.Errorf("undo over an edit that redo restored: %v", err)
 			}
 
@@ -67,7 +72,7 @@ func TestWhatIsOverwrittenIsRestoredByTheInverse(t *testing.T) {
 
 			// A restore is a step of its own.
 			b.put(1, "a", "by hand at last")
-			b.can(func(r RestoreRequest) (*Restored, error) {
+			b.can(func(r workspace.RestoreRequest) (*workspace.Restored, error) {
 				return b.RestoreState(t.Context(), second.PreManifestID, r)
 			}, 0)
 			b.sees(1, map[string]string{"a": "1", "b": "0"})
@@ -134,7 +139,7 @@ func TestWhatWasInAFolderThatGaveWayIsRestored(t *testing.T) {
 			b.sees(1, map[string]string{"x": "a file"})
 			b.redo(2)
 			b.sees(1, now)
-			if _, err := b.back(RestoreRequest{Chat: lastChat, Steps: 2}); fault.CodeOf(err) != fault.Failed {
+			if _, err := b.back(workspace.RestoreRequest{Chat: lastChat, Steps: 2}); fault.CodeOf(err) != fault.Failed {
 				t.Errorf("undo over the user's files in the folder: %v", err)
 			}
 			b.sees(1, now)

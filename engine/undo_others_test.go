@@ -10,6 +10,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/store"
+	"github.com/fettle-cli/fettle/engine/workspace"
 )
 
 // boundTo runs a turn of one call in a new chat that is bound to a folder.
@@ -33,7 +34,7 @@ func (b *bench) puts(chat int64, what map[string]string) {
 }
 
 // leftIn are the paths of a restore that were left alone.
-func leftIn(r *Restored) map[string]bool {
+func leftIn(r *workspace.Restored) map[string]bool {
 	out := map[string]bool{}
 	for _, l := range r.Left {
 		out[l.Path] = true
@@ -46,7 +47,7 @@ func leftIn(r *Restored) map[string]bool {
 func TestUndoLeavesOthersFilesInACallsFolder(t *testing.T) {
 	t.Parallel()
 	for _, place := range []string{"its own", "the user's"} {
-		for _, how := range []RestoreRequest{{}, {Overwrite: true}} {
+		for _, how := range []workspace.RestoreRequest{{}, {Overwrite: true}} {
 			t.Run(place, func(t *testing.T) {
 				t.Parallel()
 				b := changer(t, t.TempDir())
@@ -86,15 +87,15 @@ func TestARestoreOfTheWholeFolderSeesEdits(t *testing.T) {
 	first := b.did(store.ChatRef{}, `{"put":{"a":"1"}}`).PostManifestID
 	b.did(lastChat, `{"put":{"a":"2"}}`)
 	b.put(1, "a", "by hand")
-	if _, err := b.RestoreState(t.Context(), first, RestoreRequest{Chat: lastChat, Paths: []string{"/"}}); fault.CodeOf(err) != fault.Failed {
+	if _, err := b.RestoreState(t.Context(), first, workspace.RestoreRequest{Chat: lastChat, Paths: []string{"/"}}); fault.CodeOf(err) != fault.Failed {
 		t.Errorf("a restore of / over an edit of just now: %v", err)
 	}
-	out, err := b.RestoreState(t.Context(), first, RestoreRequest{Chat: lastChat, Paths: []string{}})
+	out, err := b.RestoreState(t.Context(), first, workspace.RestoreRequest{Chat: lastChat, Paths: []string{}})
 	if err != nil || len(out.Changes) != 0 {
 		t.Errorf("a restore of no path: %+v, %v", out, err)
 	}
 	b.sees(1, map[string]string{"a": "by hand"})
-	if _, err := b.Undo(t.Context(), RestoreRequest{Chat: lastChat, Keep: []string{"/"}}); err != nil {
+	if _, err := b.Undo(t.Context(), workspace.RestoreRequest{Chat: lastChat, Keep: []string{"/"}}); err != nil {
 		t.Errorf("an undo that keeps all: %v", err)
 	}
 	b.sees(1, map[string]string{"a": "by hand"})
@@ -107,7 +108,7 @@ func TestUndoOfSomePathsTouchesItsStepsAlone(t *testing.T) {
 	b.did(store.ChatRef{}, `{"put":{"d/a":"1","b":"1"}}`)
 	b.did(lastChat, `{"put":{"d/a":"2","b":"2"}}`)
 	b.puts(1, map[string]string{"d/mine": "by hand"})
-	out, err := b.Undo(t.Context(), RestoreRequest{Chat: lastChat, Paths: []string{"d"}})
+	out, err := b.Undo(t.Context(), workspace.RestoreRequest{Chat: lastChat, Paths: []string{"d"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/store"
+	"github.com/fettle-cli/fettle/engine/workspace"
 )
 
 // walker goes a random way through calls, edits by hand, undo, redo, restores, branches and
@@ -188,11 +189,13 @@ func (w *walker) restores() {
 	req := w.request()
 	req.Steps = 0
 	to := fmt.Sprintf("@-%d", w.rnd.IntN(5))
-	w.takes("restore of "+to, func(ctx context.Context, req RestoreRequest) (*Restored, error) { return w.RestoreState(ctx, to, req) }, req)
+	w.takes("restore of "+to, func(ctx context.Context, req workspace.RestoreRequest) (*workspace.Restored, error) {
+		return w.RestoreState(ctx, to, req)
+	}, req)
 }
 
-func (w *walker) request() RestoreRequest {
-	req := RestoreRequest{Chat: lastChat, Steps: 1 + w.rnd.IntN(3), Overwrite: w.rnd.IntN(3) == 0}
+func (w *walker) request() workspace.RestoreRequest {
+	req := workspace.RestoreRequest{Chat: lastChat, Steps: 1 + w.rnd.IntN(3), Overwrite: w.rnd.IntN(3) == 0}
 	if w.rnd.IntN(4) == 0 {
 		req.Keep = []string{"a"}
 	}
@@ -201,7 +204,7 @@ func (w *walker) request() RestoreRequest {
 
 // takes runs an operation that restores files. With Overwrite it runs the inverse, too, and
 // sometimes the operation once more.
-func (w *walker) takes(what string, do func(context.Context, RestoreRequest) (*Restored, error), req RestoreRequest) {
+func (w *walker) takes(what string, do func(context.Context, workspace.RestoreRequest) (*workspace.Restored, error), req workspace.RestoreRequest) {
 	w.t.Helper()
 	was := tree(w.t, w.dir)
 	done, err := do(w.t.Context(), req)
@@ -238,10 +241,10 @@ func (w *walker) agreed() {
 }
 
 // inverts runs the inverse of an operation, which gives the folder back as it was.
-func (w *walker) inverts(done *Restored, was map[string]string) {
+func (w *walker) inverts(done *workspace.Restored, was map[string]string) {
 	w.t.Helper()
 	after := tree(w.t, w.dir)
-	inverse, back := w.Undo, RestoreRequest{Chat: lastChat, Steps: 1, Overwrite: true}
+	inverse, back := w.Undo, workspace.RestoreRequest{Chat: lastChat, Steps: 1, Overwrite: true}
 	if done.Inverse == "redo" {
 		inverse = w.Redo
 	}
@@ -307,7 +310,7 @@ func (w *walker) branches() {
 		}
 		w.note("a branch begins at message %d: %v", at, err)
 	} else {
-		_, err = w.Switch(w.t.Context(), SwitchRequest{Chat: lastChat, Message: b.Leaf})
+		_, err = w.Switch(w.t.Context(), workspace.SwitchRequest{Chat: lastChat, Message: b.Leaf})
 		w.note("another branch, %d: %v", b.Number, err)
 	}
 	if err != nil {
@@ -329,7 +332,7 @@ func (w *walker) crashes() {
 	}
 	req := w.request()
 	req.Overwrite = false
-	do := []func(context.Context, RestoreRequest) (*Restored, error){w.Undo, w.Redo}[w.rnd.IntN(2)]
+	do := []func(context.Context, workspace.RestoreRequest) (*workspace.Restored, error){w.Undo, w.Redo}[w.rnd.IntN(2)]
 	_, err := do(ctx, req)
 	w.Pause = func(string) {}
 	w.note("cut off: %v", err)

@@ -17,6 +17,7 @@ import (
 	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/store"
+	"github.com/fettle-cli/fettle/engine/workspace"
 )
 
 var lastChat = store.ChatRef{Last: true}
@@ -88,13 +89,13 @@ func undoOp(t *testing.T, b *bench, m *undoModel, rnd *rand.Rand, i int) string 
 		m.step(next)
 		return "put " + name
 	case op < 6:
-		_, err := b.Undo(t.Context(), RestoreRequest{Chat: lastChat, Steps: n})
+		_, err := b.Undo(t.Context(), workspace.RestoreRequest{Chat: lastChat, Steps: n})
 		if could := m.undo(n); could != (err == nil) {
 			t.Fatalf("undo %d: %v", n, err)
 		}
 		return "undo " + strconv.Itoa(n)
 	case op < 9:
-		_, err := b.Redo(t.Context(), RestoreRequest{Chat: lastChat, Steps: n})
+		_, err := b.Redo(t.Context(), workspace.RestoreRequest{Chat: lastChat, Steps: n})
 		if could := m.redo(n); could != (err == nil) {
 			t.Fatalf("redo %d: %v", n, err)
 		}
@@ -113,7 +114,7 @@ func undoOp(t *testing.T, b *bench, m *undoModel, rnd *rand.Rand, i int) string 
 		next[f.Path] = contentOf(t, b, f.Entry)
 	}
 	before := b.chat(1).Chat.ActiveManifest
-	if _, err := b.RestoreState(t.Context(), to.ID, RestoreRequest{Chat: store.ChatRef{ID: chat.ID}}); err != nil {
+	if _, err := b.RestoreState(t.Context(), to.ID, workspace.RestoreRequest{Chat: store.ChatRef{ID: chat.ID}}); err != nil {
 		t.Fatal(err)
 	}
 	if b.chat(1).Chat.ActiveManifest != before { // else it was that already
@@ -169,18 +170,18 @@ func TestUndoSeesAnEditOfJustNow(t *testing.T) {
 	first := b.did(store.ChatRef{}, `{"put":{"a":"1","b":"1"}}`).PostManifestID
 	b.did(lastChat, `{"put":{"a":"2","b":"2"}}`)
 	b.put(1, "a", "by hand")
-	for name, do := range map[string]func(RestoreRequest) error{
-		"undo":    func(r RestoreRequest) error { _, err := b.Undo(t.Context(), r); return err },
-		"restore": func(r RestoreRequest) error { _, err := b.RestoreState(t.Context(), first, r); return err },
+	for name, do := range map[string]func(workspace.RestoreRequest) error{
+		"undo":    func(r workspace.RestoreRequest) error { _, err := b.Undo(t.Context(), r); return err },
+		"restore": func(r workspace.RestoreRequest) error { _, err := b.RestoreState(t.Context(), first, r); return err },
 	} {
 		for range 2 { // refused, and not only the first time
-			if err := do(RestoreRequest{Chat: lastChat}); fault.CodeOf(err) != fault.Failed {
+			if err := do(workspace.RestoreRequest{Chat: lastChat}); fault.CodeOf(err) != fault.Failed {
 				t.Errorf("%s over an edit of just now: %v", name, err)
 			}
 		}
 		b.sees(1, map[string]string{"a": "by hand", "b": "2"})
 	}
-	if _, err := b.Undo(t.Context(), RestoreRequest{Chat: lastChat, Keep: []string{"a"}}); err != nil {
+	if _, err := b.Undo(t.Context(), workspace.RestoreRequest{Chat: lastChat, Keep: []string{"a"}}); err != nil {
 		t.Fatal(err)
 	}
 	b.sees(1, map[string]string{"a": "by hand", "b": "1"})
@@ -192,7 +193,7 @@ func TestRedoAfterSomethingWasKept(t *testing.T) {
 	b := changer(t, t.TempDir())
 	b.did(store.ChatRef{}, `{"put":{"a":"1","b":"1"}}`)
 	b.did(lastChat, `{"put":{"a":"2","b":"2"}}`)
-	if _, err := b.Undo(t.Context(), RestoreRequest{Chat: lastChat, Keep: []string{"a"}}); err != nil {
+	if _, err := b.Undo(t.Context(), workspace.RestoreRequest{Chat: lastChat, Keep: []string{"a"}}); err != nil {
 		t.Fatal(err)
 	}
 	b.sees(1, map[string]string{"a": "2", "b": "1"})
@@ -258,7 +259,7 @@ func TestARestoreThatWasNotNoted(t *testing.T) {
 					cancel()
 				}
 			}
-			if _, err := b.Undo(ctx, RestoreRequest{Chat: lastChat}); err == nil {
+			if _, err := b.Undo(ctx, workspace.RestoreRequest{Chat: lastChat}); err == nil {
 				t.Fatal("it was not cut off")
 			}
 			b.Pause = func(string) {}
@@ -365,7 +366,7 @@ func TestWhatAKilledPutLeft(t *testing.T) {
 	for name := range left {
 		b.put(1, name, "x")
 	}
-	if _, err := b.PutFile(t.Context(), RestoreRequest{Chat: lastChat}, Put{Name: "d/b", Content: &bytesReader{[]byte("2")}}); err != nil {
+	if _, err := b.PutFile(t.Context(), workspace.RestoreRequest{Chat: lastChat}, workspace.Put{Name: "d/b", Content: &bytesReader{[]byte("2")}}); err != nil {
 		t.Fatal(err)
 	}
 	want := map[string]string{"d/a": "1", "d/b": "2"}

@@ -2,17 +2,15 @@ package engine
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 
 	"github.com/fettle-cli/fettle/cas"
-	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/store"
+	"github.com/fettle-cli/fettle/engine/workspace"
 	"github.com/fettle-cli/fettle/toolset"
 )
 
@@ -32,7 +30,7 @@ func (t *turn) workspace() (*toolset.Workspace, error) {
 		return nil, fault.Wrap(fault.Failed, "open the chat's workspace", err,
 			"fettle ask -c --fork -w DIR …   goes on in another folder")
 	}
-	t.eng.equip(t.ws)
+	t.eng.Equip(t.ws)
 	t.ws.Editor, t.ws.Terminal = t.req.Editor, t.req.Terminal
 	return t.ws, nil
 }
@@ -43,21 +41,13 @@ func (t *turn) openManaged() (*toolset.Workspace, error) {
 	return toolset.OpenManaged(dir)
 }
 
-// equip sets what tools and their processes need of a workspace beyond its folder.
-func (w *Workspaces) equip(ws *toolset.Workspace) {
-	ws.Temporaries = w.Temporaries
-	if ws.Bound {
-		ws.Outlive = w.outlive(ws.Path)
-	}
-}
-
 // upload puts the request's files into the workspace.
 func (t *turn) upload(ctx context.Context) error {
 	if len(t.req.Uploads) == 0 {
 		return nil
 	}
 	for _, up := range t.req.Uploads {
-		if _, err := changeable(up.Name); err != nil {
+		if _, err := workspace.Changeable(up.Name); err != nil {
 			return err
 		}
 	}
@@ -65,7 +55,7 @@ func (t *turn) upload(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	release, err := t.eng.lockWorkspace(ctx, ws, func(string) {})
+	release, err := t.eng.LockWorkspace(ctx, ws, func(string) {})
 	if err != nil {
 		return err
 	}
@@ -84,7 +74,7 @@ func (t *turn) upload(ctx context.Context) error {
 	}
 	about := cas.About{ChatID: t.accept.Chat.ID, Source: cas.UserUpload, SourceRef: t.accept.UserMessageID}
 	endSpan := t.spanOfSnapshot(about)
-	snap, err := t.eng.takeState(ctx, ws, cas.SnapshotOptions{
+	snap, err := t.eng.TakeState(ctx, ws, cas.SnapshotOptions{
 		About: about, Parent: t.states.at, Limits: t.eng.o.States,
 	})
 	endSpan(snap, err)
@@ -107,7 +97,7 @@ func (t *turn) stateBeforeUpload(ctx context.Context, ws *toolset.Workspace) err
 	}
 	about := cas.About{ChatID: t.accept.Chat.ID, Source: source}
 	endSpan := t.spanOfSnapshot(about)
-	snap, err := t.eng.takeState(ctx, ws, cas.SnapshotOptions{
+	snap, err := t.eng.TakeState(ctx, ws, cas.SnapshotOptions{
 		About: about, Parent: t.states.at, Limits: t.eng.o.States,
 	})
 	endSpan(snap, err)
@@ -120,7 +110,7 @@ func (t *turn) stateBeforeUpload(ctx context.Context, ws *toolset.Workspace) err
 
 func (t *turn) putNew(root *os.Root, up Upload) error {
 	name := filepath.FromSlash(up.Name)
-	if err := underNoLink(root, filepath.Clean(name)); err != nil {
+	if err := workspace.UnderNoLink(root, filepath.Clean(name)); err != nil {
 		return err
 	}
 	if dir := filepath.Dir(name); dir != "." {
@@ -155,25 +145,4 @@ func (t *turn) takeBack() error {
 		errs = append(errs, os.RemoveAll(t.made))
 	}
 	return errors.Join(errs...)
-}
-
-// WorkspacePath is the folder that the chat's tools work in. A managed one
-// exists once a tool has run.
-func (w *Workspaces) WorkspacePath(c chat.Chat) string {
-	if c.Workspace != "" {
-		return c.Workspace
-	}
-	return w.ManagedDir(c.ID)
-}
-
-// lockWorkspace keeps two chats that bind one folder from running tools in it
-// at once. A managed folder has only its chat, whose lock is held.
-func (w *Workspaces) lockWorkspace(ctx context.Context, ws *toolset.Workspace, notice func(string)) (func(), error) {
-	if !ws.Bound {
-		return func() {}, nil
-	}
-	sum := sha256.Sum256([]byte(ws.Path))
-	return w.Lock(ctx, "ws-"+hex.EncodeToString(sum[:8]), func(owner string) {
-		notice("waiting for " + ws.Path + ", " + owner + " runs tools in it")
-	})
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/search"
 	"github.com/fettle-cli/fettle/engine/store"
+	"github.com/fettle-cli/fettle/engine/workspace"
 )
 
 // The sizes of pages: what is shown without asking for more, and at most.
@@ -282,8 +283,8 @@ func switchBranch(s *Server, w http.ResponseWriter, r *http.Request, ref store.C
 	if err := readJSON(w, r, &body); err != nil {
 		return err
 	}
-	return s.restoring(w, r, func(ctx context.Context, req engine.RestoreRequest) (*engine.Restored, error) {
-		return s.branches.Switch(ctx, engine.SwitchRequest{
+	return s.restoring(w, r, func(ctx context.Context, req workspace.RestoreRequest) (*workspace.Restored, error) {
+		return s.branches.Switch(ctx, workspace.SwitchRequest{
 			Chat: ref, Message: body.MessageID, Overwrite: body.Overwrite, OnWait: req.OnWait,
 		})
 	})

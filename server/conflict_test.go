@@ -7,6 +7,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/workspace"
 )
 
 // A conflict of many files is answered with the first of them, and how many there are.
@@ -35,8 +36,8 @@ func TestAConflictIsAnsweredInBounds(t *testing.T) {
 // What was done and can't be told is answered as done, with a warning.
 func TestWhatCannotBeToldIsAWarning(t *testing.T) {
 	t.Parallel()
-	done := &engine.Restored{
-		Before: &engine.Manifest{ID: "A"}, After: &engine.Manifest{ID: "B"},
+	done := &workspace.Restored{
+		Before: &workspace.Manifest{ID: "A"}, After: &workspace.Manifest{ID: "B"},
 		Untold: fault.New(fault.Store, "tell what was changed: the store is damaged"),
 	}
 	got := toRestored(done)
@@ -50,7 +51,7 @@ func TestWhatCannotBeToldIsAWarning(t *testing.T) {
 func TestARestoreIsAnsweredInBounds(t *testing.T) {
 	t.Parallel()
 	for n, more := range map[int]bool{maxListed: false, maxListed + 1: true} {
-		got := toRestored(&engine.Restored{Changes: make([]engine.FileChange, n)})
+		got := toRestored(&workspace.Restored{Changes: make([]engine.FileChange, n)})
 		if len(got.Changes) != maxListed || got.Truncated != more {
 			t.Errorf("of %d changes: %d, truncated %t", n, len(got.Changes), got.Truncated)
 		}

@@ -11,14 +11,15 @@ import (
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/store"
+	"github.com/fettle-cli/fettle/engine/workspace"
 )
 
 // cutAPI is what handlers of calls that were cut off need.
 type cutAPI interface {
-	CutWritesOf(context.Context, chat.Chat) ([]engine.CutWrites, error)
+	CutWritesOf(context.Context, chat.Chat) ([]workspace.CutWrites, error)
 	ReviewCut(ctx context.Context, call string, onWait func(string)) (*engine.CutReview, error)
 	ApplyCut(ctx context.Context, call string, onWait func(string)) (*engine.Applied, error)
-	DiscardCut(ctx context.Context, call string) (*engine.CutWrites, error)
+	DiscardCut(ctx context.Context, call string) (*workspace.CutWrites, error)
 }
 
 // cutCallJSON is a call that was cut off before what it wrote was applied to the folder.
@@ -49,7 +50,7 @@ type cutAppliedJSON struct {
 	Notes     []string         `json:"notes,omitempty"`
 }
 
-func toCutCall(w engine.CutWrites) cutCallJSON {
+func toCutCall(w workspace.CutWrites) cutCallJSON {
 	return cutCallJSON{w.CallID, w.ToolID, w.Args, w.Started, w.Suspect}
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/store"
+	"github.com/fettle-cli/fettle/engine/workspace"
 )
 
 // turnsAPI is what handlers of turns need.
@@ -61,34 +62,34 @@ type binAPI interface {
 // branchesAPI is what handlers of a chat's branches need.
 type branchesAPI interface {
 	Branches(context.Context, store.ChatRef) (chat.Chat, []store.Branch, error)
-	Switch(context.Context, engine.SwitchRequest) (*engine.Restored, error)
+	Switch(context.Context, workspace.SwitchRequest) (*workspace.Restored, error)
 	Siblings(context.Context, chat.Chat) (map[string][]string, error)
 }
 
 // filesAPI is what handlers of a workspace's files need.
 type filesAPI interface {
-	State(ctx context.Context, chat chat.Chat, name string) (*engine.Manifest, error)
-	FolderState(context.Context, engine.RestoreRequest) (chat.Chat, *engine.Manifest, error)
-	Files(context.Context, *engine.Manifest) iter.Seq2[engine.FileAt, error]
-	FileEntry(ctx context.Context, m *engine.Manifest, name string) (engine.FileEntry, error)
+	State(ctx context.Context, chat chat.Chat, name string) (*workspace.Manifest, error)
+	FolderState(context.Context, workspace.RestoreRequest) (chat.Chat, *workspace.Manifest, error)
+	Files(context.Context, *workspace.Manifest) iter.Seq2[engine.FileAt, error]
+	FileEntry(ctx context.Context, m *workspace.Manifest, name string) (engine.FileEntry, error)
 	ReadFile(context.Context, io.Writer, engine.FileEntry) error
-	PutFile(ctx context.Context, req engine.RestoreRequest, put engine.Put) (*engine.Restored, error)
-	RemoveFile(ctx context.Context, req engine.RestoreRequest, name string) (*engine.Restored, error)
-	MoveFile(ctx context.Context, req engine.RestoreRequest, from, to string) (*engine.Restored, error)
-	WriteManifest(context.Context, io.Writer, *engine.Manifest) error
-	DiffStates(ctx context.Context, from, to *engine.Manifest) iter.Seq2[engine.FileChange, error]
+	PutFile(ctx context.Context, req workspace.RestoreRequest, put workspace.Put) (*workspace.Restored, error)
+	RemoveFile(ctx context.Context, req workspace.RestoreRequest, name string) (*workspace.Restored, error)
+	MoveFile(ctx context.Context, req workspace.RestoreRequest, from, to string) (*workspace.Restored, error)
+	WriteManifest(context.Context, io.Writer, *workspace.Manifest) error
+	DiffStates(ctx context.Context, from, to *workspace.Manifest) iter.Seq2[engine.FileChange, error]
 }
 
 // statesAPI is what handlers of a workspace's states need.
 type statesAPI interface {
 	States(ctx context.Context, ref store.ChatRef, limit int) (chat.Chat, []store.StateInfo, bool, error)
 	StateTree(ctx context.Context, ref store.ChatRef, limit int) (chat.Chat, []store.StateInfo, bool, error)
-	StateBefore(context.Context, *engine.Manifest) (*engine.Manifest, error)
-	StateChanges(ctx context.Context, m *engine.Manifest, most int) ([]event.Change, int, error)
-	Undo(context.Context, engine.RestoreRequest) (*engine.Restored, error)
-	Redo(context.Context, engine.RestoreRequest) (*engine.Restored, error)
-	Pending(context.Context, chat.Chat) (*engine.Pending, error)
-	RestoreState(ctx context.Context, manifest string, req engine.RestoreRequest) (*engine.Restored, error)
+	StateBefore(context.Context, *workspace.Manifest) (*workspace.Manifest, error)
+	StateChanges(ctx context.Context, m *workspace.Manifest, most int) ([]event.Change, int, error)
+	Undo(context.Context, workspace.RestoreRequest) (*workspace.Restored, error)
+	Redo(context.Context, workspace.RestoreRequest) (*workspace.Restored, error)
+	Pending(context.Context, chat.Chat) (*workspace.Pending, error)
+	RestoreState(ctx context.Context, manifest string, req workspace.RestoreRequest) (*workspace.Restored, error)
 }
 
 // toolsetsAPI is what handlers of installed toolsets need.

@@ -15,6 +15,7 @@ import (
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/store"
+	"github.com/fettle-cli/fettle/engine/workspace"
 )
 
 // span is a part of a file, as a Range asks for it.
@@ -225,21 +226,21 @@ func typeOf(name string) string {
 // it back. If-Match has it written only in the place of the file that its client has
 // read, If-None-Match: * only where there is none.
 func putWorkspaceFile(s *Server, w http.ResponseWriter, r *http.Request, ref store.ChatRef) error {
-	put := engine.Put{Name: r.PathValue("path"), Content: mustComplete{r.Body}, New: r.Header.Get("If-None-Match") == "*"}
+	put := workspace.Put{Name: r.PathValue("path"), Content: mustComplete{r.Body}, New: r.Header.Get("If-None-Match") == "*"}
 	if match := r.Header.Get("If-Match"); match != "" {
 		if put.Was = strings.Trim(match, `"`); len(put.Was) != 64 || strings.Trim(put.Was, "0123456789abcdef") != "" {
 			return fault.New(fault.Usage, "If-Match has to be the ETag of the file, not "+quoted(match))
 		}
 	}
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(fileTime)) // a server that can't has none to set
-	return s.restoring(w, r, func(ctx context.Context, q engine.RestoreRequest) (*engine.Restored, error) {
+	return s.restoring(w, r, func(ctx context.Context, q workspace.RestoreRequest) (*workspace.Restored, error) {
 		q.Chat = ref
 		return s.files.PutFile(ctx, q, put)
 	})
 }
 
 func deleteWorkspaceFile(s *Server, w http.ResponseWriter, r *http.Request, ref store.ChatRef) error {
-	return s.restoring(w, r, func(ctx context.Context, q engine.RestoreRequest) (*engine.Restored, error) {
+	return s.restoring(w, r, func(ctx context.Context, q workspace.RestoreRequest) (*workspace.Restored, error) {
 		q.Chat = ref
 		return s.files.RemoveFile(ctx, q, r.PathValue("path"))
 	})
@@ -256,7 +257,7 @@ func moveWorkspaceFile(s *Server, w http.ResponseWriter, r *http.Request, ref st
 	if err := readJSON(w, r, &body); err != nil {
 		return err
 	}
-	return s.restoring(w, r, func(ctx context.Context, q engine.RestoreRequest) (*engine.Restored, error) {
+	return s.restoring(w, r, func(ctx context.Context, q workspace.RestoreRequest) (*workspace.Restored, error) {
 		q.Chat = ref
 		return s.files.MoveFile(ctx, q, body.From, body.To)
 	})

@@ -12,6 +12,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/store"
+	"github.com/fettle-cli/fettle/engine/workspace"
 )
 
 // maxListed bounds the paths of one answer; a state has them all.
@@ -48,15 +49,15 @@ func isFile(e engine.FileEntry) bool {
 
 // filesJSON lists a state.
 type filesJSON struct {
-	ChatID    string           `json:"chat_id"`
-	Manifest  *engine.Manifest `json:"manifest"` // null where the chat has no files yet
-	Files     []fileJSON       `json:"files"`
-	Truncated bool             `json:"truncated,omitempty"`
+	ChatID    string              `json:"chat_id"`
+	Manifest  *workspace.Manifest `json:"manifest"` // null where the chat has no files yet
+	Files     []fileJSON          `json:"files"`
+	Truncated bool                `json:"truncated,omitempty"`
 }
 
 // stateOfChat is the chat of a path, and a state of it: that of a name such as @-1,
 // of a manifest, of a message or of a tool call. nil is a chat without any.
-func (s *Server) stateOfChat(r *http.Request, name string) (chat.Chat, *engine.Manifest, error) {
+func (s *Server) stateOfChat(r *http.Request, name string) (chat.Chat, *workspace.Manifest, error) {
 	ref, err := chatOf(r)
 	if err != nil {
 		return chat.Chat{}, nil, err
@@ -120,7 +121,7 @@ func getWorkspaceFiles(s *Server, w http.ResponseWriter, r *http.Request) error 
 
 // manifestJSON is a state as document 004 has it: {path: sha256}.
 type manifestJSON struct {
-	*engine.Manifest
+	*workspace.Manifest
 	Files json.RawMessage `json:"files"`
 	// Entries are what isn't a regular file.
 	Entries []fileJSON `json:"entries"`
@@ -157,7 +158,7 @@ func getWorkspaceManifest(s *Server, w http.ResponseWriter, r *http.Request) err
 
 // stateJSON is a state with what made it.
 type workspaceStateJSON struct {
-	*engine.Manifest
+	*workspace.Manifest
 	Tool   string          `json:"tool,omitempty"`
 	Args   json.RawMessage `json:"args,omitempty"`
 	By     string          `json:"by,omitempty"` // the tool whose page made the call
@@ -284,7 +285,7 @@ func diffWorkspace(s *Server, w http.ResponseWriter, r *http.Request) error {
 	if to == nil {
 		return fault.New(fault.NotFound, "the chat has no files yet: none of its calls has written one")
 	}
-	var from *engine.Manifest
+	var from *workspace.Manifest
 	if name := r.URL.Query().Get("from"); name != "" {
 		from, err = s.files.State(r.Context(), chat, name)
 	} else {
@@ -334,7 +335,7 @@ type restoredJSON struct {
 	After   string               `json:"after,omitempty"`
 	Changes []fileChangeJSON     `json:"changes"`
 	// Summary names the first of the files, and counts all.
-	Summary engine.FilesSummary `json:"summary"`
+	Summary workspace.FilesSummary `json:"summary"`
 	// Inverse is the operation that reverts this one: undo or redo.
 	Inverse string           `json:"inverse,omitempty"`
 	Left    []pathReasonJSON `json:"left"`
@@ -352,13 +353,13 @@ type pathReasonJSON struct {
 
 // restoring runs what writes into a workspace, and tells at once where somebody
 // else is at it. It goes on when the client goes away: half of it helps nobody.
-func (s *Server) restoring(w http.ResponseWriter, r *http.Request, do func(context.Context, engine.RestoreRequest) (*engine.Restored, error)) error {
+func (s *Server) restoring(w http.ResponseWriter, r *http.Request, do func(context.Context, workspace.RestoreRequest) (*workspace.Restored, error)) error {
 	if s.draining.Load() {
 		return errDraining
 	}
-	var done *engine.Restored
+	var done *workspace.Restored
 	err := atOnce(context.WithoutCancel(r.Context()), func(ctx context.Context, onWait func(string)) (err error) {
-		done, err = do(ctx, engine.RestoreRequest{OnWait: onWait})
+		done, err = do(ctx, workspace.RestoreRequest{OnWait: onWait})
 		return err
 	})
 	if err != nil {
@@ -368,7 +369,7 @@ func (s *Server) restoring(w http.ResponseWriter, r *http.Request, do func(conte
 	return nil
 }
 
-func toRestored(d *engine.Restored) restoredJSON {
+func toRestored(d *workspace.Restored) restoredJSON {
 	out := restoredJSON{
 		Chat: d.Chat, Summary: d.Summary(), Inverse: d.Inverse, Steps: []workspaceStateJSON{}, Changes: []fileChangeJSON{}, Left: []pathReasonJSON{}, Blocked: []pathReasonJSON{},
 	}
@@ -399,7 +400,7 @@ func toRestored(d *engine.Restored) restoredJSON {
 }
 
 // howRestore reads a body and the chat.
-func (s *Server) howRestore(w http.ResponseWriter, r *http.Request, do func(context.Context, engine.RestoreRequest, restoreBody) (*engine.Restored, error)) error {
+func (s *Server) howRestore(w http.ResponseWriter, r *http.Request, do func(context.Context, workspace.RestoreRequest, restoreBody) (*workspace.Restored, error)) error {
 	ref, err := chatOf(r)
 	if err != nil {
 		return err
@@ -414,7 +415,7 @@ func (s *Server) howRestore(w http.ResponseWriter, r *http.Request, do func(cont
 	if slices.Contains(body.Paths, "") || slices.Contains(body.Keep, "") {
 		return fault.New(fault.Usage, "a path is empty")
 	}
-	return s.restoring(w, r, func(ctx context.Context, q engine.RestoreRequest) (*engine.Restored, error) {
+	return s.restoring(w, r, func(ctx context.Context, q workspace.RestoreRequest) (*workspace.Restored, error) {
 		q.Chat, q.Steps, q.Keep = ref, body.Steps, body.Keep
 		if len(body.Paths) > 0 { // an empty list is as none
 			q.Paths = body.Paths
@@ -428,7 +429,7 @@ func (s *Server) howRestore(w http.ResponseWriter, r *http.Request, do func(cont
 func errCallOfUndo() error { return fault.New(fault.Usage, "call is a field of undo alone") }
 
 func restoreWorkspace(s *Server, w http.ResponseWriter, r *http.Request) error {
-	return s.howRestore(w, r, func(ctx context.Context, q engine.RestoreRequest, body restoreBody) (*engine.Restored, error) {
+	return s.howRestore(w, r, func(ctx context.Context, q workspace.RestoreRequest, body restoreBody) (*workspace.Restored, error) {
 		if body.Call != "" {
 			return nil, errCallOfUndo()
 		}
@@ -440,7 +441,7 @@ func restoreWorkspace(s *Server, w http.ResponseWriter, r *http.Request) error {
 }
 
 func undoWorkspace(s *Server, w http.ResponseWriter, r *http.Request) error {
-	return s.howRestore(w, r, func(ctx context.Context, q engine.RestoreRequest, body restoreBody) (*engine.Restored, error) {
+	return s.howRestore(w, r, func(ctx context.Context, q workspace.RestoreRequest, body restoreBody) (*workspace.Restored, error) {
 		if body.Call != "" && body.Steps > 0 {
 			return nil, fault.New(fault.Usage, "call names one step; steps does not go with it")
 		}
@@ -450,7 +451,7 @@ func undoWorkspace(s *Server, w http.ResponseWriter, r *http.Request) error {
 }
 
 func redoWorkspace(s *Server, w http.ResponseWriter, r *http.Request) error {
-	return s.howRestore(w, r, func(ctx context.Context, q engine.RestoreRequest, body restoreBody) (*engine.Restored, error) {
+	return s.howRestore(w, r, func(ctx context.Context, q workspace.RestoreRequest, body restoreBody) (*workspace.Restored, error) {
 		if body.Call != "" {
 			return nil, errCallOfUndo()
 		}

@@ -13,11 +13,11 @@ import (
 	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
-	"github.com/fettle-cli/fettle/commands/workspace"
-	"github.com/fettle-cli/fettle/engine"
+	workspacecmd "github.com/fettle-cli/fettle/commands/workspace"
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/store"
+	"github.com/fettle-cli/fettle/engine/workspace"
 )
 
 // branchesJSON is what `chats branches --output json` prints.
@@ -29,13 +29,13 @@ type branchesJSON struct {
 
 // switchedJSON is what `chats switch --output json` prints.
 type switchedJSON struct {
-	SchemaVersion int                    `json:"schema_version"`
-	Chat          int64                  `json:"chat"`
-	Leaf          string                 `json:"leaf_message_id"`
-	Before        string                 `json:"before,omitempty"` // manifest ids
-	After         string                 `json:"after,omitempty"`
-	Changes       []workspace.ChangeJSON `json:"changes"`
-	Left          []workspace.LeftJSON   `json:"left"`
+	SchemaVersion int                       `json:"schema_version"`
+	Chat          int64                     `json:"chat"`
+	Leaf          string                    `json:"leaf_message_id"`
+	Before        string                    `json:"before,omitempty"` // manifest ids
+	After         string                    `json:"after,omitempty"`
+	Changes       []workspacecmd.ChangeJSON `json:"changes"`
+	Left          []workspacecmd.LeftJSON   `json:"left"`
 }
 
 func newChatsBranches(rt *workbench.Runtime) *cli.Command {
@@ -138,7 +138,7 @@ where somebody else has changed one of them since, and they are listed.`,
 		Action: func(c *cli.Context) error {
 			o := switchOptions{overwrite: c.Bool("overwrite"), output: c.String("output")}
 			var rest []string
-			if o.chat, rest = workspace.ChatAndRest(c.Args().Slice()); c.NArg() == 1 {
+			if o.chat, rest = workspacecmd.ChatAndRest(c.Args().Slice()); c.NArg() == 1 {
 				o.chat, rest = store.ChatRef{Last: true}, c.Args().Slice()
 			}
 			if len(rest) != 1 {
@@ -173,11 +173,11 @@ func runSwitch(ctx context.Context, rt *workbench.Runtime, o switchOptions) erro
 	if err != nil {
 		return err
 	}
-	done, err := eng.Switch(ctx, engine.SwitchRequest{
+	done, err := eng.Switch(ctx, workspace.SwitchRequest{
 		Chat: store.ChatRef{ID: chat.ID}, Message: message, Overwrite: o.overwrite, OnWait: rt.Waiting,
 	})
 	if err != nil {
-		return workspace.WithOverwrite(err, fmt.Sprintf("fettle chats switch %d %s --overwrite", chat.Number, o.branch))
+		return workspacecmd.WithOverwrite(err, fmt.Sprintf("fettle chats switch %d %s --overwrite", chat.Number, o.branch))
 	}
 	if o.output == "json" {
 		return workbench.PrintJSON(rt, switchedOf(done))
@@ -188,7 +188,7 @@ func runSwitch(ctx context.Context, rt *workbench.Runtime, o switchOptions) erro
 		name = fmt.Sprintf("branch %d, %q", branches[at].Number, term.Clean(branches[at].Title))
 	}
 	rt.Streams.Out.Printf("chat %d goes on in %s: %s\n", chat.Number, name, done.Summary().Counts())
-	workspace.TellLeft(rt, done)
+	workspacecmd.TellLeft(rt, done)
 	return nil
 }
 
@@ -205,10 +205,10 @@ func (o switchOptions) message(chat chat.Chat, branches []store.Branch) (string,
 	return branches[n-1].Leaf, nil
 }
 
-func switchedOf(done *engine.Restored) switchedJSON {
+func switchedOf(done *workspace.Restored) switchedJSON {
 	out := switchedJSON{
 		SchemaVersion: workbench.OutputVersion, Chat: done.Chat.Number, Leaf: done.Chat.ActiveLeaf,
-		Changes: workspace.ChangesOf(done.Changes), Left: workspace.LeftOf(done.Left),
+		Changes: workspacecmd.ChangesOf(done.Changes), Left: workspacecmd.LeftOf(done.Left),
 	}
 	if done.Before != nil {
 		out.Before, out.After = done.Before.ID, done.After.ID

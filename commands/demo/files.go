@@ -5,11 +5,12 @@ import (
 	"fmt"
 
 	"github.com/fettle-cli/fettle/commands/demodata"
-	"github.com/fettle-cli/fettle/commands/workspace"
+	workspacecmd "github.com/fettle-cli/fettle/commands/workspace"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/store"
+	"github.com/fettle-cli/fettle/engine/workspace"
 )
 
 const (
@@ -45,15 +46,15 @@ func (d *demo) filesScene(ctx context.Context) error {
 func (d *demo) takeBack(ctx context.Context, chat chat.Chat) error {
 	for _, s := range []struct {
 		verb, past string
-		do         workspace.StepFunc
+		do         workspacecmd.StepFunc
 	}{{"undo", "undid", (*engine.Engine).Undo}, {"redo", "redid", (*engine.Engine).Redo}} {
-		done, err := s.do(d.eng, ctx, engine.RestoreRequest{Chat: store.ChatRef{ID: chat.ID}, Steps: 1, OnWait: d.rt.Waiting})
+		done, err := s.do(d.eng, ctx, workspace.RestoreRequest{Chat: store.ChatRef{ID: chat.ID}, Steps: 1, OnWait: d.rt.Waiting})
 		if err != nil {
 			return err
 		}
 		out := d.rt.Streams.Err
 		out.Printf("\n%s\n", out.Style().Bold("> fettle "+s.verb))
-		d.says(fmt.Sprintf("%s %s: %s", s.past, workspace.StepsText(done.Steps), done.Summary().Counts()))
+		d.says(fmt.Sprintf("%s %s: %s", s.past, workspacecmd.StepsText(done.Steps), done.Summary().Counts()))
 	}
 	return nil
 }

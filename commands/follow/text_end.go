@@ -9,10 +9,10 @@ import (
 	"github.com/fettle-cli/fettle/commands/show"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/usage"
-	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/workspace"
 )
 
 // End prints what was held back, and what there is to say about the turn.
@@ -155,7 +155,7 @@ func (v *Text) noteChanges(changes []event.Change) {
 		return
 	}
 	v.steps++
-	v.more = v.more || len(changes) >= engine.MaxChanges
+	v.more = v.more || len(changes) >= workspace.MaxChanges
 	for _, c := range changes {
 		if v.changed == nil {
 			v.changed = map[string]bool{}

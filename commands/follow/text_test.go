@@ -4,8 +4,8 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/engine/workspace"
 )
 
 // The way out of a turn counts its calls and files; what an event left out it says.
@@ -25,7 +25,7 @@ func TestTheWayOutOfATurn(t *testing.T) {
 		{[][]event.Change{nil}, ""},
 		{[][]event.Change{files(0, 1)}, "fettle undo reverts 1 file"},
 		{[][]event.Change{files(0, 2), files(1, 2)}, "fettle undo 2 reverts 3 files"},
-		{[][]event.Change{files(0, engine.MaxChanges), files(0, 1)}, "fettle undo 2 reverts 200 files or more"},
+		{[][]event.Change{files(0, workspace.MaxChanges), files(0, 1)}, "fettle undo 2 reverts 200 files or more"},
 	} {
 		v := &Text{}
 		for _, changes := range c.calls {

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/commands/term"
-	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/workspace"
 )
 
 // shownArgs is how much of a call's arguments is looked at for its line: more
@@ -136,8 +136,8 @@ func FirstLine(s string) string {
 
 // ChangedText counts changed files, of which an event lists so many.
 func ChangedText(n int) string {
-	if n >= engine.MaxChanges {
-		return term.Number(engine.MaxChanges) + " files or more changed"
+	if n >= workspace.MaxChanges {
+		return term.Number(workspace.MaxChanges) + " files or more changed"
 	}
 	return term.Count(n, "file", "files") + " changed"
 }

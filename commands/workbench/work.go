@@ -9,6 +9,7 @@ import (
 	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/workspace"
 )
 
 // workEvery is how often a bar is drawn anew: as often as a person can read it.
@@ -138,7 +139,7 @@ func (w *Work) written(files int, bytes int64) {
 }
 
 // Watch lets a request tell how far it is.
-func (w *Work) Watch(req *engine.RestoreRequest) {
+func (w *Work) Watch(req *workspace.RestoreRequest) {
 	req.Begin, req.Progress = w.begin, w.Moved
 	req.Writing, req.Written = w.writing, w.written
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/store"
+	"github.com/fettle-cli/fettle/engine/workspace"
 	"github.com/fettle-cli/fettle/internal/patch"
 )
 
@@ -111,7 +112,7 @@ func (d *Differ) choose(ctx context.Context, o options) (chat.Chat, error) {
 		return chat, err
 	}
 	d.From = from
-	req := engine.RestoreRequest{Chat: store.ChatRef{Number: chat.Number}, OnWait: d.Rt.Waiting}
+	req := workspace.RestoreRequest{Chat: store.ChatRef{Number: chat.Number}, OnWait: d.Rt.Waiting}
 	w := d.Rt.Work("workspace diff")
 	defer w.Stop()
 	w.Watch(&req)

@@ -19,6 +19,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/store"
+	"github.com/fettle-cli/fettle/engine/workspace"
 )
 
 // stateJSON is a state in JSON: document 004's workspace_manifests record, with
@@ -210,10 +211,10 @@ func runWorkspacePut(ctx context.Context, rt *workbench.Runtime, o options) erro
 		return err
 	}
 	defer content.Close()
-	req := engine.RestoreRequest{Chat: o.chat, OnWait: rt.Waiting}
+	req := workspace.RestoreRequest{Chat: o.chat, OnWait: rt.Waiting}
 	w := rt.Work("workspace put")
 	w.Watch(&req)
-	done, err := eng.PutFile(ctx, req, engine.Put{Name: name, Content: content})
+	done, err := eng.PutFile(ctx, req, workspace.Put{Name: name, Content: content})
 	w.Stop()
 	if err != nil {
 		return err

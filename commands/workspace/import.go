@@ -16,8 +16,8 @@ import (
 	"github.com/fettle-cli/fettle/commands/input"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
-	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/workspace"
 )
 
 // importedJSON is what `workspace import --output json` prints.
@@ -75,11 +75,11 @@ func runWorkspaceImport(ctx context.Context, rt *workbench.Runtime, o options) e
 	if err != nil {
 		return err
 	}
-	req := engine.RestoreRequest{Chat: o.chat, OnWait: rt.Waiting}
+	req := workspace.RestoreRequest{Chat: o.chat, OnWait: rt.Waiting}
 	w := rt.Work("workspace import")
 	w.Watch(&req)
 	w.Stage("reading", size)
-	done, err := eng.ImportStates(ctx, req, engine.History{Name: name, Content: w.Reading(file), New: o.fresh})
+	done, err := eng.ImportStates(ctx, req, workspace.History{Name: name, Content: w.Reading(file), New: o.fresh})
 	w.Stop()
 	if err != nil {
 		return err

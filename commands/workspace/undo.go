@@ -19,6 +19,7 @@ import (
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/store"
+	"github.com/fettle-cli/fettle/engine/workspace"
 )
 
 // restoredJSON is what undo, redo and `workspace restore` print with --output
@@ -31,7 +32,7 @@ type restoredJSON struct {
 	After         string       `json:"after"`
 	Changes       []ChangeJSON `json:"changes"`
 	// Summary names the first files, and counts all.
-	Summary engine.FilesSummary `json:"summary"`
+	Summary workspace.FilesSummary `json:"summary"`
 	// Inverse is the command that reverts this: undo or redo.
 	Inverse string     `json:"inverse"`
 	Left    []LeftJSON `json:"left"`
@@ -69,7 +70,7 @@ brings back what that reverted, one at a time, and fettle undo reverts the redo.
 }
 
 // StepFunc is the engine's undo or redo.
-type StepFunc func(*engine.Engine, context.Context, engine.RestoreRequest) (*engine.Restored, error)
+type StepFunc func(*engine.Engine, context.Context, workspace.RestoreRequest) (*workspace.Restored, error)
 
 // stepCommand is what undo and redo differ in.
 type stepCommand struct {
@@ -118,8 +119,8 @@ func (s stepCommand) flags() []cli.Flag {
 	return append(flags, restoreFlags()...)
 }
 
-func (o options) restoreRequest(rt *workbench.Runtime) engine.RestoreRequest {
-	return engine.RestoreRequest{
+func (o options) restoreRequest(rt *workbench.Runtime) workspace.RestoreRequest {
+	return workspace.RestoreRequest{
 		Chat: o.chat, Steps: o.steps, Call: o.call, Overwrite: o.overwrite, Plan: o.plan, OnWait: rt.Waiting,
 	}
 }
@@ -175,7 +176,7 @@ func runSteps(ctx context.Context, rt *workbench.Runtime, o options, s stepComma
 
 // printSummary names the files that were changed; of a plan it lists them, so that the user
 // sees what of them is theirs.
-func printSummary(rt *workbench.Runtime, done *engine.Restored, o options) {
+func printSummary(rt *workbench.Runtime, done *workspace.Restored, o options) {
 	out := rt.Streams.Out
 	if o.plan && out.IsTerminal() {
 		listChanged(rt, done.Changes)
@@ -239,7 +240,7 @@ func stepsAge(steps []store.StateInfo) string {
 
 // TellLeft lists what was left alone, or would be in the way: the first of it, where
 // it is much.
-func TellLeft(rt *workbench.Runtime, done *engine.Restored) {
+func TellLeft(rt *workbench.Runtime, done *workspace.Restored) {
 	if done.Untold != nil {
 		rt.Notice("it is done, but not all can be told: " + done.Untold.Error())
 	}
@@ -328,7 +329,7 @@ func WithOverwrite(err error, command string) error {
 	return &out
 }
 
-func restoredAsJSON(rt *workbench.Runtime, done *engine.Restored, o options) error {
+func restoredAsJSON(rt *workbench.Runtime, done *workspace.Restored, o options) error {
 	out := restoredJSON{
 		SchemaVersion: workbench.OutputVersion, Chat: done.Chat.Number, Steps: []stateJSON{}, Before: done.Before.ID, After: done.After.ID,
 		Changes: ChangesOf(done.Changes), Summary: done.Summary(), Inverse: done.Inverse, Left: LeftOf(done.Left), Blocked: []LeftJSON{}, DryRun: o.plan,
@@ -364,7 +365,7 @@ func LeftOf(left []cas.Left) []LeftJSON {
 }
 
 // knownIn refuses paths of which none was ever there, so that a slip isn't told as done.
-func knownIn(ctx context.Context, eng *engine.Engine, done *engine.Restored, paths []string) error {
+func knownIn(ctx context.Context, eng *engine.Engine, done *workspace.Restored, paths []string) error {
 	_, states, _, err := eng.StateTree(ctx, store.ChatRef{ID: done.Chat.ID}, 0)
 	if err != nil {
 		return err

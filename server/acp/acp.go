@@ -16,6 +16,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/store"
+	"github.com/fettle-cli/fettle/engine/workspace"
 )
 
 // turnsAPI is what prompts need.
@@ -43,16 +44,16 @@ type chatsAPI interface {
 // filesAPI is what showing and taking back the changes of calls needs.
 type filesAPI interface {
 	ToolCalls(ctx context.Context, chatID string) ([]chat.ToolCall, error)
-	StateByID(ctx context.Context, id string) (*engine.Manifest, error)
-	DiffStates(ctx context.Context, from, to *engine.Manifest) iter.Seq2[engine.FileChange, error]
+	StateByID(ctx context.Context, id string) (*workspace.Manifest, error)
+	DiffStates(ctx context.Context, from, to *workspace.Manifest) iter.Seq2[engine.FileChange, error]
 	States(ctx context.Context, ref store.ChatRef, limit int) (chat.Chat, []store.StateInfo, bool, error)
 	ReadFile(context.Context, io.Writer, engine.FileEntry) error
-	Undo(context.Context, engine.RestoreRequest) (*engine.Restored, error)
-	Redo(context.Context, engine.RestoreRequest) (*engine.Restored, error)
-	CutWritesOf(context.Context, chat.Chat) ([]engine.CutWrites, error)
+	Undo(context.Context, workspace.RestoreRequest) (*workspace.Restored, error)
+	Redo(context.Context, workspace.RestoreRequest) (*workspace.Restored, error)
+	CutWritesOf(context.Context, chat.Chat) ([]workspace.CutWrites, error)
 	ReviewCut(ctx context.Context, call string, onWait func(string)) (*engine.CutReview, error)
 	ApplyCut(ctx context.Context, call string, onWait func(string)) (*engine.Applied, error)
-	DiscardCut(ctx context.Context, call string) (*engine.CutWrites, error)
+	DiscardCut(ctx context.Context, call string) (*workspace.CutWrites, error)
 }
 
 // toolsAPI is what there is to choose from.

@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/chat"
+	"github.com/fettle-cli/fettle/engine/workspace"
 	"github.com/fettle-cli/fettle/internal/consent"
 	"github.com/fettle-cli/fettle/internal/sanitize"
 )
@@ -27,7 +27,7 @@ func (a *agent) cutCommand(r *request, s *session, args string) (string, error) 
 		return a.reply(r, s, "No call was cut off here whose files wait to be applied or discarded.")
 	}
 	verb, id, _ := strings.Cut(args, " ")
-	fits := slices.DeleteFunc(slices.Clone(all), func(w engine.CutWrites) bool {
+	fits := slices.DeleteFunc(slices.Clone(all), func(w workspace.CutWrites) bool {
 		return !strings.HasSuffix(w.CallID, strings.ToUpper(strings.TrimSpace(id)))
 	})
 	switch {
@@ -65,7 +65,7 @@ func (a *agent) cutCommand(r *request, s *session, args string) (string, error) 
 const shownCut = 5
 
 // showCut lists calls that were cut off, the first files of each, and the commands for it.
-func (a *agent) showCut(r *request, s *session, all []engine.CutWrites) (string, error) {
+func (a *agent) showCut(r *request, s *session, all []workspace.CutWrites) (string, error) {
 	var b strings.Builder
 	for i, w := range all {
 		cut, err := a.eng.ReviewCut(r.ctx, w.CallID, a.waits(s))

@@ -8,8 +8,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/store"
+	"github.com/fettle-cli/fettle/engine/workspace"
 )
 
 // buffers is an editor with files open that are not saved.
@@ -84,7 +84,7 @@ func TestToolsUseTheEditorsBuffers(t *testing.T) {
 	if got := b.text(path); got != "ours, not saved\n" || string(disk) != got {
 		t.Errorf("the editor has %q and the disk %q", got, disk)
 	}
-	_, err = h.eng.Undo(t.Context(), engine.RestoreRequest{Chat: store.ChatRef{ID: s}, Steps: 1})
+	_, err = h.eng.Undo(t.Context(), workspace.RestoreRequest{Chat: store.ChatRef{ID: s}, Steps: 1})
 	must(t, err)
 	if disk, err = os.ReadFile(path); err != nil || string(disk) != "mine, not saved\n" {
 		t.Errorf("undo leaves %q, %v", disk, err)

@@ -5,9 +5,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/store"
+	"github.com/fettle-cli/fettle/engine/workspace"
 	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
@@ -27,7 +27,7 @@ const maxSteps = 1000
 
 // stepsOf reads what follows /undo or /redo. It returns the word that it does not take, or
 // "" if it takes them all, and the command as it is given again with another word.
-func stepsOf(verb, args string, req *engine.RestoreRequest) (again, bad string) {
+func stepsOf(verb, args string, req *workspace.RestoreRequest) (again, bad string) {
 	again = verb
 	words := strings.Fields(args)
 	for i := 0; i < len(words); i++ {
@@ -52,9 +52,9 @@ func stepsOf(verb, args string, req *engine.RestoreRequest) (again, bad string) 
 
 // steps reverts changes or restores them, and shows them as a call.
 func (a *agent) steps(
-	r *request, s *session, args, verb string, do func(context.Context, engine.RestoreRequest) (*engine.Restored, error),
+	r *request, s *session, args, verb string, do func(context.Context, workspace.RestoreRequest) (*workspace.Restored, error),
 ) (string, error) {
-	req := engine.RestoreRequest{Chat: store.ChatRef{ID: s.id}, OnWait: a.waits(s)}
+	req := workspace.RestoreRequest{Chat: store.ChatRef{ID: s.id}, OnWait: a.waits(s)}
 	again, bad := stepsOf(verb, args, &req)
 	if bad != "" {
 		takes := "/" + verb + " takes a number of steps, or the word overwrite, not "
@@ -83,7 +83,7 @@ func (a *agent) steps(
 }
 
 // stepsText describes what undo or redo changed.
-func stepsText(verb string, done *engine.Restored) string {
+func stepsText(verb string, done *workspace.Restored) string {
 	past := "Undid "
 	if verb == "redo" {
 		past = "Redid "

@@ -14,6 +14,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/workspace"
 	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
@@ -46,13 +47,13 @@ func (sv *served) addFiles() {
 }
 
 // state is the session's folder as it was after the last call; nil before one.
-func (h *Host) state(ctx context.Context, s *session) (*engine.Manifest, error) {
+func (h *Host) state(ctx context.Context, s *session) (*workspace.Manifest, error) {
 	if !s.hasChat() {
 		return nil, nil
 	}
 	chat, err := h.eng.FindChat(ctx, s.chat())
 	if err == nil && chat.ActiveManifest != "" {
-		var m *engine.Manifest
+		var m *workspace.Manifest
 		if m, err = h.eng.State(ctx, chat, "@"); err == nil {
 			return m, nil
 		}

@@ -1,4 +1,4 @@
-package engine
+package workspace
 
 import (
 	"context"
@@ -88,7 +88,7 @@ type Restored struct {
 // reverted and what it replaced, until something new is done. An Undo with Call of a step
 // that is not the last one is a step itself: Redo restores what it reverted, and so does
 // Undo, as of any last step. See [Restored.Inverse].
-func (w *Workspaces) Undo(ctx context.Context, req RestoreRequest) (*Restored, error) {
+func (w *Folders) Undo(ctx context.Context, req RestoreRequest) (*Restored, error) {
 	req.doing = "undo"
 	if req.Call != "" {
 		return w.step(ctx, req, w.undoAlone)
@@ -100,7 +100,7 @@ func (w *Workspaces) Undo(ctx context.Context, req RestoreRequest) (*Restored, e
 // by Keep or since it was as the Undo would have it, Redo leaves, too. If nothing is undone
 // and the last change is an Undo with Call, Redo brings back what that reverted, one such
 // Undo at a time; Undo reverts this.
-func (w *Workspaces) Redo(ctx context.Context, req RestoreRequest) (*Restored, error) {
+func (w *Folders) Redo(ctx context.Context, req RestoreRequest) (*Restored, error) {
 	req.doing = "redo"
 	return w.step(ctx, req, redoNext)
 }
@@ -136,9 +136,9 @@ func redoNext(ctx context.Context, chat chat.Chat, h *store.History, req Restore
 
 func logOf(chat int64) string { return fmt.Sprintf("fettle workspace log %d", chat) }
 
-func (w *Workspaces) step(ctx context.Context, req RestoreRequest, choose chooser) (*Restored, error) {
+func (w *Folders) step(ctx context.Context, req RestoreRequest, choose chooser) (*Restored, error) {
 	req.planned()
-	return w.withFolder(ctx, req, func(chat chat.Chat, ws *toolset.Workspace) (*Restored, error) {
+	return w.WithFolder(ctx, req, func(chat chat.Chat, ws *toolset.Workspace) (*Restored, error) {
 		if chat.ActiveManifest == "" {
 			return nil, noFiles(chat)
 		}
@@ -189,10 +189,10 @@ func (w *Workspaces) step(ctx context.Context, req RestoreRequest, choose choose
 
 // RestoreState brings a state of the chat back, or the paths of it. It is a
 // step itself, so Undo takes it back.
-func (w *Workspaces) RestoreState(ctx context.Context, manifest string, req RestoreRequest) (*Restored, error) {
+func (w *Folders) RestoreState(ctx context.Context, manifest string, req RestoreRequest) (*Restored, error) {
 	req.doing = "restore"
 	req.planned()
-	return w.withFolder(ctx, req, func(chat chat.Chat, ws *toolset.Workspace) (*Restored, error) {
+	return w.WithFolder(ctx, req, func(chat chat.Chat, ws *toolset.Workspace) (*Restored, error) {
 		to, err := w.state(ctx, chat, manifest)
 		if err != nil {
 			return nil, err
@@ -233,7 +233,7 @@ func (w *Workspaces) RestoreState(ctx context.Context, manifest string, req Rest
 // brought back, so that what a person has changed there since the last call is
 // seen. In the user's folder [cas.Store.Materialize] itself looks for that. It
 // gives the active state.
-func (w *Workspaces) takeInOwn(ctx context.Context, chat *chat.Chat, ws *toolset.Workspace, req RestoreRequest) (*cas.Manifest, error) {
+func (w *Folders) takeInOwn(ctx context.Context, chat *chat.Chat, ws *toolset.Workspace, req RestoreRequest) (*cas.Manifest, error) {
 	if ws.Bound || req.read.found() != nil {
 		return w.Manifest(ctx, chat.ActiveManifest)
 	}
@@ -243,7 +243,7 @@ func (w *Workspaces) takeInOwn(ctx context.Context, chat *chat.Chat, ws *toolset
 // editedSince are the paths that somebody else has changed since a tool or a
 // command last gave the folder a state, and that another state would change
 // again.
-func (w *Workspaces) editedSince(ctx context.Context, now, to *cas.Manifest) ([]cas.Blocked, error) {
+func (w *Folders) editedSince(ctx context.Context, now, to *cas.Manifest) ([]cas.Blocked, error) {
 	was := now
 	for was != nil && (was.Source == cas.External || was.Source == cas.Interrupted) {
 		before, err := w.Manifest(ctx, was.ParentID)
@@ -271,28 +271,28 @@ func (w *Workspaces) editedSince(ctx context.Context, now, to *cas.Manifest) ([]
 	return out, err
 }
 
-// withFolder finds the chat, waits for its live turn, and holds its lock and its
+// WithFolder finds the chat, waits for its live turn, and holds its lock and its
 // folder's while it does something.
-func (w *Workspaces) withFolder(
+func (w *Folders) WithFolder(
 	ctx context.Context, req RestoreRequest, do func(chat.Chat, *toolset.Workspace) (*Restored, error),
 ) (out *Restored, err error) {
-	w.noticeCutOff(ctx)
+	w.NoticeCutOff(ctx)
 	conv, unlock, err := w.heldChat(ctx, &req)
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
-	ws, err := w.openWorkspace(conv.Chat)
+	ws, err := w.OpenWorkspace(conv.Chat)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, ws.Close()) }()
 	if req.doing != "" { // a command that applies it does not mention it
-		for _, text := range w.cutWarnings(ctx, conv.Chat.ID, ws.Path) {
+		for _, text := range w.CutWarnings(ctx, conv.Chat.ID, ws.Path) {
 			w.Options.Notice(text)
 		}
 	}
-	release, err := w.lockWorkspace(ctx, ws, req.OnWait)
+	release, err := w.LockWorkspace(ctx, ws, req.OnWait)
 	if err != nil {
 		return nil, err
 	}
@@ -308,10 +308,10 @@ func (w *Workspaces) withFolder(
 		sweepPuts(ws.Root, ".")
 	}
 	here := func() (*toolset.Workspace, func(), error) { return ws, func() {}, nil }
-	if err := w.takeBackCut(ctx, conv.Chat, here); err != nil {
+	if err := w.TakeBackCut(ctx, conv.Chat, here); err != nil {
 		return nil, err
 	}
-	if err := w.settleIn(ctx, &conv.Chat, here); err != nil {
+	if err := w.SettleIn(ctx, &conv.Chat, here); err != nil {
 		return nil, err
 	}
 	if err := w.fill(ctx, &conv.Chat, ws); err != nil {
@@ -325,7 +325,7 @@ func (w *Workspaces) withFolder(
 
 // heldChat finds the chat, waits for its live turn, and holds its lock until unlock
 // is called. From then on req.OnWait is not nil.
-func (w *Workspaces) heldChat(ctx context.Context, req *RestoreRequest) (conv *store.OpenChat, unlock func(), err error) {
+func (w *Folders) heldChat(ctx context.Context, req *RestoreRequest) (conv *store.OpenChat, unlock func(), err error) {
 	if req.OnWait == nil {
 		req.OnWait = func(string) {}
 	}
@@ -337,7 +337,7 @@ func (w *Workspaces) heldChat(ctx context.Context, req *RestoreRequest) (conv *s
 	if err != nil {
 		return nil, nil, err
 	}
-	if conv, err = w.LoadBy(ctx, chat.ID, "", leafOnly()); err != nil { // anew, now that nobody changes it
+	if conv, err = w.LoadBy(ctx, chat.ID, "", LeafOnly()); err != nil { // anew, now that nobody changes it
 		unlock()
 		return nil, nil, err
 	}
@@ -345,17 +345,17 @@ func (w *Workspaces) heldChat(ctx context.Context, req *RestoreRequest) (conv *s
 }
 
 // fill gives the folder of a fork its files, if it has none of its own yet.
-func (w *Workspaces) fill(ctx context.Context, chat *chat.Chat, ws *toolset.Workspace) error {
+func (w *Folders) fill(ctx context.Context, chat *chat.Chat, ws *toolset.Workspace) error {
 	m, err := w.Manifest(ctx, chat.ActiveManifest)
-	if err != nil || m == nil || !unfilled(*chat, m) {
+	if err != nil || m == nil || !Unfilled(*chat, m) {
 		return err
 	}
-	done, err := w.branchTo(ctx, branching{chat: chat.ID, message: chat.ActiveLeaf, ws: ws, to: m})
+	done, err := w.BranchTo(ctx, Branching{Chat: chat.ID, Message: chat.ActiveLeaf, Ws: ws, To: m})
 	if err != nil || done.After.ChatID != chat.ID {
 		return err
 	}
 	chat.ActiveManifest = done.After.ID
-	return w.setActive(ctx, chat.ID, done.After.ID)
+	return w.SetActive(ctx, chat.ID, done.After.ID)
 }
 
 // noFiles is the fault of a chat of whose folder there is no state.
@@ -363,8 +363,8 @@ func noFiles(chat chat.Chat) error {
 	return fault.New(fault.NotFound, fmt.Sprintf("chat %d has no files yet: none of its calls has written one", chat.Number))
 }
 
-// openWorkspace opens the chat's folder; the caller closes it.
-func (w *Workspaces) openWorkspace(chat chat.Chat) (*toolset.Workspace, error) {
+// OpenWorkspace opens the chat's folder; the caller closes it.
+func (w *Folders) OpenWorkspace(chat chat.Chat) (*toolset.Workspace, error) {
 	var ws *toolset.Workspace
 	var err error
 	if chat.Workspace != "" {
@@ -375,7 +375,7 @@ func (w *Workspaces) openWorkspace(chat chat.Chat) (*toolset.Workspace, error) {
 	if err != nil {
 		return nil, fault.Wrap(fault.Failed, "open the chat's workspace", err)
 	}
-	w.equip(ws)
+	w.Equip(ws)
 	return ws, nil
 }
 
@@ -398,12 +398,12 @@ type restoring struct {
 }
 
 // restore brings a state back and makes the result the chat's active one.
-func (w *Workspaces) restore(ctx context.Context, r restoring, req RestoreRequest) (*Restored, error) {
+func (w *Folders) restore(ctx context.Context, r restoring, req RestoreRequest) (*Restored, error) {
 	about := cas.About{ChatID: r.chat.ID, Source: cas.Restored, SourceRef: r.mark, Steps: r.steps, SinceID: r.since}
 	if !req.Plan {
 		w.endServicesIn(r.ws, "files of its workspace were brought back")
 	}
-	done, err := w.Snapshots.Materialize(ctx, casWorkspace(r.ws), r.to, cas.RestoreOptions{
+	done, err := w.Snapshots.Materialize(ctx, CASWorkspace(r.ws), r.to, cas.RestoreOptions{
 		About:  about,
 		Active: r.active, From: r.from, Paths: req.Paths, Exact: r.moves, Keep: req.Keep, Overwrite: req.Overwrite, Plan: req.Plan,
 		Found: req.read.found(), Doing: req.doing,
@@ -425,7 +425,7 @@ func (w *Workspaces) restore(ctx context.Context, r restoring, req RestoreReques
 	}
 	if r.moves && !r.alone && done.After.ID == done.Before.ID {
 		about.ParentID = done.Before.ID
-		snap, err := w.Snapshots.Snapshot(ctx, casWorkspace(r.ws), cas.SnapshotOptions{About: about, Limits: w.Options.States})
+		snap, err := w.Snapshots.Snapshot(ctx, CASWorkspace(r.ws), cas.SnapshotOptions{About: about, Limits: w.Options.States})
 		if err != nil {
 			return nil, store.StateFault("note what was undone", err)
 		}
@@ -433,12 +433,12 @@ func (w *Workspaces) restore(ctx context.Context, r restoring, req RestoreReques
 	}
 	w.Pause("restore:done")
 	out.Chat.ActiveManifest = out.After.ID
-	return out, w.setActive(ctx, r.chat.ID, out.After.ID)
+	return out, w.SetActive(ctx, r.chat.ID, out.After.ID)
 }
 
-// setActive makes a manifest the chat's active one. Who calls it holds the
+// SetActive makes a manifest the chat's active one. Who calls it holds the
 // chat's lock.
-func (w *Workspaces) setActive(ctx context.Context, chatID, manifest string) error {
+func (w *Folders) SetActive(ctx context.Context, chatID, manifest string) error {
 	err := w.KV.UpdateSync(ctx, func(tx *kv.Tx) error {
 		chat, err := w.Tables.Chats.Get(tx, kv.Str(chatID))
 		if err != nil {
@@ -457,7 +457,7 @@ func (w *Workspaces) setActive(ctx context.Context, chatID, manifest string) err
 // active one, @-1 the one before it and so on; else the id of a manifest, of a
 // message (the state after it) or of a tool call (the state after it), or the
 // beginning of one that is the only one to begin so.
-func (w *Workspaces) State(ctx context.Context, chat chat.Chat, name string) (*cas.Manifest, error) {
+func (w *Folders) State(ctx context.Context, chat chat.Chat, name string) (*cas.Manifest, error) {
 	if _, err := w.Fold(ctx, store.FoldAll); err != nil {
 		return nil, err
 	}

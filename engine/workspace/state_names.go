@@ -1,4 +1,4 @@
-package engine
+package workspace
 
 import (
 	"context"
@@ -18,7 +18,7 @@ import (
 const minPart = 4
 
 // state is State without the fold.
-func (w *Workspaces) state(ctx context.Context, chat chat.Chat, name string) (*cas.Manifest, error) {
+func (w *Folders) state(ctx context.Context, chat chat.Chat, name string) (*cas.Manifest, error) {
 	if chat.ActiveManifest == "" {
 		return nil, noFiles(chat)
 	}
@@ -30,7 +30,7 @@ func (w *Workspaces) state(ctx context.Context, chat chat.Chat, name string) (*c
 	return w.ancestor(ctx, chat, m, 1)
 }
 
-func (w *Workspaces) stateNamed(ctx context.Context, chat chat.Chat, name string) (*cas.Manifest, error) {
+func (w *Folders) stateNamed(ctx context.Context, chat chat.Chat, name string) (*cas.Manifest, error) {
 	if back, ok := strings.CutPrefix(name, "@"); ok {
 		n := 0
 		if back != "" {
@@ -66,7 +66,7 @@ func noState(chat chat.Chat, name string) error {
 }
 
 // ancestor goes n states back.
-func (w *Workspaces) ancestor(ctx context.Context, chat chat.Chat, m *cas.Manifest, n int) (*cas.Manifest, error) {
+func (w *Folders) ancestor(ctx context.Context, chat chat.Chat, m *cas.Manifest, n int) (*cas.Manifest, error) {
 	for i := range n {
 		if m.ParentID == "" {
 			return nil, fault.New(fault.NotFound, fmt.Sprintf("chat %d has only %s before that one", chat.Number, fault.Plural(i, "state")),
@@ -86,7 +86,7 @@ func (w *Workspaces) ancestor(ctx context.Context, chat chat.Chat, m *cas.Manife
 
 // stateID finds the manifest of an id, or of a part of one that stands at its
 // beginning or its end: of a manifest, a message or a tool call.
-func (w *Workspaces) stateID(ctx context.Context, chat chat.Chat, name string) (string, error) {
+func (w *Folders) stateID(ctx context.Context, chat chat.Chat, name string) (string, error) {
 	if len(name) < minPart {
 		return "", noState(chat, name)
 	}

@@ -1,4 +1,4 @@
-package engine
+package workspace
 
 import (
 	"context"
@@ -16,7 +16,7 @@ import (
 // what steps of the two branches have changed since they parted: what a person did
 // there meanwhile belongs to no branch and stays, and where it was to a file that would
 // change nothing is done, with a [cas.ConflictError]. o says what it is recorded as.
-func (w *Workspaces) moveTo(ctx context.Context, ws *toolset.Workspace, to *cas.Manifest, o cas.RestoreOptions) (*cas.Restoration, error) {
+func (w *Folders) moveTo(ctx context.Context, ws *toolset.Workspace, to *cas.Manifest, o cas.RestoreOptions) (*cas.Restoration, error) {
 	if ws.Bound && o.Active != nil {
 		paths, foreign, err := w.branchPaths(ctx, o.ChatID, o.Active, to)
 		if err != nil {
@@ -27,12 +27,12 @@ func (w *Workspaces) moveTo(ctx context.Context, ws *toolset.Workspace, to *cas.
 		}
 		o.Paths, o.Exact = paths, true
 	}
-	done, err := w.Snapshots.Materialize(ctx, casWorkspace(ws), to, o)
+	done, err := w.Snapshots.Materialize(ctx, CASWorkspace(ws), to, o)
 	if err != nil || done.After.ID != done.Before.ID || done.After.Root == to.Root {
 		return done, err
 	}
 	// Nothing had to change, and yet the branch goes on from its own state.
-	snap, err := w.Snapshots.Snapshot(ctx, casWorkspace(ws), cas.SnapshotOptions{About: o.About, Limits: o.Limits})
+	snap, err := w.Snapshots.Snapshot(ctx, CASWorkspace(ws), cas.SnapshotOptions{About: o.About, Limits: o.Limits})
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +43,7 @@ func (w *Workspaces) moveTo(ctx context.Context, ws *toolset.Workspace, to *cas.
 // branchPaths gives the paths that steps have changed on the ways from where two
 // states' histories part, and of them those where somebody else did on the way to the
 // active one: what stands there would be lost, unless the other state has it so.
-func (w *Workspaces) branchPaths(ctx context.Context, chat string, active, to *cas.Manifest) ([]string, []cas.Blocked, error) {
+func (w *Folders) branchPaths(ctx context.Context, chat string, active, to *cas.Manifest) ([]string, []cas.Blocked, error) {
 	here, there, err := w.apart(ctx, &store.History{Store: w.Store, Chat: chat}, active, to)
 	if err != nil {
 		return nil, nil, err
@@ -76,7 +76,7 @@ func (w *Workspaces) branchPaths(ctx context.Context, chat string, active, to *c
 // lostBetween are the paths that somebody else has changed on a way to the active
 // state, and that another state has otherwise than they left them. The value tells
 // whether they left something there, and nothing is lost where they removed it.
-func (w *Workspaces) lostBetween(ctx context.Context, way []stride, active, to *cas.Manifest) (map[string]bool, error) {
+func (w *Folders) lostBetween(ctx context.Context, way []stride, active, to *cas.Manifest) (map[string]bool, error) {
 	want := map[string]*cas.Entry{} // of the paths that differ
 	for c, err := range w.Snapshots.Diff(ctx, active.Root, to.Root) {
 		if err != nil {
@@ -105,7 +105,7 @@ func (w *Workspaces) lostBetween(ctx context.Context, way []stride, active, to *
 
 // wouldLose are the paths of the user's own folder where a state that is brought back
 // would take away what somebody else put there since, as files or links.
-func (w *Workspaces) wouldLose(ctx context.Context, chat string, active, to *cas.Manifest) ([]cas.Blocked, error) {
+func (w *Folders) wouldLose(ctx context.Context, chat string, active, to *cas.Manifest) ([]cas.Blocked, error) {
 	if active == nil {
 		return nil, nil
 	}
@@ -152,7 +152,7 @@ func (s stride) foreign() bool { return !s.stepped() || s.to.Source == cas.Inter
 
 // apart gives the ways to two states from the one where their histories part, or from
 // where these begin. It goes back on both in turn, so that it costs what lies between.
-func (w *Workspaces) apart(ctx context.Context, h *store.History, a, b *cas.Manifest) (toA, toB []stride, err error) {
+func (w *Folders) apart(ctx context.Context, h *store.History, a, b *cas.Manifest) (toA, toB []stride, err error) {
 	ways := [2]*trail{newTrail(a), newTrail(b)}
 	for !ways[0].ended() || !ways[1].ended() {
 		for i, way := range ways {
@@ -199,7 +199,7 @@ func (t *trail) upTo(id string) (out []stride) {
 }
 
 // movedCounts counts the files that a move to another branch would change.
-func (w *Workspaces) movedCounts(ctx context.Context, chat chat.Chat, active, to *cas.Manifest, b *store.Branch) error {
+func (w *Folders) movedCounts(ctx context.Context, chat chat.Chat, active, to *cas.Manifest, b *store.Branch) error {
 	only := map[string]bool(nil)
 	if chat.Workspace != "" {
 		paths, _, err := w.branchPaths(ctx, chat.ID, active, to)

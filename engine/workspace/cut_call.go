@@ -1,4 +1,4 @@
-package engine
+package workspace
 
 import (
 	"context"
@@ -11,11 +11,11 @@ import (
 // takeInCut takes in what such a call has left, with whatever was changed since, as a
 // state of its own: a step that can be taken back. It is recorded also where nothing
 // has changed, so that what comes later isn't taken for it.
-func (w *Workspaces) takeInCut(ctx context.Context, conv *store.OpenChat, ws *toolset.Workspace, seen watch) error {
+func (w *Folders) takeInCut(ctx context.Context, conv *store.OpenChat, ws *toolset.Workspace, seen watch) error {
 	if !conv.Suspect() || conv.Chat.ActiveManifest == "" {
 		return nil
 	}
-	snap, err := w.takeState(ctx, ws, cas.SnapshotOptions{
+	snap, err := w.TakeState(ctx, ws, cas.SnapshotOptions{
 		About:  cas.About{ChatID: conv.Chat.ID, ParentID: conv.Chat.ActiveManifest, Source: cas.Interrupted},
 		Limits: w.Options.States, Begin: seen.begin, Progress: seen.progress,
 	})
@@ -23,12 +23,12 @@ func (w *Workspaces) takeInCut(ctx context.Context, conv *store.OpenChat, ws *to
 		return store.StateFault("look at "+ws.Path, err)
 	}
 	conv.Chat.ActiveManifest, conv.Chat.CutShort = snap.Manifest.ID, false
-	return w.setActive(ctx, conv.Chat.ID, snap.Manifest.ID)
+	return w.SetActive(ctx, conv.Chat.ID, snap.Manifest.ID)
 }
 
-// takeInLeft is takeInCut of the branch that a turn leaves, whose end conv hasn't.
-func (w *Workspaces) takeInLeft(ctx context.Context, conv *store.OpenChat, ws *toolset.Workspace) error {
-	leaf, err := w.LoadBy(ctx, conv.Chat.ID, "", leafOnly())
+// TakeInLeft is takeInCut of the branch that a turn leaves, whose end conv hasn't.
+func (w *Folders) TakeInLeft(ctx context.Context, conv *store.OpenChat, ws *toolset.Workspace) error {
+	leaf, err := w.LoadBy(ctx, conv.Chat.ID, "", LeafOnly())
 	if err != nil {
 		return err
 	}

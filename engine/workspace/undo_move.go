@@ -1,4 +1,4 @@
-package engine
+package workspace
 
 import (
 	"context"
@@ -31,7 +31,7 @@ func (r *route) only(these, keep []string) {
 
 // router finds a move's route.
 type router struct {
-	e       *Workspaces
+	e       *Folders
 	m       *store.Move
 	active  *cas.Manifest
 	touched map[string]bool            // by the steps
@@ -43,7 +43,7 @@ type router struct {
 // route returns the paths that the steps of a move have changed and those that moves which
 // it reverts have, and of them those that somebody else has changed: to restore these
 // would lose what that one did. One that is already as it is to be is not among them.
-func (w *Workspaces) route(ctx context.Context, m *store.Move, active *cas.Manifest) (*route, error) {
+func (w *Folders) route(ctx context.Context, m *store.Move, active *cas.Manifest) (*route, error) {
 	r := &router{
 		e: w, m: m, active: active, touched: map[string]bool{}, from: map[string]*cas.Manifest{},
 		differs: map[string]map[string]bool{}, others: map[string]string{},

@@ -1,4 +1,4 @@
-package engine
+package workspace
 
 import (
 	"bytes"
@@ -11,7 +11,7 @@ import (
 
 // Compared returns both versions of a path that differs, for a diff. What is neither a file
 // nor a link on a side counts as absent there.
-func (w *Workspaces) Compared(ctx context.Context, c cas.Change) (f patch.File, err error) {
+func (w *Folders) Compared(ctx context.Context, c cas.Change) (f patch.File, err error) {
 	f.Path = c.Path
 	if f.Old, err = w.comparedSide(ctx, c.Old); err != nil {
 		return f, err
@@ -23,7 +23,7 @@ func (w *Workspaces) Compared(ctx context.Context, c cas.Change) (f patch.File, 
 	return f, nil
 }
 
-func (w *Workspaces) comparedSide(ctx context.Context, entry *cas.Entry) ([]byte, error) {
+func (w *Folders) comparedSide(ctx context.Context, entry *cas.Entry) ([]byte, error) {
 	switch {
 	case entry == nil:
 		return nil, nil

@@ -1,4 +1,4 @@
-package engine
+package workspace
 
 import (
 	"context"
@@ -13,8 +13,8 @@ import (
 	"github.com/fettle-cli/fettle/toolset"
 )
 
-// noteMove records that a chat's folder is about to be moved.
-func (w *Workspaces) noteMove(ctx context.Context, chat chat.Chat, message string) (*store.BranchMove, error) {
+// NoteMove records that a chat's folder is about to be moved.
+func (w *Folders) NoteMove(ctx context.Context, chat chat.Chat, message string) (*store.BranchMove, error) {
 	m := &store.BranchMove{ChatID: chat.ID, MessageID: message, Active: chat.ActiveManifest, Found: w.NewID(), Moved: w.NewID()}
 	if m.Moved < m.Found { // of one millisecond; the last state is to sort last
 		m.Found, m.Moved = m.Moved, m.Found
@@ -26,8 +26,8 @@ func (w *Workspaces) noteMove(ctx context.Context, chat chat.Chat, message strin
 	return m, nil
 }
 
-// endMove removes the record of a move that isn't under way any more.
-func (w *Workspaces) endMove(ctx context.Context, chatID string) error {
+// EndMove removes the record of a move that isn't under way any more.
+func (w *Folders) EndMove(ctx context.Context, chatID string) error {
 	err := w.KV.Update(ctx, func(tx *kv.Tx) error { return w.Tables.Moves.Delete(tx, kv.Str(chatID)) })
 	if err != nil {
 		return store.StoreFault("note the way to another branch", err)
@@ -35,11 +35,11 @@ func (w *Workspaces) endMove(ctx context.Context, chatID string) error {
 	return nil
 }
 
-// settleIn makes the chat and its folder agree after a process was killed that
+// SettleIn makes the chat and its folder agree after a process was killed that
 // was about to change both. open gives the folder, with its lock held until
 // release is called; it isn't called where nothing has to be done there. Who
 // calls settleIn holds the chat's lock, and has folded.
-func (w *Workspaces) settleIn(ctx context.Context, chat *chat.Chat, open openFolder) error {
+func (w *Folders) SettleIn(ctx context.Context, chat *chat.Chat, open openFolder) error {
 	if err := w.takeBackMove(ctx, chat, open); err != nil {
 		return err
 	}
@@ -51,13 +51,13 @@ type openFolder func() (ws *toolset.Workspace, release func(), err error)
 
 // takeBackMove gives the folder back the files of the branch that the chat is in,
 // if it was left on the way to another. What somebody has changed since stays.
-func (w *Workspaces) takeBackMove(ctx context.Context, chat *chat.Chat, open openFolder) error {
+func (w *Folders) takeBackMove(ctx context.Context, chat *chat.Chat, open openFolder) error {
 	m, over, err := w.readMove(ctx, *chat)
 	if err != nil || m == nil {
 		return err
 	}
 	if over {
-		return w.endMove(ctx, chat.ID)
+		return w.EndMove(ctx, chat.ID)
 	}
 	ws, release, err := open()
 	if err != nil {
@@ -68,7 +68,7 @@ func (w *Workspaces) takeBackMove(ctx context.Context, chat *chat.Chat, open ope
 }
 
 // moveBack is takeBackMove of a move that was begun and not ended.
-func (w *Workspaces) moveBack(ctx context.Context, chat *chat.Chat, ws *toolset.Workspace, m *store.BranchMove) error {
+func (w *Folders) moveBack(ctx context.Context, chat *chat.Chat, ws *toolset.Workspace, m *store.BranchMove) error {
 	moved, err := w.Manifest(ctx, m.Moved)
 	if err != nil {
 		return err
@@ -81,9 +81,9 @@ func (w *Workspaces) moveBack(ctx context.Context, chat *chat.Chat, ws *toolset.
 		return err
 	}
 	if moved == nil || before == nil { // it changed nothing, or was taken back as a whole
-		return w.endMove(ctx, chat.ID)
+		return w.EndMove(ctx, chat.ID)
 	}
-	snap, err := w.Snapshots.Snapshot(ctx, casWorkspace(ws), cas.SnapshotOptions{
+	snap, err := w.Snapshots.Snapshot(ctx, CASWorkspace(ws), cas.SnapshotOptions{
 		About: cas.About{ChatID: chat.ID, Source: cas.Interrupted}, Parent: moved, Limits: w.Options.States,
 	})
 	if err != nil {
@@ -116,7 +116,7 @@ type branchEnds struct{ before, moved, now *cas.Manifest }
 
 // bringBack takes back what the move changed, but for what was changed since, and
 // gives the id of the chat's state then; "" where that isn't known.
-func (w *Workspaces) bringBack(ctx context.Context, chat *chat.Chat, ws *toolset.Workspace, b branchEnds) (string, error) {
+func (w *Folders) bringBack(ctx context.Context, chat *chat.Chat, ws *toolset.Workspace, b branchEnds) (string, error) {
 	if b.now.Root == b.before.Root {
 		return b.before.ID, nil
 	}
@@ -128,9 +128,9 @@ func (w *Workspaces) bringBack(ctx context.Context, chat *chat.Chat, ws *toolset
 	if err != nil {
 		return "", err
 	}
-	done, err := w.Snapshots.Materialize(ctx, casWorkspace(ws), b.before, cas.RestoreOptions{
+	done, err := w.Snapshots.Materialize(ctx, CASWorkspace(ws), b.before, cas.RestoreOptions{
 		About:  cas.About{ChatID: chat.ID, ParentID: b.before.ID, Source: cas.Branch, SourceRef: chat.ActiveLeaf},
-		Active: b.now, Paths: paths, Keep: keep, Limits: w.Options.States, Doing: doingBranch,
+		Active: b.now, Paths: paths, Keep: keep, Limits: w.Options.States, Doing: DoingBranch,
 	})
 	var conflict *cas.ConflictError
 	if errors.As(err, &conflict) {
@@ -142,7 +142,7 @@ func (w *Workspaces) bringBack(ctx context.Context, chat *chat.Chat, ws *toolset
 		return "", store.StateFault("bring back the files of the chat's branch", err)
 	}
 	w.Options.Notice(w.ChatName(ctx, chat.ID) + store.RecoveryText(cas.Recovery{
-		Cut: cas.Cut{Path: ws.Path, Doing: doingBranch, Started: b.moved.CreatedAt}, Changes: done.Changes, Left: done.Left,
+		Cut: cas.Cut{Path: ws.Path, Doing: DoingBranch, Started: b.moved.CreatedAt}, Changes: done.Changes, Left: done.Left,
 	}))
 	if done.After.ID == done.Before.ID {
 		return "", nil // all that it changed was changed again

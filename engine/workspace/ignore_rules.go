@@ -1,4 +1,4 @@
-package engine
+package workspace
 
 import (
 	"bytes"
@@ -11,10 +11,10 @@ import (
 )
 
 const (
-	// ignoreFile has the user's exclusion rules for a folder; see package cas.
-	ignoreFile = ".fettleignore"
-	// proposedRules is the name that rules which a call wrote are given.
-	proposedRules = ignoreFile + "-proposed"
+	// IgnoreFile has the user's exclusion rules for a folder; see package cas.
+	IgnoreFile = ".fettleignore"
+	// ProposedRules is the name that rules which a call wrote are given.
+	ProposedRules = IgnoreFile + "-proposed"
 	// maxIgnoreFile bounds what is restored; snapshots read no longer one.
 	maxIgnoreFile = 64 << 10
 )
@@ -29,14 +29,14 @@ type ignoreRules struct {
 // readIgnoreRules reads the rules of a folder. It returns nil where there are some that no
 // snapshot could read: then no call runs that could be undone.
 func readIgnoreRules(root *os.Root) *ignoreRules {
-	info, err := root.Lstat(ignoreFile)
+	info, err := root.Lstat(IgnoreFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return new(ignoreRules)
 	}
 	if err != nil || !info.Mode().IsRegular() || info.Size() > maxIgnoreFile {
 		return nil
 	}
-	f, err := root.Open(ignoreFile)
+	f, err := root.Open(IgnoreFile)
 	if err != nil {
 		return nil
 	}
@@ -57,18 +57,18 @@ func (r *ignoreRules) restore(root *os.Root) (note string, err error) {
 	if now != nil && now.exists == r.exists && bytes.Equal(now.body, r.body) {
 		return "", nil
 	}
-	note = "the exclusion rules in " + ignoreFile + " are those from before the call again; the user alone changes them"
+	note = "the exclusion rules in " + IgnoreFile + " are those from before the call again; the user alone changes them"
 	if now == nil || now.exists {
 		to, err := proposeRules(root)
 		if err != nil {
 			return "", err
 		}
-		note = "the exclusion rules that the call wrote are in " + to + " and don't count; the user confirms them by renaming that file to " + ignoreFile
+		note = "the exclusion rules that the call wrote are in " + to + " and don't count; the user confirms them by renaming that file to " + IgnoreFile
 	}
 	if !r.exists {
 		return note, nil
 	}
-	f, err := root.OpenFile(ignoreFile, os.O_WRONLY|os.O_CREATE|os.O_EXCL, r.mode)
+	f, err := root.OpenFile(IgnoreFile, os.O_WRONLY|os.O_CREATE|os.O_EXCL, r.mode)
 	if err != nil {
 		return "", err
 	}
@@ -80,12 +80,12 @@ func (r *ignoreRules) restore(root *os.Root) (note string, err error) {
 func proposeRules(root *os.Root) (string, error) {
 	const most = 1000
 	for n := 1; n < most; n++ {
-		to := proposedRules
+		to := ProposedRules
 		if n > 1 {
 			to += "-" + strconv.Itoa(n)
 		}
 		if _, err := root.Lstat(to); errors.Is(err, fs.ErrNotExist) {
-			return to, root.Rename(ignoreFile, to)
+			return to, root.Rename(IgnoreFile, to)
 		}
 	}
 	return "", fmt.Errorf("there are %d proposals already", most)

@@ -1,4 +1,4 @@
-package engine
+package workspace
 
 import (
 	"context"
@@ -14,33 +14,33 @@ import (
 	"github.com/fettle-cli/fettle/toolset"
 )
 
-// Workspaces are the folders that chats work in, with the snapshots of them that a Store
+// Folders are the folders that chats work in, with the snapshots of them that a Store
 // has: history, undo, redo, branches. Several goroutines may use it at once.
-type Workspaces struct {
+type Folders struct {
 	*store.Store
 	// seals reports whether sandboxes keep tools from changing the repositories that exist
 	// in the user's folders.
-	seals func(context.Context) bool
+	Seals func(context.Context) bool
 
 	// cutAdvice returns a clause that says how to apply or discard what a cut call wrote; ""
 	// for none.
-	cutAdvice func(call string) string
+	CutAdvice func(call string) string
 
 	guardsMu sync.Mutex
-	guards   map[string]*guard // of the user's folders that tools write to, by their path
+	guards   map[string]*Guard // of the user's folders that tools write to, by their path
 }
 
-func newWorkspaces(s *store.Store) *Workspaces {
-	w := &Workspaces{Store: s, guards: map[string]*guard{}}
-	w.seals = func(context.Context) bool { return false }
-	w.cutAdvice = func(string) string { return "" }
+func New(s *store.Store) *Folders {
+	w := &Folders{Store: s, guards: map[string]*Guard{}}
+	w.Seals = func(context.Context) bool { return false }
+	w.CutAdvice = func(string) string { return "" }
 	s.TakeFolder = w.takeFolder
 	return w
 }
 
 // takeFolder returns the state that has all of a chat's folder, or "" if no state can
 // have it.
-func (w *Workspaces) takeFolder(ctx context.Context, id string) (string, error) {
+func (w *Folders) takeFolder(ctx context.Context, id string) (string, error) {
 	unlock, ok, err := lockfile.Try(filepath.Join(w.Options.DataDir, "locks", "chat-"+id))
 	if err != nil || !ok {
 		return "", err // a turn works in it
@@ -70,11 +70,11 @@ func (w *Workspaces) takeFolder(ctx context.Context, id string) (string, error) 
 	}
 	defer func() { _ = ws.Close() }() // it was only read
 	here := func() (*toolset.Workspace, func(), error) { return ws, func() {}, nil }
-	if err := w.settleIn(ctx, &of, here); err != nil {
+	if err := w.SettleIn(ctx, &of, here); err != nil {
 		return "", err
 	}
 	active, err := w.Manifest(ctx, of.ActiveManifest)
-	if err != nil || active != nil && unfilled(of, active) {
+	if err != nil || active != nil && Unfilled(of, active) {
 		return "", err // its files are not part of a state of the chat yet
 	}
 	m, err := w.takeIn(ctx, &of, ws, taking{About: cas.About{Source: cas.External}})

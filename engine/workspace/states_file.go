@@ -1,4 +1,4 @@
-package engine
+package workspace
 
 import (
 	"cmp"
@@ -38,7 +38,7 @@ func aboutChat(extras []cas.Extra) (about exportedChat) {
 }
 
 // toolsOf are the tools whose calls made states of a chat, by the calls.
-func (w *Workspaces) toolsOf(ctx context.Context, chat chat.Chat) (map[string]string, error) {
+func (w *Folders) toolsOf(ctx context.Context, chat chat.Chat) (map[string]string, error) {
 	_, states, _, err := w.StateTree(ctx, store.ChatRef{ID: chat.ID}, 0)
 	if err != nil {
 		return nil, err
@@ -54,7 +54,7 @@ func (w *Workspaces) toolsOf(ctx context.Context, chat chat.Chat) (map[string]st
 
 // ExportStates writes the history of a chat's files as one file, with its title and
 // the names of the tools that made the states. What these were called with isn't in it.
-func (w *Workspaces) ExportStates(ctx context.Context, out io.Writer, chat chat.Chat) error {
+func (w *Folders) ExportStates(ctx context.Context, out io.Writer, chat chat.Chat) error {
 	if chat.ActiveManifest == "" {
 		return noFiles(chat)
 	}
@@ -101,7 +101,7 @@ type ImportedStates struct {
 // chat's folder changes; a state is brought back by RestoreState. A file that can't
 // be read to its end, or isn't what ExportStates writes, leaves no state and no
 // chat. Of req it uses Chat, unless a new chat is made, OnWait, Begin and Progress.
-func (w *Workspaces) ImportStates(ctx context.Context, req RestoreRequest, file History) (*ImportedStates, error) {
+func (w *Folders) ImportStates(ctx context.Context, req RestoreRequest, file History) (*ImportedStates, error) {
 	if file.New {
 		return w.importNew(ctx, file)
 	}
@@ -112,10 +112,10 @@ func (w *Workspaces) ImportStates(ctx context.Context, req RestoreRequest, file 
 	defer unlock()
 	chat := &conv.Chat
 	open := func() (*toolset.Workspace, func(), error) { return w.lockedFolderOf(ctx, *chat, req.OnWait) }
-	if err := w.takeBackCut(ctx, *chat, open); err != nil {
+	if err := w.TakeBackCut(ctx, *chat, open); err != nil {
 		return nil, err
 	}
-	if err := w.settleIn(ctx, chat, open); err != nil {
+	if err := w.SettleIn(ctx, chat, open); err != nil {
 		return nil, err
 	}
 	if chat.ActiveManifest != "" {
@@ -141,12 +141,12 @@ func (w *Workspaces) ImportStates(ctx context.Context, req RestoreRequest, file 
 }
 
 // lockedFolderOf opens a chat's folder and keeps other chats out of it.
-func (w *Workspaces) lockedFolderOf(ctx context.Context, chat chat.Chat, onWait func(string)) (*toolset.Workspace, func(), error) {
-	ws, err := w.openWorkspace(chat)
+func (w *Folders) lockedFolderOf(ctx context.Context, chat chat.Chat, onWait func(string)) (*toolset.Workspace, func(), error) {
+	ws, err := w.OpenWorkspace(chat)
 	if err != nil {
 		return nil, nil, err
 	}
-	release, err := w.lockWorkspace(ctx, ws, onWait)
+	release, err := w.LockWorkspace(ctx, ws, onWait)
 	if err != nil {
 		return nil, nil, errors.Join(err, ws.Close())
 	}
@@ -155,16 +155,16 @@ func (w *Workspaces) lockedFolderOf(ctx context.Context, chat chat.Chat, onWait 
 
 // followStates takes a chat's folder in as the state that comes after imported
 // ones, or withdraws these.
-func (w *Workspaces) followStates(ctx context.Context, chat *chat.Chat, ws *toolset.Workspace, in []*cas.Manifest, req RestoreRequest) error {
+func (w *Folders) followStates(ctx context.Context, chat *chat.Chat, ws *toolset.Workspace, in []*cas.Manifest, req RestoreRequest) error {
 	last := in[len(in)-1]
-	snap, err := w.takeState(ctx, ws, cas.SnapshotOptions{
+	snap, err := w.TakeState(ctx, ws, cas.SnapshotOptions{
 		About: cas.About{ChatID: chat.ID, Source: cas.Imported, SourceRef: last.ID}, Parent: last,
 		Limits: w.Options.States, Begin: req.Begin, Progress: req.Progress,
 	})
 	if err != nil {
 		return w.withdraw(ctx, chat.ID, in, store.StateFault("look at "+ws.Path, err))
 	}
-	if err := w.setActive(ctx, chat.ID, snap.Manifest.ID); err != nil {
+	if err := w.SetActive(ctx, chat.ID, snap.Manifest.ID); err != nil {
 		if snap.New {
 			in = append(in, snap.Manifest)
 		}
@@ -176,7 +176,7 @@ func (w *Workspaces) followStates(ctx context.Context, chat *chat.Chat, ws *tool
 
 // importNew imports into a chat that it makes. The chat appears once its states are
 // there; where a crash comes between, the collector removes them.
-func (w *Workspaces) importNew(ctx context.Context, file History) (*ImportedStates, error) {
+func (w *Folders) importNew(ctx context.Context, file History) (*ImportedStates, error) {
 	letData, err := w.ShareData(ctx, nil)
 	if err != nil {
 		return nil, err
@@ -207,7 +207,7 @@ func (w *Workspaces) importNew(ctx context.Context, file History) (*ImportedStat
 }
 
 // withdraw removes states that their chat couldn't take up, and gives the reason.
-func (w *Workspaces) withdraw(ctx context.Context, chatID string, list []*cas.Manifest, why error) error {
+func (w *Folders) withdraw(ctx context.Context, chatID string, list []*cas.Manifest, why error) error {
 	if err := w.Snapshots.Withdraw(context.WithoutCancel(ctx), chatID, list); err != nil {
 		return errors.Join(why, store.StoreFault("take the imported states back", err))
 	}
@@ -220,7 +220,7 @@ func titleOf(extras []cas.Extra) string {
 }
 
 // readHistory reads a file's states as those of a chat: all of them or none.
-func (w *Workspaces) readHistory(ctx context.Context, chatID string, file History) (*cas.Import, error) {
+func (w *Folders) readHistory(ctx context.Context, chatID string, file History) (*cas.Import, error) {
 	const hint = "fettle workspace export 1 history.tar.gz   writes such a file"
 	var about *exportedChat // read once, for all states
 	in, err := w.Snapshots.Import(ctx, file.Content, cas.ImportOptions{ChatID: chatID, Limits: w.Options.States,

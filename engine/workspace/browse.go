@@ -1,4 +1,4 @@
-package engine
+package workspace
 
 import (
 	"context"
@@ -21,7 +21,7 @@ import (
 // States lists the states on the way to the chat's active one, the latest
 // first, with those that redo can bring back before them: at most limit of
 // them, all where that is 0. more tells that there are others.
-func (w *Workspaces) States(ctx context.Context, ref store.ChatRef, limit int) (c chat.Chat, out []store.StateInfo, more bool, err error) {
+func (w *Folders) States(ctx context.Context, ref store.ChatRef, limit int) (c chat.Chat, out []store.StateInfo, more bool, err error) {
 	if c, err = w.findSettled(ctx, ref); err != nil {
 		return chat.Chat{}, nil, false, err
 	}
@@ -65,7 +65,7 @@ const fewStates = 100
 
 // stateWay reads the ancestors of a state.
 type stateWay struct {
-	e      *Workspaces
+	e      *Folders
 	atOnce bool // read all states of a chat with the first of them
 	known  map[string]*cas.Manifest
 	chats  map[string]bool // those whose states are known
@@ -95,7 +95,7 @@ func (w *stateWay) manifest(ctx context.Context, id string) (*cas.Manifest, erro
 }
 
 // findSettled finds a chat, at the state that its folder has.
-func (w *Workspaces) findSettled(ctx context.Context, ref store.ChatRef) (chat.Chat, error) {
+func (w *Folders) findSettled(ctx context.Context, ref store.ChatRef) (chat.Chat, error) {
 	chat, err := w.Find(ctx, ref, nil)
 	if err != nil {
 		return chat, err
@@ -106,7 +106,7 @@ func (w *Workspaces) findSettled(ctx context.Context, ref store.ChatRef) (chat.C
 // StateTree lists the states of all branches of a chat, the latest first: at most
 // limit of them, all where that is 0. more tells that there are others. Each comes
 // before the one that it names as its parent.
-func (w *Workspaces) StateTree(ctx context.Context, ref store.ChatRef, limit int) (c chat.Chat, out []store.StateInfo, more bool, err error) {
+func (w *Folders) StateTree(ctx context.Context, ref store.ChatRef, limit int) (c chat.Chat, out []store.StateInfo, more bool, err error) {
 	if c, err = w.findSettled(ctx, ref); err != nil {
 		return chat.Chat{}, nil, false, err
 	}
@@ -139,7 +139,7 @@ func (w *Workspaces) StateTree(ctx context.Context, ref store.ChatRef, limit int
 }
 
 // nameTools fills in the tools of calls.
-func (w *Workspaces) nameTools(ctx context.Context, states []store.StateInfo) error {
+func (w *Folders) nameTools(ctx context.Context, states []store.StateInfo) error {
 	err := w.View(ctx, func(tx *kv.Tx) error {
 		for i := range states {
 			if states[i].Source != cas.ToolRun {
@@ -179,9 +179,9 @@ func (w *Workspaces) nameTools(ctx context.Context, states []store.StateInfo) er
 // state. Where an operation on the folder was cut short and is pending, it is the state
 // of the files as they are, which gets no id and isn't noted. Of req it uses Chat,
 // OnWait, Begin and Progress.
-func (w *Workspaces) FolderState(ctx context.Context, req RestoreRequest) (chat.Chat, *cas.Manifest, error) {
+func (w *Folders) FolderState(ctx context.Context, req RestoreRequest) (chat.Chat, *cas.Manifest, error) {
 	req.read = new(reading)
-	out, err := w.withFolder(ctx, req, func(chat chat.Chat, ws *toolset.Workspace) (*Restored, error) {
+	out, err := w.WithFolder(ctx, req, func(chat chat.Chat, ws *toolset.Workspace) (*Restored, error) {
 		if req.read.pending != nil {
 			m, err := w.lookAt(ctx, chat, ws, req.watch())
 			return &Restored{Chat: chat, After: m}, err
@@ -208,13 +208,13 @@ type taking struct {
 }
 
 // takeIn takes a snapshot and makes it the chat's active state.
-func (w *Workspaces) takeIn(ctx context.Context, chat *chat.Chat, ws *toolset.Workspace, t taking) (*cas.Manifest, error) {
+func (w *Folders) takeIn(ctx context.Context, chat *chat.Chat, ws *toolset.Workspace, t taking) (*cas.Manifest, error) {
 	active, err := w.Manifest(ctx, chat.ActiveManifest)
 	if err != nil {
 		return nil, err
 	}
 	t.ChatID = chat.ID
-	snap, err := w.takeState(ctx, ws, cas.SnapshotOptions{
+	snap, err := w.TakeState(ctx, ws, cas.SnapshotOptions{
 		About: t.About, Parent: active, Limits: w.Options.States, Begin: t.begin, Progress: t.progress,
 	})
 	if err != nil {
@@ -224,20 +224,7 @@ func (w *Workspaces) takeIn(ctx context.Context, chat *chat.Chat, ws *toolset.Wo
 		return snap.Manifest, nil
 	}
 	chat.ActiveManifest = snap.Manifest.ID
-	return snap.Manifest, w.setActive(ctx, chat.ID, snap.Manifest.ID)
-}
-
-// stopped is a reader that ends with its context.
-type stopped struct {
-	ctx context.Context
-	r   io.Reader
-}
-
-func (s stopped) Read(p []byte) (int, error) {
-	if s.ctx.Err() != nil {
-		return 0, context.Cause(s.ctx)
-	}
-	return s.r.Read(p)
+	return snap.Manifest, w.SetActive(ctx, chat.ID, snap.Manifest.ID)
 }
 
 // putWhole writes a file beside its place and renames it there.
@@ -300,7 +287,7 @@ func sweepPuts(root *os.Root, dir string) {
 
 // ReadFile writes the content of a file of a state. Where the store turns out to
 // be damaged it fails after having written some of it.
-func (w *Workspaces) ReadFile(ctx context.Context, out io.Writer, entry cas.Entry) error {
+func (w *Folders) ReadFile(ctx context.Context, out io.Writer, entry cas.Entry) error {
 	if err := w.Snapshots.Read(ctx, out, entry); err != nil {
 		return store.StateFault("read "+cas.EscapePath(entry.Name), err)
 	}
@@ -308,7 +295,7 @@ func (w *Workspaces) ReadFile(ctx context.Context, out io.Writer, entry cas.Entr
 }
 
 // WriteManifest writes a state as document 004's {path: sha256}.
-func (w *Workspaces) WriteManifest(ctx context.Context, out io.Writer, m *cas.Manifest) error {
+func (w *Folders) WriteManifest(ctx context.Context, out io.Writer, m *cas.Manifest) error {
 	if err := w.Snapshots.WriteFiles(ctx, out, m.Root); err != nil {
 		return store.StateFault("list the files", err)
 	}
@@ -316,7 +303,7 @@ func (w *Workspaces) WriteManifest(ctx context.Context, out io.Writer, m *cas.Ma
 }
 
 // DescribeState says what made a state of a chat.
-func (w *Workspaces) DescribeState(ctx context.Context, chat chat.Chat, m *cas.Manifest) (store.StateInfo, error) {
+func (w *Folders) DescribeState(ctx context.Context, chat chat.Chat, m *cas.Manifest) (store.StateInfo, error) {
 	out := []store.StateInfo{{Manifest: m, Active: m.ID == chat.ActiveManifest}}
 	err := w.nameTools(ctx, out)
 	return out[0], err

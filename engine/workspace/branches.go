@@ -1,4 +1,4 @@
-package engine
+package workspace
 
 import (
 	"cmp"
@@ -13,9 +13,9 @@ import (
 	"github.com/fettle-cli/fettle/toolset"
 )
 
-// stateOfQuestion is the manifest that the turn of a question began at, with
+// StateOfQuestion is the manifest that the turn of a question began at, with
 // what the question brought along only if it is asked again.
-func (w *Workspaces) stateOfQuestion(ctx context.Context, conv *store.OpenChat) (string, error) {
+func (w *Folders) StateOfQuestion(ctx context.Context, conv *store.OpenChat) (string, error) {
 	question := conv.Instead
 	m, err := w.Manifest(ctx, question.ManifestID)
 	if err != nil {
@@ -30,12 +30,12 @@ func (w *Workspaces) stateOfQuestion(ctx context.Context, conv *store.OpenChat) 
 	if state := conv.StateAt(); state != "" {
 		return state, nil
 	}
-	return w.firstState(ctx, conv.Chat)
+	return w.FirstState(ctx, conv.Chat)
 }
 
-// firstState is the state in which the chat's first tool found the workspace. A
+// FirstState is the state in which the chat's first tool found the workspace. A
 // state knows its own; the way back is gone only over those that don't.
-func (w *Workspaces) firstState(ctx context.Context, chat chat.Chat) (string, error) {
+func (w *Folders) FirstState(ctx context.Context, chat chat.Chat) (string, error) {
 	first := ""
 	for id := chat.ActiveManifest; id != ""; {
 		m, err := w.Manifest(ctx, id)
@@ -69,9 +69,9 @@ type SwitchRequest struct {
 // Switch makes another branch the chat's active one, and gives the workspace
 // the files that it had when that branch was left. It waits for a live turn of
 // the chat.
-func (w *Workspaces) Switch(ctx context.Context, req SwitchRequest) (*Restored, error) {
+func (w *Folders) Switch(ctx context.Context, req SwitchRequest) (*Restored, error) {
 	back := RestoreRequest{Chat: req.Chat, Overwrite: req.Overwrite, OnWait: req.OnWait, Written: req.Written}
-	return w.withFolder(ctx, back, func(chat chat.Chat, ws *toolset.Workspace) (*Restored, error) {
+	return w.WithFolder(ctx, back, func(chat chat.Chat, ws *toolset.Workspace) (*Restored, error) {
 		to, err := w.BranchBelow(ctx, chat, req.Message)
 		if err != nil {
 			return nil, err
@@ -95,7 +95,7 @@ type switching struct {
 }
 
 // switchFolder gives the folder the files of the branch, where these are known.
-func (w *Workspaces) switchFolder(ctx context.Context, sw switching, req RestoreRequest) (*Restored, error) {
+func (w *Folders) switchFolder(ctx context.Context, sw switching, req RestoreRequest) (*Restored, error) {
 	out := &Restored{Chat: sw.chat}
 	active, err := w.Manifest(ctx, sw.chat.ActiveManifest)
 	if err != nil || active == nil {
@@ -103,7 +103,7 @@ func (w *Workspaces) switchFolder(ctx context.Context, sw switching, req Restore
 	}
 	id := sw.to.ManifestID
 	if id == "" {
-		if id, err = w.firstState(ctx, sw.chat); err != nil {
+		if id, err = w.FirstState(ctx, sw.chat); err != nil {
 			return nil, err
 		}
 	}
@@ -111,17 +111,17 @@ func (w *Workspaces) switchFolder(ctx context.Context, sw switching, req Restore
 	if err != nil || to == nil {
 		return out, err
 	}
-	move, err := w.noteMove(ctx, sw.chat, "") // setLeaf ends it
+	move, err := w.NoteMove(ctx, sw.chat, "") // setLeaf ends it
 	if err != nil {
 		return nil, err
 	}
 	w.endServicesIn(sw.ws, "the chat went on in another branch")
 	done, err := w.moveTo(ctx, sw.ws, to, cas.RestoreOptions{
 		About:  cas.About{ID: move.Moved, ChatID: sw.chat.ID, ParentID: to.ID, Source: cas.Branch, SourceRef: sw.to.Leaf},
-		Active: active, FoundID: move.Found, Overwrite: req.Overwrite, Limits: w.Options.States, Written: req.Written, Doing: doingBranch,
+		Active: active, FoundID: move.Found, Overwrite: req.Overwrite, Limits: w.Options.States, Written: req.Written, Doing: DoingBranch,
 	})
 	if err != nil {
-		err = errors.Join(err, w.endMove(context.WithoutCancel(ctx), sw.chat.ID))
+		err = errors.Join(err, w.EndMove(context.WithoutCancel(ctx), sw.chat.ID))
 	} else {
 		w.Pause("move:done")
 	}
@@ -139,13 +139,13 @@ func (w *Workspaces) switchFolder(ctx context.Context, sw switching, req Restore
 
 // setLeaf makes a message the chat's leaf, with the state that was brought back
 // for it. Who calls it holds the chat's lock.
-func (w *Workspaces) setLeaf(ctx context.Context, done *Restored, leaf string) error {
+func (w *Folders) setLeaf(ctx context.Context, done *Restored, leaf string) error {
 	err := w.KV.UpdateSync(ctx, func(tx *kv.Tx) error {
 		chat, err := w.Tables.Chats.Get(tx, kv.Str(done.Chat.ID))
 		if err != nil {
 			return err
 		}
-		if err := w.NoteLeft(tx, chat, cmp.Or(manifestID(done.Before), chat.ActiveManifest)); err != nil {
+		if err := w.NoteLeft(tx, chat, cmp.Or(ManifestID(done.Before), chat.ActiveManifest)); err != nil {
 			return err
 		}
 		chat.ActiveLeaf = leaf

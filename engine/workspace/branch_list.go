@@ -1,4 +1,4 @@
-package engine
+package workspace
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 
 // Branches lists the branches of a chat, the first begun first. It reads what it lists,
 // and not the messages in between.
-func (w *Workspaces) Branches(ctx context.Context, ref store.ChatRef) (chat.Chat, []store.Branch, error) {
+func (w *Folders) Branches(ctx context.Context, ref store.ChatRef) (chat.Chat, []store.Branch, error) {
 	chat, err := w.Find(ctx, ref, nil)
 	if err != nil {
 		return chat, nil, err
@@ -41,7 +41,7 @@ func (w *Workspaces) Branches(ctx context.Context, ref store.ChatRef) (chat.Chat
 }
 
 // countChanges counts what switching to a branch would change.
-func (w *Workspaces) countChanges(ctx context.Context, chat chat.Chat, active *cas.Manifest, b *store.Branch) error {
+func (w *Folders) countChanges(ctx context.Context, chat chat.Chat, active *cas.Manifest, b *store.Branch) error {
 	to, err := w.Manifest(ctx, b.ManifestID)
 	if err != nil || to == nil || active == nil || to.Root == active.Root {
 		return err

@@ -1,4 +1,4 @@
-package engine
+package workspace
 
 import (
 	"cmp"
@@ -45,7 +45,7 @@ func (p *Pending) String() string {
 // Pending returns the change that a killed process has left unfinished in a chat's
 // folder, or nil. It only reads the store. A change that is still running is not
 // pending.
-func (w *Workspaces) Pending(ctx context.Context, chat chat.Chat) (*Pending, error) {
+func (w *Folders) Pending(ctx context.Context, chat chat.Chat) (*Pending, error) {
 	p, err := w.pendingIn(ctx, chat)
 	if p == nil || err != nil {
 		return nil, err
@@ -63,7 +63,7 @@ func (w *Workspaces) Pending(ctx context.Context, chat chat.Chat) (*Pending, err
 }
 
 // pendingIn is Pending for a caller that holds the chat's lock.
-func (w *Workspaces) pendingIn(ctx context.Context, chat chat.Chat) (*Pending, error) {
+func (w *Folders) pendingIn(ctx context.Context, chat chat.Chat) (*Pending, error) {
 	cut, err := w.cutIn(ctx, chat)
 	if err != nil {
 		return nil, err
@@ -94,11 +94,11 @@ func (w *Workspaces) pendingIn(ctx context.Context, chat chat.Chat) (*Pending, e
 	if found == nil {
 		found = active
 	}
-	return &Pending{Doing: doingBranch, Since: moved.CreatedAt, Path: w.WorkspacePath(chat), found: found}, nil
+	return &Pending{Doing: DoingBranch, Since: moved.CreatedAt, Path: w.WorkspacePath(chat), found: found}, nil
 }
 
 // cutIn is the restore of a chat, or in its folder, that was started and has not ended.
-func (w *Workspaces) cutIn(ctx context.Context, chat chat.Chat) (*cas.Cut, error) {
+func (w *Folders) cutIn(ctx context.Context, chat chat.Chat) (*cas.Cut, error) {
 	if !w.HasStore() {
 		return nil, nil
 	}
@@ -123,7 +123,7 @@ func (w *Workspaces) cutIn(ctx context.Context, chat chat.Chat) (*cas.Cut, error
 
 // readMove reads the record of a folder that was on its way to another branch; nil if
 // there is none. over reports that the chat has arrived there, or has moved on.
-func (w *Workspaces) readMove(ctx context.Context, chat chat.Chat) (m *store.BranchMove, over bool, err error) {
+func (w *Folders) readMove(ctx context.Context, chat chat.Chat) (m *store.BranchMove, over bool, err error) {
 	arrived := false
 	err = w.View(ctx, func(tx *kv.Tx) (err error) {
 		if m, err = w.Tables.Moves.Get(tx, kv.Str(chat.ID)); err != nil || m.MessageID == "" {
@@ -141,10 +141,10 @@ func (w *Workspaces) readMove(ctx context.Context, chat chat.Chat) (m *store.Bra
 	return m, arrived || chat.ActiveManifest != m.Active, nil
 }
 
-// takeBackCut reverts, or finishes, an operation that a killed process has left
+// TakeBackCut reverts, or finishes, an operation that a killed process has left
 // unfinished in the chat's folder. open is only called if there is one. The caller
 // holds the chat's lock.
-func (w *Workspaces) takeBackCut(ctx context.Context, chat chat.Chat, open openFolder) error {
+func (w *Folders) TakeBackCut(ctx context.Context, chat chat.Chat, open openFolder) error {
 	cut, err := w.cutIn(ctx, chat)
 	if err != nil || cut == nil {
 		return err
@@ -155,14 +155,14 @@ func (w *Workspaces) takeBackCut(ctx context.Context, chat chat.Chat, open openF
 	}
 	defer release()
 	w.endServicesIn(ws, "an operation on its workspace that was cut short was taken back")
-	if err := w.Snapshots.Recover(ctx, casWorkspace(ws)); err != nil {
+	if err := w.Snapshots.Recover(ctx, CASWorkspace(ws)); err != nil {
 		return store.StateFault("take back what was cut short in "+ws.Path, err)
 	}
 	return nil
 }
 
-// doingBranch is the operation of a folder that is given the files of another branch.
-const doingBranch = "change of branches"
+// DoingBranch is the operation of a folder that is given the files of another branch.
+const DoingBranch = "change of branches"
 
 // reading is set for an operation that leaves the chat's folder as it is.
 type reading struct {
@@ -180,7 +180,7 @@ func (r *reading) found() *cas.Manifest {
 }
 
 // readOnly prepares a folder for an operation that leaves it as it is.
-func (w *Workspaces) readOnly(ctx context.Context, conv *store.OpenChat, r *reading) (err error) {
+func (w *Folders) readOnly(ctx context.Context, conv *store.OpenChat, r *reading) (err error) {
 	if r.pending, err = w.pendingIn(ctx, conv.Chat); err != nil || r.pending == nil {
 		return err
 	}
@@ -189,8 +189,8 @@ func (w *Workspaces) readOnly(ctx context.Context, conv *store.OpenChat, r *read
 }
 
 // lookAt is the state of a folder that something is pending in, as it is.
-func (w *Workspaces) lookAt(ctx context.Context, chat chat.Chat, ws *toolset.Workspace, seen watch) (*cas.Manifest, error) {
-	m, err := w.Snapshots.Look(ctx, casWorkspace(ws), cas.SnapshotOptions{
+func (w *Folders) lookAt(ctx context.Context, chat chat.Chat, ws *toolset.Workspace, seen watch) (*cas.Manifest, error) {
+	m, err := w.Snapshots.Look(ctx, CASWorkspace(ws), cas.SnapshotOptions{
 		About:  cas.About{ChatID: chat.ID, ParentID: chat.ActiveManifest, Source: cas.External},
 		Limits: w.Options.States, Begin: seen.begin, Progress: seen.progress,
 	})
@@ -203,13 +203,13 @@ func (w *Workspaces) lookAt(ctx context.Context, chat chat.Chat, ws *toolset.Wor
 // settle records a state that was restored for the chat by a process which was killed
 // before it could record that: the folder has it already. The caller holds the chat's
 // lock.
-func (w *Workspaces) settle(ctx context.Context, chat *chat.Chat) error {
+func (w *Folders) settle(ctx context.Context, chat *chat.Chat) error {
 	id, err := w.settled(ctx, *chat)
 	if err != nil || id == chat.ActiveManifest {
 		return err
 	}
 	chat.ActiveManifest = id
-	if err := w.setActive(ctx, chat.ID, id); err != nil {
+	if err := w.SetActive(ctx, chat.ID, id); err != nil {
 		return err
 	}
 	w.Options.Notice(fmt.Sprintf("chat %d: an operation that was cut short had brought its files back; it is noted now", chat.Number))
@@ -218,7 +218,7 @@ func (w *Workspaces) settle(ctx context.Context, chat *chat.Chat) error {
 
 // settled returns the chat's active state, including one that was restored for it but
 // not recorded.
-func (w *Workspaces) settled(ctx context.Context, chat chat.Chat) (string, error) {
+func (w *Folders) settled(ctx context.Context, chat chat.Chat) (string, error) {
 	was := chat.ActiveManifest
 	last, err := w.Snapshots.Latest(ctx, chat.ID)
 	if err != nil {
@@ -247,7 +247,7 @@ func (w *Workspaces) settled(ctx context.Context, chat chat.Chat) (string, error
 }
 
 // asSettled is a chat as [Engine.settle] would leave it, for what only reads.
-func (w *Workspaces) asSettled(ctx context.Context, chat chat.Chat) (chat.Chat, error) {
+func (w *Folders) asSettled(ctx context.Context, chat chat.Chat) (chat.Chat, error) {
 	if chat.ActiveManifest == "" {
 		return chat, nil
 	}

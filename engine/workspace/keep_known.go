@@ -1,4 +1,4 @@
-package engine
+package workspace
 
 import (
 	"context"
@@ -18,7 +18,7 @@ import (
 
 // knowKept refuses paths to be kept that nothing ever had, since what was meant would
 // not be kept. to is what is going to be brought back.
-func (w *Workspaces) knowKept(ctx context.Context, chat chat.Chat, ws *toolset.Workspace, to *cas.Manifest, keep []string) error {
+func (w *Folders) knowKept(ctx context.Context, chat chat.Chat, ws *toolset.Workspace, to *cas.Manifest, keep []string) error {
 	for _, named := range keep {
 		name := strings.Trim(named, "/")
 		if name == "" {
@@ -44,7 +44,7 @@ func (w *Workspaces) knowKept(ctx context.Context, chat chat.Chat, ws *toolset.W
 }
 
 // HasPath reports whether a chat's folder, or any state of it, has a path.
-func (w *Workspaces) HasPath(ctx context.Context, ref store.ChatRef, name string) (bool, error) {
+func (w *Folders) HasPath(ctx context.Context, ref store.ChatRef, name string) (bool, error) {
 	chat, err := w.FindChat(ctx, ref)
 	if err != nil {
 		return false, err
@@ -59,7 +59,7 @@ func (w *Workspaces) HasPath(ctx context.Context, ref store.ChatRef, name string
 }
 
 // everHad tells whether any state of a chat has a path.
-func (w *Workspaces) everHad(ctx context.Context, chat chat.Chat, name string) (bool, error) {
+func (w *Folders) everHad(ctx context.Context, chat chat.Chat, name string) (bool, error) {
 	all, err := w.Snapshots.Manifests(ctx, chat.ID)
 	if err != nil {
 		return false, store.StateFault("list the states", err)
@@ -72,7 +72,7 @@ func (w *Workspaces) everHad(ctx context.Context, chat chat.Chat, name string) (
 	return false, nil
 }
 
-func (w *Workspaces) inState(ctx context.Context, m *cas.Manifest, name string) (bool, error) {
+func (w *Folders) inState(ctx context.Context, m *cas.Manifest, name string) (bool, error) {
 	_, err := w.Snapshots.Lookup(ctx, m.Root, name)
 	if errors.Is(err, cas.ErrNotFound) {
 		return false, nil

@@ -1,4 +1,4 @@
-package engine
+package workspace
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 
 // conflicts is the fault that lists what is in the way of a restore: the foreign paths that
 // its steps show, and those that the folder shows.
-func (w *Workspaces) conflicts(ctx context.Context, r restoring, req RestoreRequest, foreign []cas.Blocked) error {
+func (w *Folders) conflicts(ctx context.Context, r restoring, req RestoreRequest, foreign []cas.Blocked) error {
 	req.Plan = true
 	plan, err := w.restore(ctx, r, req)
 	if err != nil {

@@ -1,4 +1,4 @@
-package engine
+package workspace
 
 import (
 	"context"
@@ -35,8 +35,8 @@ type Put struct {
 // and a step that Undo takes back. An editor, which has opened the file as it was some
 // time ago, says so by Was or New, and nothing is written where it is another one by
 // now. Of req it uses Chat, OnWait, Begin and Progress.
-func (w *Workspaces) PutFile(ctx context.Context, req RestoreRequest, put Put) (*Restored, error) {
-	if _, err := changeable(put.Name); err != nil {
+func (w *Folders) PutFile(ctx context.Context, req RestoreRequest, put Put) (*Restored, error) {
+	if _, err := Changeable(put.Name); err != nil {
 		return nil, err // before all of the content is taken
 	}
 	if _, err := w.Find(ctx, req.Chat, req.OnWait); err != nil {
@@ -61,7 +61,7 @@ func (w *Workspaces) PutFile(ctx context.Context, req RestoreRequest, put Put) (
 				return fault.Wrap(fault.Failed, "write "+put.Name, err)
 			}
 		}
-		if err := putWhole(ws.Root, names[0], stopped{ctx, content}); err != nil {
+		if err := putWhole(ws.Root, names[0], store.ReaderUntil(ctx, content)); err != nil {
 			return fault.Wrap(fault.Failed, "write "+put.Name, err)
 		}
 		w.Pause("put:written")
@@ -71,12 +71,12 @@ func (w *Workspaces) PutFile(ctx context.Context, req RestoreRequest, put Put) (
 
 // stage takes in the content of a put, to its end: who sends it may take their time,
 // in which nobody else should have to wait for the chat and the folder.
-func (w *Workspaces) stage(ctx context.Context, put Put) (content io.Reader, done func(), err error) {
+func (w *Folders) stage(ctx context.Context, put Put) (content io.Reader, done func(), err error) {
 	f, done, err := w.Snapshots.Scratch()
 	if err != nil {
 		return nil, nil, fault.Wrap(fault.Failed, "keep "+put.Name+" until it is all there", err)
 	}
-	n, err := io.Copy(f, io.LimitReader(stopped{ctx, put.Content}, maxPut+1))
+	n, err := io.Copy(f, io.LimitReader(store.ReaderUntil(ctx, put.Content), maxPut+1))
 	if err == nil && n > maxPut {
 		err = fmt.Errorf("it has more than %d MB", maxPut>>20)
 	}
@@ -91,7 +91,7 @@ func (w *Workspaces) stage(ctx context.Context, put Put) (content io.Reader, don
 }
 
 // holds refuses a put whose file is another one than its client has read.
-func (w *Workspaces) holds(ctx context.Context, before *cas.Manifest, put Put) error {
+func (w *Folders) holds(ctx context.Context, before *cas.Manifest, put Put) error {
 	if put.Was == "" && !put.New {
 		return nil
 	}
@@ -117,7 +117,7 @@ func isThere(put Put) error {
 
 // RemoveFile removes a file of the chat's folder, or a folder with all in it: a
 // person's edit, and a step that Undo takes back.
-func (w *Workspaces) RemoveFile(ctx context.Context, req RestoreRequest, name string) (*Restored, error) {
+func (w *Folders) RemoveFile(ctx context.Context, req RestoreRequest, name string) (*Restored, error) {
 	return w.changeFolder(ctx, req, []string{name}, func(ws *toolset.Workspace, before *cas.Manifest, names []string) error {
 		if err := w.kept(ctx, before, name); err != nil {
 			return err
@@ -134,7 +134,7 @@ func (w *Workspaces) RemoveFile(ctx context.Context, req RestoreRequest, name st
 
 // MoveFile gives a file or a folder of the chat's folder another name, which nothing
 // may have: a person's edit, and a step that Undo takes back.
-func (w *Workspaces) MoveFile(ctx context.Context, req RestoreRequest, from, to string) (*Restored, error) {
+func (w *Folders) MoveFile(ctx context.Context, req RestoreRequest, from, to string) (*Restored, error) {
 	return w.changeFolder(ctx, req, []string{from, to}, func(ws *toolset.Workspace, before *cas.Manifest, names []string) error {
 		if err := w.kept(ctx, before, from); err != nil {
 			return err
@@ -165,19 +165,19 @@ func (w *Workspaces) MoveFile(ctx context.Context, req RestoreRequest, from, to 
 
 // changeFolder lets a person change the chat's folder, between two states. names are
 // paths in it, with slashes; do gets them as the system has them.
-func (w *Workspaces) changeFolder(
+func (w *Folders) changeFolder(
 	ctx context.Context, req RestoreRequest, names []string, do func(*toolset.Workspace, *cas.Manifest, []string) error,
 ) (*Restored, error) {
 	local := make([]string, len(names))
 	for i, name := range names {
 		var err error
-		if local[i], err = changeable(name); err != nil {
+		if local[i], err = Changeable(name); err != nil {
 			return nil, err
 		}
 	}
-	return w.withFolder(ctx, req, func(chat chat.Chat, ws *toolset.Workspace) (*Restored, error) {
+	return w.WithFolder(ctx, req, func(chat chat.Chat, ws *toolset.Workspace) (*Restored, error) {
 		for _, name := range local {
-			if err := underNoLink(ws.Root, name); err != nil {
+			if err := UnderNoLink(ws.Root, name); err != nil {
 				return nil, err
 			}
 			sweepPuts(ws.Root, filepath.Dir(name))
@@ -206,9 +206,9 @@ func (w *Workspaces) changeFolder(
 	})
 }
 
-// changeable gives the system's form of a path with slashes that a person may change
+// Changeable gives the system's form of a path with slashes that a person may change
 // in a workspace.
-func changeable(name string) (string, error) {
+func Changeable(name string) (string, error) {
 	local := filepath.FromSlash(path.Clean(name))
 	if !filepath.IsLocal(local) || local == "." || strings.ContainsRune(name, 0) || inGit(local) {
 		return "", fault.New(fault.Usage, fmt.Sprintf("%s is no path in a workspace that can be changed", cas.EscapePath(name)))
@@ -216,9 +216,9 @@ func changeable(name string) (string, error) {
 	return local, nil
 }
 
-// underNoLink refuses a path that leads over a link to a folder: what is behind it
+// UnderNoLink refuses a path that leads over a link to a folder: what is behind it
 // has another name, by which it may not be changed, or is in no state.
-func underNoLink(root *os.Root, local string) error {
+func UnderNoLink(root *os.Root, local string) error {
 	for dir := filepath.Dir(local); dir != "."; dir = filepath.Dir(dir) {
 		if info, err := root.Lstat(dir); err == nil && info.Mode()&fs.ModeSymlink != 0 {
 			return fault.New(fault.Usage, fmt.Sprintf("%s is a link; name what is behind it by its own path", cas.EscapePath(filepath.ToSlash(dir))))
@@ -240,7 +240,7 @@ func inGit(name string) bool {
 
 // kept refuses to touch what the state before it doesn't hold whole: undo could not
 // bring it back.
-func (w *Workspaces) kept(ctx context.Context, m *cas.Manifest, name string) error {
+func (w *Folders) kept(ctx context.Context, m *cas.Manifest, name string) error {
 	name = path.Clean(name)
 	for f, err := range w.Files(ctx, m) {
 		if err != nil {

@@ -1,4 +1,4 @@
-package engine
+package workspace
 
 import (
 	"context"
@@ -19,8 +19,8 @@ import (
 )
 
 const (
-	// guardsName is the folder of the records in the data directory.
-	guardsName = "guards"
+	// GuardsName is the folder of the records in the data directory.
+	GuardsName = "guards"
 	// guardVersion is the version of a record.
 	guardVersion = 1
 )
@@ -44,7 +44,7 @@ type savedRules struct {
 
 // note writes the record of the guard. Its lock is held as long as this process is the one
 // that makes the check. The caller holds g.mu.
-func (g *guard) note(ctx context.Context) error {
+func (g *Guard) note(ctx context.Context) error {
 	if g.record == "" {
 		sum := sha256.Sum256([]byte(g.path))
 		g.record = hex.EncodeToString(sum[:8]) + "-" + rand.Text()
@@ -58,7 +58,7 @@ func (g *guard) note(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("note the repositories of %s: %w", g.path, err)
 	}
-	file := filepath.Join(g.e.Options.DataDir, guardsName, name+".json")
+	file := filepath.Join(g.e.Options.DataDir, GuardsName, name+".json")
 	if g.end == nil {
 		release, err := g.e.LockRecord(name)
 		if err != nil {
@@ -78,10 +78,10 @@ func (g *guard) note(ctx context.Context) error {
 	return atomicfile.Write(file, data, atomicfile.Cached)
 }
 
-// checkCutOff checks the folders of the user's in which processes of fettle were killed
+// CheckCutOff checks the folders of the user's in which processes of fettle were killed
 // while tools could write there. It returns warnings for the user.
-func (w *Workspaces) checkCutOff(ctx context.Context) (warnings []string) {
-	dir := filepath.Join(w.Options.DataDir, guardsName)
+func (w *Folders) CheckCutOff(ctx context.Context) (warnings []string) {
+	dir := filepath.Join(w.Options.DataDir, GuardsName)
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil // there are none
@@ -110,7 +110,7 @@ func (w *Workspaces) checkCutOff(ctx context.Context) (warnings []string) {
 }
 
 // checkRecord checks one folder, and reports whether its record is no longer needed.
-func (w *Workspaces) checkRecord(ctx context.Context, file string) (warnings []string, done bool) {
+func (w *Folders) checkRecord(ctx context.Context, file string) (warnings []string, done bool) {
 	data, err := atomicfile.ReadFile(file)
 	if err != nil {
 		return nil, errors.Is(err, fs.ErrNotExist)
@@ -125,12 +125,12 @@ func (w *Workspaces) checkRecord(ctx context.Context, file string) (warnings []s
 		return nil, true
 	}
 	if err != nil {
-		return []string{unchecked(path, err)}, false
+		return []string{Unchecked(path, err)}, false
 	}
 	defer root.Close()
-	ctx, cancel := context.WithTimeout(ctx, guardTime)
+	ctx, cancel := context.WithTimeout(ctx, GuardTime)
 	defer cancel()
-	g := &guard{e: w, path: path, before: record.Before}
+	g := &Guard{e: w, path: path, before: record.Before}
 	if r := record.Rules; r != nil {
 		g.rules = &ignoreRules{r.Exists, r.Body, r.Mode}
 	}
@@ -139,14 +139,14 @@ func (w *Workspaces) checkRecord(ctx context.Context, file string) (warnings []s
 		warnings[i] = "fettle ended while a tool could write to " + path + ": " + warnings[i]
 	}
 	if err != nil {
-		warnings = append(warnings, unchecked(path, err))
+		warnings = append(warnings, Unchecked(path, err))
 	}
 	return warnings, err == nil
 }
 
-// noticeCutOff is checkCutOff for what has no turn: warnings become notices.
-func (w *Workspaces) noticeCutOff(ctx context.Context) {
-	for _, text := range w.checkCutOff(ctx) {
+// NoticeCutOff is checkCutOff for what has no turn: warnings become notices.
+func (w *Folders) NoticeCutOff(ctx context.Context) {
+	for _, text := range w.CheckCutOff(ctx) {
 		w.Options.Notice(text)
 	}
 }

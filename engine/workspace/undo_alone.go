@@ -1,4 +1,4 @@
-package engine
+package workspace
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 
 // undoAlone is the move that reverts one step of the history. If that is the last one it is
 // an undo of one step; otherwise it is a new step, and those after the reverted one stay.
-func (w *Workspaces) undoAlone(ctx context.Context, chat chat.Chat, h *store.History, req RestoreRequest) (*store.Move, error) {
+func (w *Folders) undoAlone(ctx context.Context, chat chat.Chat, h *store.History, req RestoreRequest) (*store.Move, error) {
 	m, err := w.state(ctx, chat, req.Call)
 	if err != nil {
 		return nil, err
