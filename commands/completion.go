@@ -37,10 +37,8 @@ func newCompletion(rt *workbench.Runtime) *cli.Command {
 		ArgsUsage:   "SHELL",
 		Description: completionDescription,
 		UsageText:   "fettle completion bash\nfettle completion fish",
+		Before:      cmdline.OneArgument("fettle completion bash", "completion wants a shell: %s", strings.Join(shells(), ", ")),
 		Action: func(c *cli.Context) error {
-			if c.NArg() != 1 {
-				return cmdline.Usagef("fettle completion bash", "completion wants a shell: %s", strings.Join(shells(), ", "))
-			}
 			return runCompletion(rt, c.Args().First())
 		},
 	}

@@ -53,9 +53,6 @@ In a pipe each branch is a line with tabs between.`,
 			if err := atMostOneChat(c, path); err != nil {
 				return err
 			}
-			if err := cmdline.CheckOutput(c.String("output"), path); err != nil {
-				return err
-			}
 			return runBranches(c.Context, rt, c.Args().First(), c.String("output"))
 		},
 	}
@@ -120,7 +117,6 @@ func FilesOf(b engine.Branch) string {
 }
 
 func newChatsSwitch(rt *workbench.Runtime) *cli.Command {
-	const path = "fettle chats switch"
 	return &cli.Command{
 		Name:      "switch",
 		Usage:     "go on in another branch of a chat",
@@ -144,9 +140,6 @@ where somebody else has changed one of them since, and they are listed.`,
 				return cmdline.Usagef("fettle chats branches", "chats switch wants one branch, and before it the chat unless that is the last one")
 			}
 			o.branch = rest[0]
-			if err := cmdline.CheckOutput(o.output, path); err != nil {
-				return err
-			}
 			return runSwitch(c.Context, rt, o)
 		},
 	}

@@ -76,7 +76,7 @@ func readListOptions(c *cli.Context, now time.Time) (o listOptions, err error) {
 	o = listOptions{output: c.String("output"), deleted: c.Bool("deleted"), query: engine.ListChats{
 		Limit: c.Int("limit"), AfterChat: c.Int64("after"), Model: c.String("model"),
 	}}
-	if err := cmdline.NoArguments(c, path); err != nil {
+	if err := cmdline.NoArguments(c); err != nil {
 		return o, err
 	}
 	if o.query.Limit < 0 {
@@ -98,7 +98,7 @@ func readListOptions(c *cli.Context, now time.Time) (o listOptions, err error) {
 			return o, cmdline.Usagef(path+" --"+name+" 7d", "--%s wants %s, not %s", name, err, strconv.Quote(c.String(name)))
 		}
 	}
-	return o, cmdline.CheckOutput(o.output, path)
+	return o, nil
 }
 
 func newChatsShow(rt *workbench.Runtime) *cli.Command {
@@ -120,9 +120,6 @@ that was used last. What is longer than the terminal goes through PAGER.`,
 			o := showOptions{c.String("output"), c.Args().First(), c.Int("last")}
 			if o.last < 0 || c.IsSet("last") && o.last == 0 {
 				return cmdline.Usagef(path+" --last 2", "--last wants a number of at least 1, not %d", o.last)
-			}
-			if err := cmdline.CheckOutput(o.output, path); err != nil {
-				return err
 			}
 			return runChatsShow(c.Context, rt, o)
 		},

@@ -61,9 +61,6 @@ summaries away, so that the model is told everything again that fits.`,
 			case o.forget && (c.IsSet("keep") || c.IsSet("model")):
 				return cmdline.Usagef(path+" --forget", "--forget sums nothing up; --keep and --model don't go with it")
 			}
-			if err := cmdline.CheckOutput(o.output, path); err != nil {
-				return err
-			}
 			return runChatsCompact(c.Context, rt, o)
 		},
 	}

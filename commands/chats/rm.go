@@ -59,13 +59,8 @@ func runChatsRm(ctx context.Context, rt *workbench.Runtime, o rmOptions) error {
 	}
 	if !o.yes {
 		again := "fettle chats rm " + strings.Join(cmdline.ShellWords(o.chats), " ") + " --yes"
-		ok, err := rt.Sure(ctx, chatsQuestion("delete", chats, ""), again)
-		if err != nil {
+		if ok, err := rt.Sure(ctx, chatsQuestion("delete", chats, ""), again); !ok {
 			return err
-		}
-		if !ok {
-			rt.Notice("nothing was deleted")
-			return nil
 		}
 	}
 	if err := eng.DeleteChats(ctx, chats...); err != nil {
@@ -158,30 +153,21 @@ What they used stays in fettle usage. A purge that was stopped goes on with the
 next one.`,
 		UsageText: "fettle chats rm 1 --yes\nfettle chats purge 1 --yes",
 		Flags:     []cli.Flag{cmdline.YesFlag()},
-		Action: func(c *cli.Context) error {
-			return runChatsPurge(c.Context, rt, rmOptions{chats: c.Args().Slice(), yes: c.Bool("yes")})
-		},
+		Action: rt.WithStore(func(c *cli.Context, eng *engine.Engine) error {
+			return runChatsPurge(c.Context, rt, eng, rmOptions{chats: c.Args().Slice(), yes: c.Bool("yes")})
+		}),
 	}
 }
 
-func runChatsPurge(ctx context.Context, rt *workbench.Runtime, o rmOptions) error {
-	eng, err := rt.StoreEngine()
-	if err != nil {
-		return err
-	}
+func runChatsPurge(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, o rmOptions) error {
 	chats, err := deletedChats(ctx, eng, o.chats)
 	if err != nil {
 		return err
 	}
 	if len(chats) > 0 && !o.yes {
 		again := strings.Join(append([]string{"fettle chats purge"}, append(cmdline.ShellWords(o.chats), "--yes")...), " ")
-		ok, err := rt.Sure(ctx, chatsQuestion("remove", chats, " for good"), again)
-		if err != nil {
+		if ok, err := rt.Sure(ctx, chatsQuestion("remove", chats, " for good"), again); !ok {
 			return err
-		}
-		if !ok {
-			rt.Notice("nothing was removed")
-			return nil
 		}
 	}
 	what := engine.Purge{OlderThan: engine.DeletedKept} // what an earlier one began, in any case

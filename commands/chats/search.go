@@ -72,9 +72,6 @@ func readSearch(c *cli.Context) (searchOptions, error) {
 	o := searchOptions{output: c.String("output"), find: engine.SearchChats{
 		Model: c.String("model"), Limit: c.Int("limit"), After: c.Int64("after"),
 	}}
-	if err := cmdline.CheckOutput(o.output, searchPath+" sky"); err != nil {
-		return o, err
-	}
 	switch {
 	case o.find.Limit < 0:
 		return o, cmdline.Usagef(searchPath+" sky -n 0", "--limit wants a number of at least 0, not %d", o.find.Limit)

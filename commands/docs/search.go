@@ -91,9 +91,6 @@ func newSearch(rt *workbench.Runtime) *cli.Command {
 
 func readSearch(c *cli.Context) (searchOptions, error) {
 	o := searchOptions{output: c.String("output"), find: engine.DocumentSearch{Limit: c.Int("limit"), OnlyWords: c.Bool("words")}}
-	if err := cmdline.CheckOutput(o.output, searchPath+" refunds"); err != nil {
-		return o, err
-	}
 	if n := o.find.Limit; n < 1 || n > engine.MaxFoundPassages {
 		return o, cmdline.Usagef(searchPath+" -n 20 refunds", "--limit is a number from 1 to %d, not %d", engine.MaxFoundPassages, n)
 	}

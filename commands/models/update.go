@@ -53,11 +53,9 @@ func newUpdate(rt *workbench.Runtime) *cli.Command {
 			&cli.BoolFlag{Name: "builtin", Usage: "remove the fetched table, and use the builtin one"},
 			cmdline.OutputFlag(),
 		},
+		Before: cmdline.NoArguments,
 		Action: func(c *cli.Context) error {
 			const path = "fettle models update"
-			if err := cmdline.OnlyOutput(c, path); err != nil {
-				return err
-			}
 			if c.String("from") == "" {
 				return cmdline.Usagef(path+" --from models.json", "--from is empty")
 			}

@@ -75,7 +75,6 @@ func readChat(c *cli.Context) (engine.ChatRef, error) {
 }
 
 func newList(rt *workbench.Runtime) *cli.Command {
-	const path = "fettle payloads list"
 	return &cli.Command{
 		Name:  "list",
 		Usage: "list the payloads of a chat",
@@ -83,10 +82,8 @@ func newList(rt *workbench.Runtime) *cli.Command {
 model) and what was decided, with tabs between.`,
 		UsageText: "fettle payloads list\nfettle payloads list --chat 1 -o json",
 		Flags:     []cli.Flag{ofChat(), cmdline.OutputFlag()},
+		Before:    cmdline.NoArguments,
 		Action: func(c *cli.Context) error {
-			if err := cmdline.OnlyOutput(c, path); err != nil {
-				return err
-			}
 			ref, err := readChat(c)
 			if err != nil {
 				return err
@@ -140,9 +137,6 @@ type pickOptions struct {
 // last one where neither is given.
 func readPick(c *cli.Context, path string) (o pickOptions, err error) {
 	o.output = c.String("output")
-	if err := cmdline.CheckOutput(o.output, path); err != nil {
-		return o, err
-	}
 	if c.NArg() > 1 {
 		return o, cmdline.Usagef("fettle payloads list", "%s takes one payload, by its number in the chat or its id", strings.TrimPrefix(path, "fettle "))
 	}
@@ -237,23 +231,14 @@ suggests as the next step has to match their schemas. In a pipe each type is a
 line of type, toolset (empty for those that are always known), marker and label.`,
 		UsageText: "fettle payloads types\nfettle payloads types suggested_actions",
 		Flags:     []cli.Flag{cmdline.OutputFlag()},
-		Action: func(c *cli.Context) error {
-			if c.NArg() > 1 {
-				return cmdline.Usagef(path, "payloads types takes one type")
-			}
-			if err := cmdline.CheckOutput(c.String("output"), path); err != nil {
-				return err
-			}
-			return runTypes(c.Context, rt, c.Args().First(), c.String("output"))
-		},
+		Before:    cmdline.AtMostOne(path, "payloads types takes one type"),
+		Action: rt.WithStore(func(c *cli.Context, eng *engine.Engine) error {
+			return runTypes(c.Context, rt, eng, c.Args().First(), c.String("output"))
+		}),
 	}
 }
 
-func runTypes(ctx context.Context, rt *workbench.Runtime, name, output string) error {
-	eng, err := rt.StoreEngine()
-	if err != nil {
-		return err
-	}
+func runTypes(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, name, output string) error {
 	types, problems, err := eng.PayloadTypes(ctx)
 	if err != nil {
 		return err

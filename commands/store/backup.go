@@ -80,9 +80,6 @@ backup is complete, and store restore --damaged restores what is not damaged.`,
 			if c.NArg() != 1 || o.file == "" {
 				return cmdline.Usagef(path+" backup.tar.zst", "store backup wants the file to write, or a folder for it")
 			}
-			if err := cmdline.CheckOutput(o.output, path); err != nil {
-				return err
-			}
 			if o.file == "-" && (o.output == "json" || rt.Streams.Out.IsTerminal()) {
 				return cmdline.Usagef(path+" backup.tar.zst", "the backup would go to standard output, which is meant for something else here")
 			}
@@ -113,9 +110,6 @@ holds afterwards. - is standard input.`,
 			}
 			if c.NArg() != 1 || o.file == "" {
 				return cmdline.Usagef(path+" backup.tar.zst", "store restore wants the file that store backup has written")
-			}
-			if err := cmdline.CheckOutput(o.output, path); err != nil {
-				return err
 			}
 			return runStoreRestore(c.Context, rt, o)
 		},

@@ -61,7 +61,7 @@ func New(rt *workbench.Runtime) *cli.Command {
 func readUsage(c *cli.Context) (usageOptions, error) {
 	const path = "fettle usage"
 	o := usageOptions{by: c.String("by"), output: c.String("output")}
-	if err := cmdline.OnlyOutput(c, path); err != nil {
+	if err := cmdline.NoArguments(c); err != nil {
 		return o, err
 	}
 	if !slices.Contains([]string{"model", "day", "chat"}, o.by) {

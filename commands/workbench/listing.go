@@ -5,21 +5,25 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/engine"
 )
 
-// Listing is the action of a command, of that path, which lists what the engine knows
-// of and takes nothing but [cmdline.OutputFlag], whose value list gets.
-func (rt *Runtime) Listing(path string, list func(ctx context.Context, rt *Runtime, eng *engine.Engine, output string) error) cli.ActionFunc {
+// WithStore returns the action of a command that works with the engine of the store, which
+// it opens.
+func (rt *Runtime) WithStore(run func(c *cli.Context, eng *engine.Engine) error) cli.ActionFunc {
 	return func(c *cli.Context) error {
-		if err := cmdline.OnlyOutput(c, path); err != nil {
-			return err
-		}
 		eng, err := rt.StoreEngine()
 		if err != nil {
 			return err
 		}
-		return list(c.Context, rt, eng, c.String("output"))
+		return run(c, eng)
 	}
+}
+
+// Listing returns the action of a command that lists what the engine has, in the form that
+// the flag output asks for.
+func (rt *Runtime) Listing(list func(ctx context.Context, rt *Runtime, eng *engine.Engine, output string) error) cli.ActionFunc {
+	return rt.WithStore(func(c *cli.Context, eng *engine.Engine) error {
+		return list(c.Context, rt, eng, c.String("output"))
+	})
 }

@@ -56,9 +56,6 @@ lie beside them, and workspace log --all lists both.`,
 			case !chat.Last && c.Bool("continue"):
 				return cmdline.Usagef(path+" -c "+cmdline.ShellWord(rest[0]), "-c means the chat that was used last, and chat %d is named, too", chat.Number)
 			}
-			if err := cmdline.CheckOutput(o.output, path); err != nil {
-				return err
-			}
 			o.file = rest[0]
 			return runWorkspaceImport(c.Context, rt, o)
 		},

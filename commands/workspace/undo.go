@@ -101,7 +101,7 @@ func newSteps(rt *workbench.Runtime, s stepCommand) *cli.Command {
 			default:
 				return cmdline.Usagef(path+" 2", "%s takes one number of steps; --chat names a chat", s.name)
 			}
-			if err := readRestore(c, &o, path); err != nil {
+			if err := readRestore(c, &o); err != nil {
 				return err
 			}
 			return runSteps(c.Context, rt, o, s)

@@ -100,9 +100,7 @@ func newWorkspaceFiles(rt *workbench.Runtime) *cli.Command {
 			if err != nil {
 				return err
 			}
-			if o.output = c.String("output"); cmdline.CheckOutput(o.output, path) != nil {
-				return cmdline.CheckOutput(o.output, path)
-			}
+			o.output = c.String("output")
 			return runWorkspaceFiles(c.Context, rt, o)
 		},
 	}
@@ -173,9 +171,6 @@ and time, with tabs between.`,
 			if o.limit < 0 {
 				return cmdline.Usagef(path+" -n 0", "--limit wants a number of at least 0, not %d", o.limit)
 			}
-			if err := cmdline.CheckOutput(o.output, path); err != nil {
-				return err
-			}
 			return runWorkspaceLog(c.Context, rt, o)
 		},
 	}
@@ -194,9 +189,7 @@ func newWorkspaceShow(rt *workbench.Runtime) *cli.Command {
 			if err != nil {
 				return err
 			}
-			if o.output = c.String("output"); cmdline.CheckOutput(o.output, path) != nil {
-				return cmdline.CheckOutput(o.output, path)
-			}
+			o.output = c.String("output")
 			return runWorkspaceShow(c.Context, rt, o)
 		},
 	}
@@ -223,9 +216,6 @@ that git apply takes.`,
 				return err
 			}
 			o.output, o.stat, o.nameOnly = c.String("output"), c.Bool("stat"), c.Bool("name-only")
-			if err := cmdline.CheckOutput(o.output, path); err != nil {
-				return err
-			}
 			if o.stat && o.nameOnly || o.output == "json" && (o.stat || o.nameOnly) {
 				return cmdline.Usagef(path+" --stat", "--stat, --name-only and --output json each say how to print; give one")
 			}
@@ -244,17 +234,13 @@ func restoreFlags() []cli.Flag {
 	}
 }
 
-func readRestore(c *cli.Context, o *options, path string) error {
+func readRestore(c *cli.Context, o *options) error {
 	o.overwrite, o.plan, o.output = c.Bool("overwrite"), c.Bool("dry-run"), c.String("output")
 	o.keep = cmdline.ListOf(c, "keep")
-	if err := errors.Join(noneEmpty(o.keep, "--keep"), noneEmpty(o.paths, "PATH")); err != nil {
-		return err
-	}
-	return cmdline.CheckOutput(o.output, path)
+	return errors.Join(noneEmpty(o.keep, "--keep"), noneEmpty(o.paths, "PATH"))
 }
 
 func newWorkspaceRestore(rt *workbench.Runtime) *cli.Command {
-	const path = "fettle workspace restore"
 	return &cli.Command{
 		Name:      "restore",
 		Usage:     "restore a state, or some files of it",
@@ -270,7 +256,7 @@ nothing is done and the files are listed.`,
 				return cmdline.Usagef("fettle workspace log", "workspace restore wants the state to bring back")
 			}
 			o := options{chat: chat, states: rest[:1], paths: rest[1:]}
-			if err := readRestore(c, &o, path); err != nil {
+			if err := readRestore(c, &o); err != nil {
 				return err
 			}
 			return runRestore(c.Context, rt, o)
