@@ -53,10 +53,14 @@ func runCompletion(rt *workbench.Runtime, shell string) error {
 		name = "shells/fettle.ps1"
 	}
 	script, err := shellScripts.ReadFile(name)
-	if err == nil {
-		rt.Streams.Out.WriteString(string(script))
-		return nil
+	if err != nil {
+		return unknownShell(shell)
 	}
+	rt.Streams.Out.WriteString(string(script))
+	return nil
+}
+
+func unknownShell(shell string) error {
 	f := fault.New(fault.Usage, "there is no completion for "+shell)
 	if near := nearest.Of(shell, shells()); near != "" {
 		f.Msg += " (did you mean " + near + "?)"

@@ -130,18 +130,18 @@ where somebody else has changed one of them since, and they are listed.`,
 			&cli.BoolFlag{Name: "overwrite", Usage: "change also files that somebody else has changed since; they are kept as a state"},
 			cmdline.OutputFlag(),
 		},
-		Action: func(c *cli.Context) error {
+		Action: workbench.RunOnStore(rt, func(c *cli.Context) (switchOptions, error) {
 			o := switchOptions{overwrite: c.Bool("overwrite"), output: c.String("output")}
 			var rest []string
 			if o.chat, rest = workspace.ChatAndRest(c.Args().Slice()); c.NArg() == 1 {
 				o.chat, rest = engine.ChatRef{Last: true}, c.Args().Slice()
 			}
 			if len(rest) != 1 {
-				return cmdline.Usagef("fettle chats branches", "chats switch wants one branch, and before it the chat unless that is the last one")
+				return o, cmdline.Usagef("fettle chats branches", "chats switch wants one branch, and before it the chat unless that is the last one")
 			}
 			o.branch = rest[0]
-			return runSwitch(c.Context, rt, o)
-		},
+			return o, nil
+		}, runSwitch),
 	}
 }
 
@@ -152,11 +152,7 @@ type switchOptions struct {
 	output    string
 }
 
-func runSwitch(ctx context.Context, rt *workbench.Runtime, o switchOptions) error {
-	eng, err := rt.StoreEngine()
-	if err != nil {
-		return err
-	}
+func runSwitch(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, o switchOptions) error {
 	chat, branches, err := eng.Branches(ctx, o.chat)
 	if err != nil {
 		return err

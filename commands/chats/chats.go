@@ -61,13 +61,13 @@ last chat of a page.`,
 			&cli.StringFlag{Name: "before", Usage: "only chats last used before `DAY`"},
 			&cli.BoolFlag{Name: "deleted", Usage: "list what chats restore can bring back"},
 		},
-		Action: func(c *cli.Context) error {
+		Action: workbench.RunOnStore(rt, func(c *cli.Context) (listOptions, error) {
 			o, err := readListOptions(c, time.Now())
 			if err != nil {
-				return err
+				return o, err
 			}
-			return runChatsList(c.Context, rt, o)
-		},
+			return o, nil
+		}, runChatsList),
 	}
 }
 
@@ -112,17 +112,17 @@ that was used last. What is longer than the terminal goes through PAGER.`,
 		Flags: []cli.Flag{
 			cmdline.OutputFlag(), &cli.IntFlag{Name: "last", Usage: "only the last `N` messages"},
 		},
-		Action: func(c *cli.Context) error {
+		Action: workbench.RunOnStore(rt, func(c *cli.Context) (showOptions, error) {
 			const path = "fettle chats show"
 			if err := atMostOneChat(c, path); err != nil {
-				return err
+				return showOptions{}, err
 			}
 			o := showOptions{c.String("output"), c.Args().First(), c.Int("last")}
 			if o.last < 0 || c.IsSet("last") && o.last == 0 {
-				return cmdline.Usagef(path+" --last 2", "--last wants a number of at least 1, not %d", o.last)
+				return o, cmdline.Usagef(path+" --last 2", "--last wants a number of at least 1, not %d", o.last)
 			}
-			return runChatsShow(c.Context, rt, o)
-		},
+			return o, nil
+		}, runChatsShow),
 	}
 }
 
@@ -134,11 +134,7 @@ type chatsJSON struct {
 	Next int64 `json:"next,omitempty"`
 }
 
-func runChatsList(ctx context.Context, rt *workbench.Runtime, o listOptions) error {
-	eng, err := rt.StoreEngine()
-	if err != nil {
-		return err
-	}
+func runChatsList(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, o listOptions) error {
 	if o.deleted {
 		return listDeleted(ctx, rt, eng, o)
 	}
@@ -247,11 +243,7 @@ type chatJSON struct {
 	engine.Conversation
 }
 
-func runChatsShow(ctx context.Context, rt *workbench.Runtime, o showOptions) error {
-	eng, err := rt.StoreEngine()
-	if err != nil {
-		return err
-	}
+func runChatsShow(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, o showOptions) error {
 	ref, err := Ref(ctx, eng, o.chat)
 	if err != nil {
 		return err

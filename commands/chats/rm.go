@@ -38,21 +38,17 @@ it. A folder that -w bound it to is left as it is, and what it used stays in
 fettle usage.`,
 		UsageText: "fettle chats rm 1\nfettle chats rm 2 4-6 --yes\nfettle chats list --deleted",
 		Flags:     []cli.Flag{cmdline.YesFlag()},
-		Action: func(c *cli.Context) error {
+		Action: workbench.RunOnStore(rt, func(c *cli.Context) (rmOptions, error) {
 			o := rmOptions{chats: c.Args().Slice(), yes: c.Bool("yes")}
 			if len(o.chats) == 0 {
-				return cmdline.Usagef(path+" 1", "chats rm wants the number of a chat")
+				return o, cmdline.Usagef(path+" 1", "chats rm wants the number of a chat")
 			}
-			return runChatsRm(c.Context, rt, o)
-		},
+			return o, nil
+		}, runChatsRm),
 	}
 }
 
-func runChatsRm(ctx context.Context, rt *workbench.Runtime, o rmOptions) error {
-	eng, err := rt.StoreEngine()
-	if err != nil {
-		return err
-	}
+func runChatsRm(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, o rmOptions) error {
 	chats, err := namedChats(ctx, eng, o.chats, "fettle chats rm")
 	if err != nil {
 		return err

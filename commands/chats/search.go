@@ -56,13 +56,7 @@ fettle chats search --model 'qwen*' -n 5 -o json sky`,
 			&cli.Int64Flag{Name: "after", Usage: "go on with the page behind `NEXT`"},
 			cmdline.OutputFlag(),
 		},
-		Action: func(c *cli.Context) error {
-			o, err := readSearch(c)
-			if err != nil {
-				return err
-			}
-			return runChatsSearch(c.Context, rt, o)
-		},
+		Action: workbench.RunOnStore(rt, readSearch, runChatsSearch),
 	}
 }
 
@@ -186,11 +180,7 @@ const (
 	besideExcerpt = indent + widestWho + 2
 )
 
-func runChatsSearch(ctx context.Context, rt *workbench.Runtime, o searchOptions) error {
-	eng, err := rt.StoreEngine()
-	if err != nil {
-		return err
-	}
+func runChatsSearch(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, o searchOptions) error {
 	out := rt.Streams.Out
 	if o.output == "text" && out.IsTerminal() {
 		o.find.Width = max(out.Width()-besideExcerpt, 0)

@@ -79,13 +79,7 @@ func newSearch(rt *workbench.Runtime) *cli.Command {
 			&cli.BoolFlag{Name: "words", Usage: "find by words alone, and send nothing to a provider"},
 			cmdline.OutputFlag(),
 		},
-		Action: func(c *cli.Context) error {
-			o, err := readSearch(c)
-			if err != nil {
-				return err
-			}
-			return runSearch(c.Context, rt, o)
-		},
+		Action: workbench.Run(rt, readSearch, runSearch),
 	}
 }
 

@@ -179,10 +179,13 @@ func fetchPublished(ctx context.Context, address string) ([]byte, error) {
 
 func readBounded(r io.Reader) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(r, maxPublished+1))
-	if err == nil && len(data) > maxPublished {
-		err = errors.New("the table has more than " + term.Size(maxPublished))
+	if err != nil {
+		return nil, err
 	}
-	return data, err
+	if len(data) > maxPublished {
+		return nil, errors.New("the table has more than " + term.Size(maxPublished))
+	}
+	return data, nil
 }
 
 // compareFacts counts what a table changes about the one before.

@@ -173,21 +173,17 @@ func newShow(rt *workbench.Runtime) *cli.Command {
 out as a card; in a pipe it is JSON.`,
 		UsageText: "fettle payloads show\nfettle payloads show 1 --chat 1 | head -5",
 		Flags:     []cli.Flag{ofChat(), cmdline.OutputFlag()},
-		Action: func(c *cli.Context) error {
+		Action: workbench.RunOnStore(rt, func(c *cli.Context) (pickOptions, error) {
 			o, err := readPick(c, path)
 			if err != nil {
-				return err
+				return o, err
 			}
-			return runShow(c.Context, rt, o)
-		},
+			return o, nil
+		}, runShow),
 	}
 }
 
-func runShow(ctx context.Context, rt *workbench.Runtime, o pickOptions) error {
-	eng, err := rt.StoreEngine()
-	if err != nil {
-		return err
-	}
+func runShow(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, o pickOptions) error {
 	chat, p, err := eng.Payload(ctx, engine.Deciding{Chat: o.chat, Payload: o.id, Number: o.number})
 	if err != nil {
 		return err

@@ -168,10 +168,13 @@ func givenKey(ctx context.Context, rt *workbench.Runtime, name string) (string, 
 	switch rt.Streams.In.Kind() {
 	case term.InputPipe, term.InputFile:
 		text, err := readStdin(ctx, rt, maxKey)
-		if err == nil && strings.TrimSpace(text) == "" {
-			err = cmdline.Usagef("fettle keys set "+name+"   in a terminal asks for it", "standard input is empty, and a key was expected there")
+		if err != nil {
+			return "", err
 		}
-		return text, err
+		if strings.TrimSpace(text) == "" {
+			return "", cmdline.Usagef("fettle keys set "+name+"   in a terminal asks for it", "standard input is empty, and a key was expected there")
+		}
+		return text, nil
 	}
 	if !rt.Streams.CanAsk() {
 		return "", cmdline.Usagef("fettle keys set "+name+" < FILE", "nobody can be asked for the key here, and standard input has none")

@@ -48,13 +48,7 @@ func New(rt *workbench.Runtime) *cli.Command {
 			&cli.StringFlag{Name: "since", Usage: "leave out what is older than `TIME`: 7d (today and the six days before), 4w, or a date such as 2026-01-31"},
 			rt.InProfile(""), cmdline.OutputFlag(),
 		},
-		Action: func(c *cli.Context) error {
-			o, err := readUsage(c)
-			if err != nil {
-				return err
-			}
-			return runUsage(c.Context, rt, o)
-		},
+		Action: workbench.Run(rt, readUsage, runUsage),
 	}
 }
 

@@ -168,14 +168,13 @@ func newShow(rt *workbench.Runtime) *cli.Command {
 
 func runShow(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, name, output string) error {
 	w, err := eng.FindWorkflow(ctx, name)
-	if err == nil {
-		if output == "json" {
-			return workbench.PrintJSON(rt, oneJSON{SchemaVersion: workbench.OutputVersion, Workflow: &w})
-		}
+	switch {
+	case err == nil && output == "json":
+		return workbench.PrintJSON(rt, oneJSON{SchemaVersion: workbench.OutputVersion, Workflow: &w})
+	case err == nil:
 		showWorkflow(rt.Streams.Out, w)
 		return nil
-	}
-	if fault.CodeOf(err) != fault.NotFound {
+	case fault.CodeOf(err) != fault.NotFound:
 		return err
 	}
 	i, instanceErr := eng.WorkflowInstance(ctx, name)

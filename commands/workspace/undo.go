@@ -379,12 +379,9 @@ func knownIn(ctx context.Context, eng *engine.Engine, done *engine.Restored, pat
 		"fettle workspace files   lists what there is")
 }
 
-func runRestore(ctx context.Context, rt *workbench.Runtime, o options) error {
-	eng, err := rt.StoreEngine()
-	if err != nil {
-		return err
-	}
+func runRestore(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, o options) error {
 	req := o.restoreRequest(rt)
+	var err error
 	if req.Paths, err = statePaths(ctx, eng, o.chat, o.paths); err != nil {
 		return err
 	}
