@@ -69,13 +69,7 @@ func newAsk(rt *workbench.Runtime) *cli.Command {
 		Description: askDescription,
 		UsageText:   askExamples,
 		Flags:       askFlags(rt),
-		Action: func(c *cli.Context) error {
-			opts, err := readAsk(c)
-			if err != nil {
-				return err
-			}
-			return runAsk(c.Context, rt, opts)
-		},
+		Action:      workbench.Run(rt, readAsk, runAsk),
 	}
 }
 

@@ -66,13 +66,7 @@ func newChat(rt *workbench.Runtime) *cli.Command {
 			&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Category: look, Usage: "show reasoning as it comes"},
 			&cli.StringFlag{Name: "color", Value: "auto", Category: look, Usage: "use colour `WHEN`: auto, always or never"},
 		}, paramFlags(question)...),
-		Action: func(c *cli.Context) error {
-			o, err := readTalk(c)
-			if err != nil {
-				return err
-			}
-			return runChat(c.Context, rt, o)
-		},
+		Action: workbench.Run(rt, readTalk, runChat),
 	}
 }
 

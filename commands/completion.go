@@ -37,10 +37,8 @@ func newCompletion(rt *workbench.Runtime) *cli.Command {
 		ArgsUsage:   "SHELL",
 		Description: completionDescription,
 		UsageText:   "fettle completion bash\nfettle completion fish",
+		Before:      cmdline.OneArgument("fettle completion bash", "completion wants a shell: %s", strings.Join(shells(), ", ")),
 		Action: func(c *cli.Context) error {
-			if c.NArg() != 1 {
-				return cmdline.Usagef("fettle completion bash", "completion wants a shell: %s", strings.Join(shells(), ", "))
-			}
 			return runCompletion(rt, c.Args().First())
 		},
 	}
@@ -55,10 +53,14 @@ func runCompletion(rt *workbench.Runtime, shell string) error {
 		name = "shells/fettle.ps1"
 	}
 	script, err := shellScripts.ReadFile(name)
-	if err == nil {
-		rt.Streams.Out.WriteString(string(script))
-		return nil
+	if err != nil {
+		return unknownShell(shell)
 	}
+	rt.Streams.Out.WriteString(string(script))
+	return nil
+}
+
+func unknownShell(shell string) error {
 	f := fault.New(fault.Usage, "there is no completion for "+shell)
 	if near := nearest.Of(shell, shells()); near != "" {
 		f.Msg += " (did you mean " + near + "?)"

@@ -53,14 +53,14 @@ are for these.`,
 }
 
 func newList(rt *workbench.Runtime) *cli.Command {
-	const path = "fettle agents list"
 	return &cli.Command{
 		Name:        "list",
 		Usage:       "list agents",
 		Description: "In a pipe each agent is a line of id, purpose, whom it hands over to and where it\nis from, with tabs between.",
 		UsageText:   "fettle agents list\nfettle agents list -o json",
 		Flags:       []cli.Flag{cmdline.OutputFlag()},
-		Action:      rt.Listing(path, runList),
+		Before:      cmdline.NoArguments,
+		Action:      rt.Listing(runList),
 	}
 }
 
@@ -101,33 +101,23 @@ func runList(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, out
 }
 
 func newShow(rt *workbench.Runtime) *cli.Command {
-	const path = "fettle agents show"
 	return &cli.Command{
 		Name:      "show",
 		Usage:     "show an agent with its prompt",
 		ArgsUsage: "AGENT",
 		UsageText: "fettle agents show interface\nfettle agents show interface -o json",
 		Flags:     []cli.Flag{cmdline.OutputFlag()},
-		Action: func(c *cli.Context) error {
-			if c.NArg() != 1 {
-				return cmdline.Usagef("fettle agents list", "agents show wants the id of one agent")
-			}
-			if err := cmdline.CheckOutput(c.String("output"), path); err != nil {
-				return err
-			}
-			return runShow(c.Context, rt, c.Args().First(), c.String("output"))
-		},
+		Before:    cmdline.OneArgument("fettle agents list", "agents show wants the id of one agent"),
+		Action: rt.WithStore(func(c *cli.Context, eng *engine.Engine) error {
+			return runShow(c.Context, rt, eng, c.Args().First(), c.String("output"))
+		}),
 	}
 }
 
 // agentColumn is where the facts of an agent begin.
 const agentColumn = 11
 
-func runShow(ctx context.Context, rt *workbench.Runtime, id, output string) error {
-	eng, err := rt.StoreEngine()
-	if err != nil {
-		return err
-	}
+func runShow(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, id, output string) error {
 	agents, err := eng.AllAgents(ctx)
 	if err != nil {
 		return err

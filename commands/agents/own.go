@@ -68,23 +68,16 @@ func newRm(rt *workbench.Runtime) *cli.Command {
 agent, or with --agent none.`,
 		UsageText: "fettle agents rm reviewer --yes",
 		Flags:     []cli.Flag{cmdline.YesFlag()},
-		Action: func(c *cli.Context) error {
-			if c.NArg() != 1 {
-				return cmdline.Usagef("fettle agents list", "agents rm wants the id of one agent")
-			}
-			return runRm(c.Context, rt, c.Args().First(), c.Bool("yes"))
-		},
+		Before:    cmdline.OneArgument("fettle agents list", "agents rm wants the id of one agent"),
+		Action: rt.WithStore(func(c *cli.Context, eng *engine.Engine) error {
+			return runRm(c.Context, rt, eng, c.Args().First(), c.Bool("yes"))
+		}),
 	}
 }
 
-func runRm(ctx context.Context, rt *workbench.Runtime, id string, yes bool) error {
-	eng, err := rt.StoreEngine()
-	if err != nil {
-		return err
-	}
+func runRm(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, id string, yes bool) error {
 	if !yes {
-		ok, err := rt.Sure(ctx, "remove the agent "+id+"?", "fettle agents rm "+cmdline.ShellWord(id)+" --yes")
-		if err != nil || !ok {
+		if ok, err := rt.Sure(ctx, "remove the agent "+id+"?", "fettle agents rm "+cmdline.ShellWord(id)+" --yes"); !ok {
 			return err
 		}
 	}
@@ -110,20 +103,14 @@ func newExport(rt *workbench.Runtime) *cli.Command {
 		Description: `The text can be a part of a configuration file, here or elsewhere. Agents of
 toolsets are exported with their toolset.`,
 		UsageText: "fettle agents export planner",
-		Action: func(c *cli.Context) error {
-			if c.NArg() != 1 {
-				return cmdline.Usagef("fettle agents list", "agents export wants the id of one agent")
-			}
-			return runExport(c.Context, rt, c.Args().First())
-		},
+		Before:    cmdline.OneArgument("fettle agents list", "agents export wants the id of one agent"),
+		Action: rt.WithStore(func(c *cli.Context, eng *engine.Engine) error {
+			return runExport(c.Context, rt, eng, c.Args().First())
+		}),
 	}
 }
 
-func runExport(ctx context.Context, rt *workbench.Runtime, id string) error {
-	eng, err := rt.StoreEngine()
-	if err != nil {
-		return err
-	}
+func runExport(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, id string) error {
 	all, err := eng.AllAgents(ctx)
 	if err != nil {
 		return err

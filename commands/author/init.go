@@ -46,11 +46,9 @@ func newToolsetInit(rt *workbench.Runtime) *cli.Command {
 			&cli.StringFlag{Name: "name", Usage: "its `NAME`, for people (default: of its id)"},
 			&cli.GenericFlag{Name: "with", Value: &cmdline.Values{}, Usage: "add a `PART`: html, mcp or agent; may be repeated"},
 		},
+		Before: cmdline.AtMostOne("fettle toolset init --help", "toolset init wants one folder"),
 		Action: func(c *cli.Context) error {
 			o := toolsetInitOptions{dir: ".", id: c.String("id"), name: c.String("name")}
-			if c.NArg() > 1 {
-				return cmdline.Usagef("fettle toolset init --help", "toolset init wants one folder")
-			}
 			if c.NArg() == 1 {
 				o.dir = c.Args().First()
 			}

@@ -63,9 +63,6 @@ func newToolsetPack(rt *workbench.Runtime) *cli.Command {
 			case o.file == "-" && o.output == "json":
 				return cmdline.Usagef(path+" -O tools.zip -o json "+cmdline.ShellWord(o.ref), "standard output can't take both the ZIP and JSON")
 			}
-			if err := cmdline.CheckOutput(o.output, path); err != nil {
-				return err
-			}
 			return runToolsetPack(c.Context, rt, o)
 		},
 	}
@@ -249,10 +246,8 @@ func newToolsetSchema(rt *workbench.Runtime) *cli.Command {
 		Usage:       "print the JSON Schema of toolset.yaml, for editors",
 		Description: toolsetSchemaDescription,
 		UsageText:   "fettle toolset schema > toolset.schema.json",
+		Before:      cmdline.NoArguments,
 		Action: func(c *cli.Context) error {
-			if err := cmdline.NoArguments(c, "fettle toolset schema"); err != nil {
-				return err
-			}
 			_, err := rt.Streams.Out.Write(manifest.Schema())
 			return err
 		},

@@ -14,6 +14,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	workspacecmd "github.com/fettle-cli/fettle/commands/workspace"
+	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/store"
@@ -52,9 +53,6 @@ In a pipe each branch is a line with tabs between.`,
 		Flags:     []cli.Flag{cmdline.OutputFlag()},
 		Action: func(c *cli.Context) error {
 			if err := atMostOneChat(c, path); err != nil {
-				return err
-			}
-			if err := cmdline.CheckOutput(c.String("output"), path); err != nil {
 				return err
 			}
 			return runBranches(c.Context, rt, c.Args().First(), c.String("output"))
@@ -121,7 +119,6 @@ func FilesOf(b store.Branch) string {
 }
 
 func newChatsSwitch(rt *workbench.Runtime) *cli.Command {
-	const path = "fettle chats switch"
 	return &cli.Command{
 		Name:      "switch",
 		Usage:     "go on in another branch of a chat",
@@ -135,21 +132,18 @@ where somebody else has changed one of them since, and they are listed.`,
 			&cli.BoolFlag{Name: "overwrite", Usage: "change also files that somebody else has changed since; they are kept as a state"},
 			cmdline.OutputFlag(),
 		},
-		Action: func(c *cli.Context) error {
+		Action: workbench.RunOnStore(rt, func(c *cli.Context) (switchOptions, error) {
 			o := switchOptions{overwrite: c.Bool("overwrite"), output: c.String("output")}
 			var rest []string
 			if o.chat, rest = workspacecmd.ChatAndRest(c.Args().Slice()); c.NArg() == 1 {
 				o.chat, rest = store.ChatRef{Last: true}, c.Args().Slice()
 			}
 			if len(rest) != 1 {
-				return cmdline.Usagef("fettle chats branches", "chats switch wants one branch, and before it the chat unless that is the last one")
+				return o, cmdline.Usagef("fettle chats branches", "chats switch wants one branch, and before it the chat unless that is the last one")
 			}
 			o.branch = rest[0]
-			if err := cmdline.CheckOutput(o.output, path); err != nil {
-				return err
-			}
-			return runSwitch(c.Context, rt, o)
-		},
+			return o, nil
+		}, runSwitch),
 	}
 }
 
@@ -160,11 +154,7 @@ type switchOptions struct {
 	output    string
 }
 
-func runSwitch(ctx context.Context, rt *workbench.Runtime, o switchOptions) error {
-	eng, err := rt.StoreEngine()
-	if err != nil {
-		return err
-	}
+func runSwitch(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, o switchOptions) error {
 	chat, branches, err := eng.Branches(ctx, o.chat)
 	if err != nil {
 		return err

@@ -62,13 +62,13 @@ last chat of a page.`,
 			&cli.StringFlag{Name: "before", Usage: "only chats last used before `DAY`"},
 			&cli.BoolFlag{Name: "deleted", Usage: "list what chats restore can bring back"},
 		},
-		Action: func(c *cli.Context) error {
+		Action: workbench.RunOnStore(rt, func(c *cli.Context) (listOptions, error) {
 			o, err := readListOptions(c, time.Now())
 			if err != nil {
-				return err
+				return o, err
 			}
-			return runChatsList(c.Context, rt, o)
-		},
+			return o, nil
+		}, runChatsList),
 	}
 }
 
@@ -77,7 +77,7 @@ func readListOptions(c *cli.Context, now time.Time) (o listOptions, err error) {
 	o = listOptions{output: c.String("output"), deleted: c.Bool("deleted"), query: store.ListChats{
 		Limit: c.Int("limit"), AfterChat: c.Int64("after"), Model: c.String("model"),
 	}}
-	if err := cmdline.NoArguments(c, path); err != nil {
+	if err := cmdline.NoArguments(c); err != nil {
 		return o, err
 	}
 	if o.query.Limit < 0 {
@@ -99,7 +99,7 @@ func readListOptions(c *cli.Context, now time.Time) (o listOptions, err error) {
 			return o, cmdline.Usagef(path+" --"+name+" 7d", "--%s wants %s, not %s", name, err, strconv.Quote(c.String(name)))
 		}
 	}
-	return o, cmdline.CheckOutput(o.output, path)
+	return o, nil
 }
 
 func newChatsShow(rt *workbench.Runtime) *cli.Command {
@@ -113,20 +113,17 @@ that was used last. What is longer than the terminal goes through PAGER.`,
 		Flags: []cli.Flag{
 			cmdline.OutputFlag(), &cli.IntFlag{Name: "last", Usage: "only the last `N` messages"},
 		},
-		Action: func(c *cli.Context) error {
+		Action: workbench.RunOnStore(rt, func(c *cli.Context) (showOptions, error) {
 			const path = "fettle chats show"
 			if err := atMostOneChat(c, path); err != nil {
-				return err
+				return showOptions{}, err
 			}
 			o := showOptions{c.String("output"), c.Args().First(), c.Int("last")}
 			if o.last < 0 || c.IsSet("last") && o.last == 0 {
-				return cmdline.Usagef(path+" --last 2", "--last wants a number of at least 1, not %d", o.last)
+				return o, cmdline.Usagef(path+" --last 2", "--last wants a number of at least 1, not %d", o.last)
 			}
-			if err := cmdline.CheckOutput(o.output, path); err != nil {
-				return err
-			}
-			return runChatsShow(c.Context, rt, o)
-		},
+			return o, nil
+		}, runChatsShow),
 	}
 }
 
@@ -138,11 +135,7 @@ type chatsJSON struct {
 	Next int64 `json:"next,omitempty"`
 }
 
-func runChatsList(ctx context.Context, rt *workbench.Runtime, o listOptions) error {
-	eng, err := rt.StoreEngine()
-	if err != nil {
-		return err
-	}
+func runChatsList(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, o listOptions) error {
 	if o.deleted {
 		return listDeleted(ctx, rt, eng, o)
 	}
@@ -251,11 +244,7 @@ type chatJSON struct {
 	store.Conversation
 }
 
-func runChatsShow(ctx context.Context, rt *workbench.Runtime, o showOptions) error {
-	eng, err := rt.StoreEngine()
-	if err != nil {
-		return err
-	}
+func runChatsShow(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, o showOptions) error {
 	ref, err := Ref(ctx, eng, o.chat)
 	if err != nil {
 		return err

@@ -49,32 +49,25 @@ summaries away, so that the model is told everything again that fits.`,
 			&cli.BoolFlag{Name: "forget", Usage: "take the chat's summaries away"},
 			cmdline.OutputFlag(),
 		},
-		Action: func(c *cli.Context) error {
+		Action: workbench.RunOnStore(rt, func(c *cli.Context) (compactOptions, error) {
 			if err := atMostOneChat(c, path); err != nil {
-				return err
+				return compactOptions{}, err
 			}
 			o := compactOptions{c.Args().First(), c.Int("keep"), c.String("model"), c.Bool("forget"), c.String("output")}
 			switch {
 			case o.keep < 0:
-				return cmdline.Usagef(path+" --keep 1", "--keep wants a number of at least 0, not %d", o.keep)
+				return o, cmdline.Usagef(path+" --keep 1", "--keep wants a number of at least 0, not %d", o.keep)
 			case c.IsSet("model") && o.model == "":
-				return cmdline.Usagef(path+" -m ollama/qwen3", "--model wants the name of a model")
+				return o, cmdline.Usagef(path+" -m ollama/qwen3", "--model wants the name of a model")
 			case o.forget && (c.IsSet("keep") || c.IsSet("model")):
-				return cmdline.Usagef(path+" --forget", "--forget sums nothing up; --keep and --model don't go with it")
+				return o, cmdline.Usagef(path+" --forget", "--forget sums nothing up; --keep and --model don't go with it")
 			}
-			if err := cmdline.CheckOutput(o.output, path); err != nil {
-				return err
-			}
-			return runChatsCompact(c.Context, rt, o)
-		},
+			return o, nil
+		}, runChatsCompact),
 	}
 }
 
-func runChatsCompact(ctx context.Context, rt *workbench.Runtime, o compactOptions) error {
-	eng, err := rt.StoreEngine()
-	if err != nil {
-		return err
-	}
+func runChatsCompact(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, o compactOptions) error {
 	ref, err := Ref(ctx, eng, o.chat)
 	if err != nil {
 		return err

@@ -57,16 +57,16 @@ files of its folder are in none of them.`,
 			&cli.BoolFlag{Name: "all", Usage: "all chats, the last used first"},
 			&cli.BoolFlag{Name: "force", Usage: "replace files that are there"},
 		},
-		Action: func(c *cli.Context) error {
+		Action: workbench.RunOnStore(rt, func(c *cli.Context) (exportOptions, error) {
 			o := exportOptions{
 				chats: c.Args().Slice(), all: c.Bool("all"), format: c.String("output"),
 				file: c.String("file"), dir: c.String("dir"), force: c.Bool("force"),
 			}
 			if err := o.check(); err != nil {
-				return err
+				return o, err
 			}
-			return runChatsExport(c.Context, rt, o)
-		},
+			return o, nil
+		}, runChatsExport),
 	}
 }
 
@@ -95,11 +95,7 @@ func (o *exportOptions) check() error {
 	return nil
 }
 
-func runChatsExport(ctx context.Context, rt *workbench.Runtime, o exportOptions) error {
-	eng, err := rt.StoreEngine()
-	if err != nil {
-		return err
-	}
+func runChatsExport(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, o exportOptions) error {
 	refs, err := o.refs(ctx, eng)
 	if err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
+	"github.com/fettle-cli/fettle/engine"
 )
 
 func newChatsRename(rt *workbench.Runtime) *cli.Command {
@@ -71,24 +72,20 @@ its own with the files as they were at that answer.`,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "at", Usage: "end with this `MESSAGE`: its place in chats show, from 1, or its id"},
 		},
-		Action: func(c *cli.Context) error {
+		Action: workbench.RunOnStore(rt, func(c *cli.Context) (forkOptions, error) {
 			if err := atMostOneChat(c, path); err != nil {
-				return err
+				return forkOptions{}, err
 			}
 			o := forkOptions{c.Args().First(), c.String("at")}
 			if c.IsSet("at") && o.at == "" {
-				return cmdline.Usagef(path+" 1 --at 2", "--at wants the place or the id of a message")
+				return o, cmdline.Usagef(path+" 1 --at 2", "--at wants the place or the id of a message")
 			}
-			return runChatsFork(c.Context, rt, o)
-		},
+			return o, nil
+		}, runChatsFork),
 	}
 }
 
-func runChatsFork(ctx context.Context, rt *workbench.Runtime, o forkOptions) error {
-	eng, err := rt.StoreEngine()
-	if err != nil {
-		return err
-	}
+func runChatsFork(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, o forkOptions) error {
 	ref, err := Ref(ctx, eng, o.chat)
 	if err != nil {
 		return err

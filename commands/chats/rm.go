@@ -39,34 +39,25 @@ it. A folder that -w bound it to is left as it is, and what it used stays in
 fettle usage.`,
 		UsageText: "fettle chats rm 1\nfettle chats rm 2 4-6 --yes\nfettle chats list --deleted",
 		Flags:     []cli.Flag{cmdline.YesFlag()},
-		Action: func(c *cli.Context) error {
+		Action: workbench.RunOnStore(rt, func(c *cli.Context) (rmOptions, error) {
 			o := rmOptions{chats: c.Args().Slice(), yes: c.Bool("yes")}
 			if len(o.chats) == 0 {
-				return cmdline.Usagef(path+" 1", "chats rm wants the number of a chat")
+				return o, cmdline.Usagef(path+" 1", "chats rm wants the number of a chat")
 			}
-			return runChatsRm(c.Context, rt, o)
-		},
+			return o, nil
+		}, runChatsRm),
 	}
 }
 
-func runChatsRm(ctx context.Context, rt *workbench.Runtime, o rmOptions) error {
-	eng, err := rt.StoreEngine()
-	if err != nil {
-		return err
-	}
+func runChatsRm(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, o rmOptions) error {
 	chats, err := namedChats(ctx, eng, o.chats, "fettle chats rm")
 	if err != nil {
 		return err
 	}
 	if !o.yes {
 		again := "fettle chats rm " + strings.Join(cmdline.ShellWords(o.chats), " ") + " --yes"
-		ok, err := rt.Sure(ctx, chatsQuestion("delete", chats, ""), again)
-		if err != nil {
+		if ok, err := rt.Sure(ctx, chatsQuestion("delete", chats, ""), again); !ok {
 			return err
-		}
-		if !ok {
-			rt.Notice("nothing was deleted")
-			return nil
 		}
 	}
 	if err := eng.DeleteChats(ctx, chats...); err != nil {
@@ -159,30 +150,21 @@ What they used stays in fettle usage. A purge that was stopped goes on with the
 next one.`,
 		UsageText: "fettle chats rm 1 --yes\nfettle chats purge 1 --yes",
 		Flags:     []cli.Flag{cmdline.YesFlag()},
-		Action: func(c *cli.Context) error {
-			return runChatsPurge(c.Context, rt, rmOptions{chats: c.Args().Slice(), yes: c.Bool("yes")})
-		},
+		Action: rt.WithStore(func(c *cli.Context, eng *engine.Engine) error {
+			return runChatsPurge(c.Context, rt, eng, rmOptions{chats: c.Args().Slice(), yes: c.Bool("yes")})
+		}),
 	}
 }
 
-func runChatsPurge(ctx context.Context, rt *workbench.Runtime, o rmOptions) error {
-	eng, err := rt.StoreEngine()
-	if err != nil {
-		return err
-	}
+func runChatsPurge(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, o rmOptions) error {
 	chats, err := deletedChats(ctx, eng, o.chats)
 	if err != nil {
 		return err
 	}
 	if len(chats) > 0 && !o.yes {
 		again := strings.Join(append([]string{"fettle chats purge"}, append(cmdline.ShellWords(o.chats), "--yes")...), " ")
-		ok, err := rt.Sure(ctx, chatsQuestion("remove", chats, " for good"), again)
-		if err != nil {
+		if ok, err := rt.Sure(ctx, chatsQuestion("remove", chats, " for good"), again); !ok {
 			return err
-		}
-		if !ok {
-			rt.Notice("nothing was removed")
-			return nil
 		}
 	}
 	what := store.Purge{OlderThan: store.DeletedKept} // what an earlier one began, in any case

@@ -57,13 +57,7 @@ fettle chats search --model 'qwen*' -n 5 -o json sky`,
 			&cli.Int64Flag{Name: "after", Usage: "go on with the page behind `NEXT`"},
 			cmdline.OutputFlag(),
 		},
-		Action: func(c *cli.Context) error {
-			o, err := readSearch(c)
-			if err != nil {
-				return err
-			}
-			return runChatsSearch(c.Context, rt, o)
-		},
+		Action: workbench.RunOnStore(rt, readSearch, runChatsSearch),
 	}
 }
 
@@ -73,9 +67,6 @@ func readSearch(c *cli.Context) (searchOptions, error) {
 	o := searchOptions{output: c.String("output"), find: store.SearchChats{
 		Model: c.String("model"), Limit: c.Int("limit"), After: c.Int64("after"),
 	}}
-	if err := cmdline.CheckOutput(o.output, searchPath+" sky"); err != nil {
-		return o, err
-	}
 	switch {
 	case o.find.Limit < 0:
 		return o, cmdline.Usagef(searchPath+" sky -n 0", "--limit wants a number of at least 0, not %d", o.find.Limit)
@@ -190,11 +181,7 @@ const (
 	besideExcerpt = indent + widestWho + 2
 )
 
-func runChatsSearch(ctx context.Context, rt *workbench.Runtime, o searchOptions) error {
-	eng, err := rt.StoreEngine()
-	if err != nil {
-		return err
-	}
+func runChatsSearch(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, o searchOptions) error {
 	out := rt.Streams.Out
 	if o.output == "text" && out.IsTerminal() {
 		o.find.Width = max(out.Width()-besideExcerpt, 0)

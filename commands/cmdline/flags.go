@@ -21,26 +21,18 @@ func YesFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "don't ask"}
 }
 
-// OutputFlag is the flag of commands that print text or JSON.
+// OutputFlag is the flag of commands that print text or JSON. Another value of it is
+// refused before the command runs.
 func OutputFlag() cli.Flag {
-	return &cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: "text", Usage: "print `FORMAT` text or json"}
-}
-
-// CheckOutput refuses a value of --output that [OutputFlag] doesn't have.
-func CheckOutput(output, path string) error {
-	if output != "text" && output != "json" {
-		return Usagef(path+" -o json", "--output has no format %s: there are text and json", strconv.Quote(output))
+	return &cli.StringFlag{
+		Name: "output", Aliases: []string{"o"}, Value: "text", Usage: "print `FORMAT` text or json",
+		Action: func(c *cli.Context, output string) error {
+			if output != "text" && output != "json" {
+				return Usagef(c.Command.HelpName+" -o json", "--output has no format %s: there are text and json", strconv.Quote(output))
+			}
+			return nil
+		},
 	}
-	return nil
-}
-
-// OnlyOutput refuses arguments of a command that takes none but [OutputFlag], and a
-// value that this doesn't have.
-func OnlyOutput(c *cli.Context, path string) error {
-	if err := NoArguments(c, path); err != nil {
-		return err
-	}
-	return CheckOutput(c.String("output"), path)
 }
 
 // Values are those of a flag that may be repeated, each as it was given:

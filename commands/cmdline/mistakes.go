@@ -109,11 +109,33 @@ func UnknownCommand(cmds []*cli.Command, args []string, path string) error {
 	return f
 }
 
+// OneArgument refuses another number of arguments than one, and an empty one, by what
+// [Usagef] makes of the rest.
+func OneArgument(hint, format string, args ...any) cli.BeforeFunc {
+	return func(c *cli.Context) error {
+		if c.NArg() == 1 && c.Args().First() != "" {
+			return nil
+		}
+		return Usagef(hint, format, args...)
+	}
+}
+
+// AtMostOne refuses more arguments than one, by what [Usagef] makes of the rest.
+func AtMostOne(hint, format string, args ...any) cli.BeforeFunc {
+	return func(c *cli.Context) error {
+		if c.NArg() <= 1 {
+			return nil
+		}
+		return Usagef(hint, format, args...)
+	}
+}
+
 // NoArguments refuses arguments of a command that takes none.
-func NoArguments(c *cli.Context, path string) error {
+func NoArguments(c *cli.Context) error {
 	if c.NArg() == 0 {
 		return nil
 	}
+	path := c.Command.HelpName
 	return Usagef(path+" --help", "%s takes no arguments, and %s is one", path, ShellWord(c.Args().First()))
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/show"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
+	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/store"
@@ -65,10 +66,8 @@ func newList(rt *workbench.Runtime) *cli.Command {
 			&cli.BoolFlag{Name: "deleted", Usage: "list those that were removed and can be brought back"},
 			&cli.IntFlag{Name: "limit", Aliases: []string{"n"}, Usage: "list at most `N`; 0 is all"}, cmdline.OutputFlag(),
 		},
+		Before: cmdline.NoArguments,
 		Action: func(c *cli.Context) error {
-			if err := cmdline.OnlyOutput(c, path); err != nil {
-				return err
-			}
 			if c.Int("limit") < 0 {
 				return cmdline.Usagef(path+" -n 20", "-n is how many documents are listed; %d is none", c.Int("limit"))
 			}
@@ -148,9 +147,6 @@ taken once: a document is replaced by removing it first.`,
 			case c.IsSet("name") && len(o.files) > 1:
 				return cmdline.Usagef(path+" --name guide FILE", "--name is for one file, and these are %d", len(o.files))
 			}
-			if err := cmdline.CheckOutput(o.output, path); err != nil {
-				return err
-			}
 			if c.IsSet("name") {
 				if err := chat.CheckDocumentName(o.name); err != nil {
 					return cmdline.Usagef(path+" --name guide FILE", "--name: %v", err)
@@ -214,7 +210,6 @@ func newDocument(p provider.Part, name string) store.NewDocument {
 }
 
 func newShow(rt *workbench.Runtime) *cli.Command {
-	const path = "fettle docs show"
 	return &cli.Command{
 		Name:        "show",
 		Usage:       "print what a document holds",
@@ -222,15 +217,10 @@ func newShow(rt *workbench.Runtime) *cli.Command {
 		Description: "Prints the text of a document. An image is written as it is where standard\noutput is no terminal.",
 		UsageText:   "fettle docs add report.md\nfettle docs show report.md\nfettle docs show report.md -o json",
 		Flags:       []cli.Flag{cmdline.OutputFlag()},
-		Action: func(c *cli.Context) error {
-			if c.NArg() != 1 {
-				return cmdline.Usagef("fettle docs list", "docs show wants the name or the id of one document")
-			}
-			if err := cmdline.CheckOutput(c.String("output"), path); err != nil {
-				return err
-			}
-			return runShow(c.Context, rt, refArg(c.Args().First()), c.String("output"))
-		},
+		Before:      cmdline.OneArgument("fettle docs list", "docs show wants the name or the id of one document"),
+		Action: rt.WithStore(func(c *cli.Context, eng *engine.Engine) error {
+			return runShow(c.Context, rt, eng, refArg(c.Args().First()), c.String("output"))
+		}),
 	}
 }
 
@@ -245,11 +235,7 @@ func refs(args []string) []string {
 	return out
 }
 
-func runShow(ctx context.Context, rt *workbench.Runtime, ref, output string) error {
-	eng, err := rt.StoreEngine()
-	if err != nil {
-		return err
-	}
+func runShow(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, ref, output string) error {
 	d, err := eng.FindDocument(ctx, ref)
 	if err != nil {
 		return err
@@ -290,9 +276,6 @@ good, after some command that has time for it.`,
 		Action: func(c *cli.Context) error {
 			if c.NArg() == 0 {
 				return cmdline.Usagef(path+" report.md", "docs rm wants the name of a document")
-			}
-			if err := cmdline.CheckOutput(c.String("output"), path); err != nil {
-				return err
 			}
 			return runRm(c.Context, rt, c.Args().Slice(), c.String("output"))
 		},

@@ -80,21 +80,12 @@ func newSearch(rt *workbench.Runtime) *cli.Command {
 			&cli.BoolFlag{Name: "words", Usage: "find by words alone, and send nothing to a provider"},
 			cmdline.OutputFlag(),
 		},
-		Action: func(c *cli.Context) error {
-			o, err := readSearch(c)
-			if err != nil {
-				return err
-			}
-			return runSearch(c.Context, rt, o)
-		},
+		Action: workbench.Run(rt, readSearch, runSearch),
 	}
 }
 
 func readSearch(c *cli.Context) (searchOptions, error) {
 	o := searchOptions{output: c.String("output"), find: engine.DocumentSearch{Limit: c.Int("limit"), OnlyWords: c.Bool("words")}}
-	if err := cmdline.CheckOutput(o.output, searchPath+" refunds"); err != nil {
-		return o, err
-	}
 	if n := o.find.Limit; n < 1 || n > engine.MaxFoundPassages {
 		return o, cmdline.Usagef(searchPath+" -n 20 refunds", "--limit is a number from 1 to %d, not %d", engine.MaxFoundPassages, n)
 	}

@@ -41,12 +41,9 @@ func New(rt *workbench.Runtime) *cli.Command {
 			&cli.BoolFlag{Name: "online", Usage: "also ask each provider that has a key, or needs none; a command that prints a key is run"},
 			rt.InProfile(""), cmdline.OutputFlag(),
 		},
+		Before: cmdline.NoArguments,
 		Action: func(c *cli.Context) error {
-			const path = "fettle doctor"
 			o := options{output: c.String("output"), online: c.Bool("online")}
-			if err := cmdline.OnlyOutput(c, path); err != nil {
-				return err
-			}
 			return run(c.Context, rt, o)
 		},
 	}

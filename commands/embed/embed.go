@@ -88,13 +88,7 @@ func New(rt *workbench.Runtime) *cli.Command {
 			&cli.BoolFlag{Name: "no-cache", Usage: "neither use nor keep vectors of earlier commands"},
 			rt.InProfile(""), cmdline.OutputFlag(),
 		},
-		Action: func(c *cli.Context) error {
-			o, err := read(c)
-			if err != nil {
-				return err
-			}
-			return run(c.Context, rt, o)
-		},
+		Action: workbench.Run(rt, read, run),
 	}
 }
 
@@ -111,7 +105,7 @@ func read(c *cli.Context) (options, error) {
 	case o.binary && c.IsSet("output"):
 		return o, cmdline.Usagef(path+" --binary … > vectors.bin", "--binary and --output are two forms of the same vectors")
 	}
-	return o, cmdline.CheckOutput(o.output, path)
+	return o, nil
 }
 
 func run(ctx context.Context, rt *workbench.Runtime, o options) error {
@@ -226,10 +220,13 @@ func gather(ctx context.Context, rt *workbench.Runtime, o options, in input.Opti
 	if err != nil {
 		return nil, err
 	}
-	if out, err = lines(raw); err == nil && len(out) == 0 {
-		err = cmdline.Usagef(path+" < lines.txt", "standard input has no text")
+	if out, err = lines(raw); err != nil {
+		return nil, err
 	}
-	return out, err
+	if len(out) == 0 {
+		return nil, cmdline.Usagef(path+" < lines.txt", "standard input has no text")
+	}
+	return out, nil
 }
 
 // lines reads a text of each line.

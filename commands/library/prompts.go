@@ -94,11 +94,8 @@ func newList(rt *workbench.Runtime) *cli.Command {
 description, variables, whose it is and the file, with tabs between.`,
 		UsageText: "fettle prompts list\nfettle prompts list -o json",
 		Flags:     []cli.Flag{cmdline.OutputFlag()},
+		Before:    cmdline.NoArguments,
 		Action: func(c *cli.Context) error {
-			const path = "fettle prompts list"
-			if err := cmdline.OnlyOutput(c, path); err != nil {
-				return err
-			}
 			return runList(rt, c.String("output"))
 		},
 	}
@@ -115,7 +112,7 @@ func newShow(rt *workbench.Runtime) *cli.Command {
 		Action: func(c *cli.Context) error {
 			const path = "fettle prompts show"
 			o, err := read(c, path, 1, false)
-			if err := cmp.Or(err, cmdline.CheckOutput(o.output, path)); err != nil {
+			if err != nil {
 				return err
 			}
 			return runShow(rt, o)

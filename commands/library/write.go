@@ -134,13 +134,8 @@ func runRm(ctx context.Context, rt *workbench.Runtime, o options) error {
 		return err
 	}
 	if !o.yes {
-		ok, err := rt.Sure(ctx, "remove "+path+"?", "fettle prompts rm "+o.name+" --yes")
-		if err != nil {
+		if ok, err := rt.Sure(ctx, "remove "+path+"?", "fettle prompts rm "+o.name+" --yes"); !ok {
 			return err
-		}
-		if !ok {
-			rt.Notice("nothing was removed")
-			return nil
 		}
 	}
 	if err := library.Remove(source, o.name); err != nil {

@@ -33,7 +33,6 @@ type addOptions struct {
 }
 
 func newAdd(rt *workbench.Runtime) *cli.Command {
-	const path = "fettle mcp add"
 	return &cli.Command{
 		Name:      "add",
 		Usage:     "add a server: a command, or an address",
@@ -68,9 +67,6 @@ files, its own folder, and each folder that is an argument by its full path;
 		Action: func(c *cli.Context) error {
 			o, err := readAdd(c)
 			if err != nil {
-				return err
-			}
-			if err := cmdline.CheckOutput(o.output, path); err != nil {
 				return err
 			}
 			eng, err := rt.StoreEngine()
@@ -261,7 +257,6 @@ type removedJSON struct {
 }
 
 func newRm(rt *workbench.Runtime) *cli.Command {
-	const path = "fettle mcp rm"
 	return &cli.Command{
 		Name:        "rm",
 		Usage:       "remove a server that you added",
@@ -269,20 +264,10 @@ func newRm(rt *workbench.Runtime) *cli.Command {
 		Description: "Removes it with its pins, and what a sign-in gave. One that a toolset brought goes\nwith the toolset; fettle mcp disable leaves it out.",
 		UsageText:   "fettle mcp rm notes --yes",
 		Flags:       []cli.Flag{cmdline.YesFlag(), cmdline.OutputFlag()},
-		Action: func(c *cli.Context) error {
-			id, err := oneServer(c, "rm")
-			if err != nil {
-				return err
-			}
-			if err := cmdline.CheckOutput(c.String("output"), path); err != nil {
-				return err
-			}
-			eng, err := rt.StoreEngine()
-			if err != nil {
-				return err
-			}
-			return runRm(c.Context, rt, eng, id, c.Bool("yes"), c.String("output"))
-		},
+		Before:      oneServer("rm"),
+		Action: rt.WithStore(func(c *cli.Context, eng *engine.Engine) error {
+			return runRm(c.Context, rt, eng, c.Args().First(), c.Bool("yes"), c.String("output"))
+		}),
 	}
 }
 
@@ -292,13 +277,8 @@ func runRm(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, id st
 		return err
 	}
 	if s.Own && !yes {
-		ok, err := rt.Sure(ctx, "remove the MCP server "+id+" ("+Where(s)+")?", "fettle mcp rm "+cmdline.ShellWord(id)+" --yes")
-		if err != nil {
+		if ok, err := rt.Sure(ctx, "remove the MCP server "+id+" ("+Where(s)+")?", "fettle mcp rm "+cmdline.ShellWord(id)+" --yes"); !ok {
 			return err
-		}
-		if !ok {
-			rt.Notice("nothing was removed")
-			return nil
 		}
 	}
 	if err := eng.RemoveMCPServer(ctx, id); err != nil {

@@ -61,19 +61,10 @@ fettle connects to a server when one of its tools is called, or by fettle mcp te
 			&cli.BoolFlag{Name: "replace", Usage: "change those that are there already"},
 			cmdline.OutputFlag(),
 		},
-		Action: func(c *cli.Context) error {
-			if c.NArg() != 1 || c.Args().First() == "" {
-				return cmdline.Usagef(path+" FILE", "mcp import wants one file")
-			}
-			if err := cmdline.CheckOutput(c.String("output"), path); err != nil {
-				return err
-			}
-			eng, err := rt.StoreEngine()
-			if err != nil {
-				return err
-			}
+		Before: cmdline.OneArgument(path+" FILE", "mcp import wants one file"),
+		Action: rt.WithStore(func(c *cli.Context, eng *engine.Engine) error {
 			return (&importing{rt, eng, c.Args().First(), c.Bool("yes"), c.Bool("replace"), c.String("output")}).run(c.Context)
-		},
+		}),
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
+	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/toolset/mcp"
 )
@@ -22,7 +23,6 @@ type signedJSON struct {
 }
 
 func newLogin(rt *workbench.Runtime) *cli.Command {
-	const path = "fettle mcp login"
 	return &cli.Command{
 		Name:      "login",
 		Usage:     "sign in at a server that wants it",
@@ -33,15 +33,9 @@ alone, and is renewed by itself where the server allows that. Nothing is opened
 by itself, since the address is the server's.`,
 		UsageText: "fettle mcp login docs\nfettle mcp logout docs",
 		Flags:     []cli.Flag{cmdline.OutputFlag()},
+		Before:    oneServer("login"),
 		Action: func(c *cli.Context) error {
-			id, err := oneServer(c, "login")
-			if err != nil {
-				return err
-			}
-			if err := cmdline.CheckOutput(c.String("output"), path); err != nil {
-				return err
-			}
-			return runLogin(c.Context, rt, id, c.String("output"))
+			return runLogin(c.Context, rt, c.Args().First(), c.String("output"))
 		},
 	}
 }
@@ -89,7 +83,6 @@ func runLogin(ctx context.Context, rt *workbench.Runtime, id, output string) err
 }
 
 func newLogout(rt *workbench.Runtime) *cli.Command {
-	const path = "fettle mcp logout"
 	return &cli.Command{
 		Name:        "logout",
 		Usage:       "forget what a sign-in gave",
@@ -97,18 +90,9 @@ func newLogout(rt *workbench.Runtime) *cli.Command {
 		Description: "Removes the tokens from here, and has the server end them where it takes such word.\nElse they end by themselves, or by its settings for your account.",
 		UsageText:   "fettle mcp logout docs",
 		Flags:       []cli.Flag{cmdline.OutputFlag()},
-		Action: func(c *cli.Context) error {
-			id, err := oneServer(c, "logout")
-			if err != nil {
-				return err
-			}
-			if err := cmdline.CheckOutput(c.String("output"), path); err != nil {
-				return err
-			}
-			eng, err := rt.StoreEngine()
-			if err != nil {
-				return err
-			}
+		Before:      oneServer("logout"),
+		Action: rt.WithStore(func(c *cli.Context, eng *engine.Engine) error {
+			id := c.Args().First()
 			s, err := eng.MCPServer(c.Context, id)
 			if err != nil {
 				return err
@@ -127,7 +111,7 @@ func newLogout(rt *workbench.Runtime) *cli.Command {
 				rt.Notice("nobody is signed in at " + id)
 			}
 			return nil
-		},
+		}),
 	}
 }
 

@@ -33,7 +33,6 @@ type testOptions struct {
 }
 
 func newTest(rt *workbench.Runtime) *cli.Command {
-	const path = "fettle mcp test"
 	return &cli.Command{
 		Name:      "test",
 		Usage:     "connect to a server, list what it has, and approve what changed",
@@ -46,20 +45,10 @@ in scripts. It exits with 8 where an approval is missing.`,
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "approve its tools as they are now, without asking"}, cmdline.OutputFlag(),
 		},
-		Action: func(c *cli.Context) error {
-			id, err := oneServer(c, "test")
-			if err != nil {
-				return err
-			}
-			if err := cmdline.CheckOutput(c.String("output"), path); err != nil {
-				return err
-			}
-			eng, err := rt.StoreEngine()
-			if err != nil {
-				return err
-			}
-			return runTest(c.Context, rt, eng, testOptions{id, c.String("output"), c.Bool("yes")})
-		},
+		Before: oneServer("test"),
+		Action: rt.WithStore(func(c *cli.Context, eng *engine.Engine) error {
+			return runTest(c.Context, rt, eng, testOptions{c.Args().First(), c.String("output"), c.Bool("yes")})
+		}),
 	}
 }
 

@@ -63,12 +63,9 @@ that speak MCP start it, and have fettle's tools and agents.`,
 	}
 }
 
-// oneServer wants the name of one server.
-func oneServer(c *cli.Context, name string) (string, error) {
-	if c.NArg() != 1 || c.Args().First() == "" {
-		return "", cmdline.Usagef("fettle mcp list", "mcp %s wants the name of one server", name)
-	}
-	return c.Args().First(), nil
+// oneServer refuses other arguments of the command word than the name of one server.
+func oneServer(word string) cli.BeforeFunc {
+	return cmdline.OneArgument("fettle mcp list", "mcp %s wants the name of one server", word)
 }
 
 // serverJSON is an MCP server as commands print it. A value that is or may be
@@ -121,7 +118,6 @@ type listJSON struct {
 }
 
 func newList(rt *workbench.Runtime) *cli.Command {
-	const path = "fettle mcp list"
 	return &cli.Command{
 		Name:  "list",
 		Usage: "list MCP servers",
@@ -130,7 +126,8 @@ state, number of tools, who brought it, and its command or address, with tabs
 between. No server is started.`,
 		UsageText: "fettle mcp list\nfettle mcp list -o json",
 		Flags:     []cli.Flag{cmdline.OutputFlag()},
-		Action:    rt.Listing(path, runList),
+		Before:    cmdline.NoArguments,
+		Action:    rt.Listing(runList),
 	}
 }
 
@@ -210,7 +207,6 @@ type showJSON struct {
 }
 
 func newShow(rt *workbench.Runtime) *cli.Command {
-	const path = "fettle mcp show"
 	return &cli.Command{
 		Name:        "show",
 		Usage:       "show a server, what it may reach, and its tools",
@@ -218,20 +214,10 @@ func newShow(rt *workbench.Runtime) *cli.Command {
 		Description: "Shows what is known of it; fettle mcp test connects.",
 		UsageText:   "fettle mcp show notes\nfettle mcp show notes -o json",
 		Flags:       []cli.Flag{cmdline.OutputFlag()},
-		Action: func(c *cli.Context) error {
-			id, err := oneServer(c, "show")
-			if err != nil {
-				return err
-			}
-			if err := cmdline.CheckOutput(c.String("output"), path); err != nil {
-				return err
-			}
-			eng, err := rt.StoreEngine()
-			if err != nil {
-				return err
-			}
-			return runShow(c.Context, rt, eng, id, c.String("output"))
-		},
+		Before:      oneServer("show"),
+		Action: rt.WithStore(func(c *cli.Context, eng *engine.Engine) error {
+			return runShow(c.Context, rt, eng, c.Args().First(), c.String("output"))
+		}),
 	}
 }
 

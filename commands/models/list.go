@@ -47,14 +47,11 @@ func newList(rt *workbench.Runtime) *cli.Command {
 			&cli.BoolFlag{Name: "refresh", Usage: "ask all providers now"},
 			rt.InProfile(""), cmdline.OutputFlag(),
 		},
+		Before: cmdline.NoArguments,
 		Action: func(c *cli.Context) error {
-			const path = "fettle models list"
 			o := listOptions{
 				providers: cmdline.ListOf(c, "provider"), tools: c.Bool("tools"), images: c.Bool("images"),
 				thinking: c.Bool("thinking"), local: c.Bool("local"), refresh: c.Bool("refresh"), output: c.String("output"),
-			}
-			if err := cmdline.OnlyOutput(c, path); err != nil {
-				return err
 			}
 			return runList(c.Context, rt, o)
 		},

@@ -37,15 +37,9 @@ func newPull(rt *workbench.Runtime) *cli.Command {
 		Description: pullDescription,
 		UsageText:   "fettle models pull qwen3\nfettle models pull qwen3 -o json",
 		Flags:       []cli.Flag{rt.InProfile(""), cmdline.OutputFlag()},
+		Before:      cmdline.OneArgument("fettle models pull qwen3", "models pull wants the name of one model"),
 		Action: func(c *cli.Context) error {
-			const path = "fettle models pull"
-			if c.NArg() != 1 || c.Args().First() == "" {
-				return cmdline.Usagef(path+" qwen3", "models pull wants the name of one model")
-			}
 			o := pullOptions{name: c.Args().First(), output: c.String("output")}
-			if err := cmdline.CheckOutput(o.output, path); err != nil {
-				return err
-			}
 			return runPull(c.Context, rt, o)
 		},
 	}

@@ -49,13 +49,8 @@ func runRm(ctx context.Context, rt *workbench.Runtime, o rmOptions) error {
 	}
 	if !o.yes {
 		again := "fettle models rm " + strings.Join(cmdline.ShellWords(o.names), " ") + " --yes"
-		ok, err := rt.Sure(ctx, "remove "+strings.Join(named, ", ")+"?", again)
-		if err != nil {
+		if ok, err := rt.Sure(ctx, "remove "+strings.Join(named, ", ")+"?", again); !ok {
 			return err
-		}
-		if !ok {
-			rt.Notice("nothing was removed")
-			return nil
 		}
 	}
 	for i, m := range chosen {

@@ -31,15 +31,9 @@ where it comes from: the provider, now or when it was last asked, or the
 configuration, whose word is the last. In a pipe the columns have tabs between.`,
 		UsageText: "fettle models show\nfettle models show ollama/qwen3\nfettle models show ollama/qwen3 -o json",
 		Flags:     []cli.Flag{rt.InProfile(""), cmdline.OutputFlag()},
+		Before:    cmdline.AtMostOne("fettle models show ollama/qwen3", "models show takes one model"),
 		Action: func(c *cli.Context) error {
-			const path = "fettle models show"
-			if c.NArg() > 1 {
-				return cmdline.Usagef(path+" ollama/qwen3", "models show takes one model")
-			}
 			o := showOptions{ref: c.Args().First(), output: c.String("output")}
-			if err := cmdline.CheckOutput(o.output, path); err != nil {
-				return err
-			}
 			return runShow(c.Context, rt, o)
 		},
 	}

@@ -53,11 +53,9 @@ func newUpdate(rt *workbench.Runtime) *cli.Command {
 			&cli.BoolFlag{Name: "builtin", Usage: "remove the fetched table, and use the builtin one"},
 			cmdline.OutputFlag(),
 		},
+		Before: cmdline.NoArguments,
 		Action: func(c *cli.Context) error {
 			const path = "fettle models update"
-			if err := cmdline.OnlyOutput(c, path); err != nil {
-				return err
-			}
 			if c.String("from") == "" {
 				return cmdline.Usagef(path+" --from models.json", "--from is empty")
 			}
@@ -181,10 +179,13 @@ func fetchPublished(ctx context.Context, address string) ([]byte, error) {
 
 func readBounded(r io.Reader) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(r, maxPublished+1))
-	if err == nil && len(data) > maxPublished {
-		err = errors.New("the table has more than " + term.Size(maxPublished))
+	if err != nil {
+		return nil, err
 	}
-	return data, err
+	if len(data) > maxPublished {
+		return nil, errors.New("the table has more than " + term.Size(maxPublished))
+	}
+	return data, nil
 }
 
 // compareFacts counts what a table changes about the one before.

@@ -59,22 +59,18 @@ an action of a page is left to the page.`,
 			&cli.BoolFlag{Name: "yes", Usage: "run the tool that it names without asking"},
 			cmdline.OutputFlag(),
 		},
-		Action: func(c *cli.Context) error {
+		Action: workbench.RunOnStore(rt, func(c *cli.Context) (decideOptions, error) {
 			o := decideOptions{accept: accept, remark: c.String("remark"), yes: c.Bool("yes")}
 			var err error
 			if o.pickOptions, err = readPick(c, path); err != nil {
-				return err
+				return o, err
 			}
-			return runDecide(c.Context, rt, o)
-		},
+			return o, nil
+		}, runDecide),
 	}
 }
 
-func runDecide(ctx context.Context, rt *workbench.Runtime, o decideOptions) error {
-	eng, err := rt.StoreEngine()
-	if err != nil {
-		return err
-	}
+func runDecide(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, o decideOptions) error {
 	done, err := eng.Decide(ctx, store.Deciding{
 		Chat: o.chat, Payload: o.id, Number: o.number, Accept: o.accept, Remark: o.remark,
 		Policy: permission.Policy{AllowAll: o.yes}, CanConfirm: !o.yes && rt.Streams.CanAsk(),

@@ -76,7 +76,6 @@ func readChat(c *cli.Context) (store.ChatRef, error) {
 }
 
 func newList(rt *workbench.Runtime) *cli.Command {
-	const path = "fettle payloads list"
 	return &cli.Command{
 		Name:  "list",
 		Usage: "list the payloads of a chat",
@@ -84,10 +83,8 @@ func newList(rt *workbench.Runtime) *cli.Command {
 model) and what was decided, with tabs between.`,
 		UsageText: "fettle payloads list\nfettle payloads list --chat 1 -o json",
 		Flags:     []cli.Flag{ofChat(), cmdline.OutputFlag()},
+		Before:    cmdline.NoArguments,
 		Action: func(c *cli.Context) error {
-			if err := cmdline.OnlyOutput(c, path); err != nil {
-				return err
-			}
 			ref, err := readChat(c)
 			if err != nil {
 				return err
@@ -141,9 +138,6 @@ type pickOptions struct {
 // last one where neither is given.
 func readPick(c *cli.Context, path string) (o pickOptions, err error) {
 	o.output = c.String("output")
-	if err := cmdline.CheckOutput(o.output, path); err != nil {
-		return o, err
-	}
 	if c.NArg() > 1 {
 		return o, cmdline.Usagef("fettle payloads list", "%s takes one payload, by its number in the chat or its id", strings.TrimPrefix(path, "fettle "))
 	}
@@ -180,21 +174,17 @@ func newShow(rt *workbench.Runtime) *cli.Command {
 out as a card; in a pipe it is JSON.`,
 		UsageText: "fettle payloads show\nfettle payloads show 1 --chat 1 | head -5",
 		Flags:     []cli.Flag{ofChat(), cmdline.OutputFlag()},
-		Action: func(c *cli.Context) error {
+		Action: workbench.RunOnStore(rt, func(c *cli.Context) (pickOptions, error) {
 			o, err := readPick(c, path)
 			if err != nil {
-				return err
+				return o, err
 			}
-			return runShow(c.Context, rt, o)
-		},
+			return o, nil
+		}, runShow),
 	}
 }
 
-func runShow(ctx context.Context, rt *workbench.Runtime, o pickOptions) error {
-	eng, err := rt.StoreEngine()
-	if err != nil {
-		return err
-	}
+func runShow(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, o pickOptions) error {
 	chat, p, err := eng.Payload(ctx, store.Deciding{Chat: o.chat, Payload: o.id, Number: o.number})
 	if err != nil {
 		return err
@@ -238,23 +228,14 @@ suggests as the next step has to match their schemas. In a pipe each type is a
 line of type, toolset (empty for those that are always known), marker and label.`,
 		UsageText: "fettle payloads types\nfettle payloads types suggested_actions",
 		Flags:     []cli.Flag{cmdline.OutputFlag()},
-		Action: func(c *cli.Context) error {
-			if c.NArg() > 1 {
-				return cmdline.Usagef(path, "payloads types takes one type")
-			}
-			if err := cmdline.CheckOutput(c.String("output"), path); err != nil {
-				return err
-			}
-			return runTypes(c.Context, rt, c.Args().First(), c.String("output"))
-		},
+		Before:    cmdline.AtMostOne(path, "payloads types takes one type"),
+		Action: rt.WithStore(func(c *cli.Context, eng *engine.Engine) error {
+			return runTypes(c.Context, rt, eng, c.Args().First(), c.String("output"))
+		}),
 	}
 }
 
-func runTypes(ctx context.Context, rt *workbench.Runtime, name, output string) error {
-	eng, err := rt.StoreEngine()
-	if err != nil {
-		return err
-	}
+func runTypes(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, name, output string) error {
 	types, problems, err := eng.PayloadTypes(ctx)
 	if err != nil {
 		return err

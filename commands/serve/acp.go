@@ -58,10 +58,8 @@ fettle's README has the lines for JetBrains and Neovim.`,
 			&cli.StringFlag{Name: "log", Value: "text", Usage: "write the log as `FORMAT`: text, json or off"},
 			rt.InProfile(""),
 		},
+		Before: cmdline.NoArguments,
 		Action: func(c *cli.Context) error {
-			if err := cmdline.NoArguments(c, "fettle acp"); err != nil {
-				return err
-			}
 			o := acpOptions{model: c.String("model"), agent: c.String("agent"), logs: c.String("log"), demo: c.Bool("demo")}
 			if err := o.check(rt); err != nil {
 				return err

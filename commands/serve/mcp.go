@@ -60,10 +60,8 @@ fettle mcp alone does this too, where its input is no terminal.`,
 			&cli.StringFlag{Name: "log", Value: "text", Usage: "write the log as `FORMAT`: text, json or off"},
 			rt.InProfile(""),
 		},
+		Before: cmdline.NoArguments,
 		Action: func(c *cli.Context) error {
-			if err := cmdline.NoArguments(c, path); err != nil {
-				return err
-			}
 			o := mcpServeOptions{
 				toolsets: cmdline.ListOf(c, "toolset"), allow: cmdline.ListOf(c, "allow"), workspace: c.String("workspace"),
 				model: c.String("model"), logs: c.String("log"),

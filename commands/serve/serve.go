@@ -104,10 +104,8 @@ says so. A socket of systemd's takes the place of --listen.`,
 			&cli.StringFlag{Name: "log", Value: "auto", Usage: "write the log as `FORMAT`: auto, text, json or off; auto is for people on a terminal"},
 			rt.InProfile(""),
 		},
+		Before: cmdline.NoArguments,
 		Action: func(c *cli.Context) error {
-			if err := cmdline.NoArguments(c, "fettle serve"); err != nil {
-				return err
-			}
 			o := options{
 				listen: c.String("listen"), behind: c.String("behind"), open: c.Bool("open"), check: c.Bool("check"),
 				cert: c.String("tls-cert"), key: c.String("tls-key"), logs: c.String("log"),

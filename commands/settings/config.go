@@ -65,9 +65,6 @@ Secrets are never shown.`,
 			if c.NArg() > 1 {
 				return cmdline.Usagef(path+" limits", "%s takes one prefix, and %s is another", path, cmdline.ShellWord(c.Args().Get(1)))
 			}
-			if err := cmdline.CheckOutput(o.output, path); err != nil {
-				return err
-			}
 			return runConfigList(rt, o)
 		},
 	}
@@ -83,14 +80,9 @@ func newConfigGet(rt *workbench.Runtime) *cli.Command {
 set exits 1. Of a secret it prints [redacted].`,
 		UsageText: "fettle config get model\nfettle config get limits.timeout -o json",
 		Flags:     []cli.Flag{rt.InProfile(""), cmdline.OutputFlag()},
+		Before:    cmdline.OneArgument(path+" model", "%s takes one key", path),
 		Action: func(c *cli.Context) error {
 			o := configOptions{key: c.Args().First(), output: c.String("output")}
-			if c.NArg() != 1 {
-				return cmdline.Usagef(path+" model", "%s takes one key", path)
-			}
-			if err := cmdline.CheckOutput(o.output, path); err != nil {
-				return err
-			}
 			return runConfigGet(rt, o)
 		},
 	}
@@ -127,9 +119,6 @@ only way to set what may be secret: fettle keys set NAME is better still.`,
 			case o.add && o.remove:
 				return cmdline.Usagef(path+" --help", "--add and --remove don't go together")
 			}
-			if err := cmdline.CheckOutput(o.output, path); err != nil {
-				return err
-			}
 			return runConfigSet(c.Context, rt, o)
 		},
 	}
@@ -145,21 +134,15 @@ func newConfigUnset(rt *workbench.Runtime) *cli.Command {
 source is in force again. A key that isn't known can be taken out too.`,
 		UsageText: "fettle config set limits.timeout 5m\nfettle config unset limits.timeout",
 		Flags:     []cli.Flag{profileFlag("take it out of the profile `NAME`"), cmdline.OutputFlag()},
+		Before:    cmdline.OneArgument(path+" retries", "%s takes one key", path),
 		Action: func(c *cli.Context) error {
 			o := configOptions{key: c.Args().First(), profile: c.String("profile"), output: c.String("output")}
-			if c.NArg() != 1 {
-				return cmdline.Usagef(path+" retries", "%s takes one key", path)
-			}
-			if err := cmdline.CheckOutput(o.output, path); err != nil {
-				return err
-			}
 			return runConfigUnset(c.Context, rt, o)
 		},
 	}
 }
 
 func newConfigPath(rt *workbench.Runtime) *cli.Command {
-	const path = "fettle config path"
 	return &cli.Command{
 		Name:      "path",
 		Usage:     "print where the configuration file is",
@@ -167,28 +150,23 @@ func newConfigPath(rt *workbench.Runtime) *cli.Command {
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "project", Usage: "print the file of the project that this folder belongs to"}, cmdline.OutputFlag(),
 		},
+		Before: cmdline.NoArguments,
 		Action: func(c *cli.Context) error {
 			o := configOptions{project: c.Bool("project"), output: c.String("output")}
-			if err := cmdline.OnlyOutput(c, path); err != nil {
-				return err
-			}
 			return runConfigPath(rt, o)
 		},
 	}
 }
 
 func newConfigEdit(rt *workbench.Runtime) *cli.Command {
-	const path = "fettle config edit"
 	return &cli.Command{
 		Name:  "edit",
 		Usage: "edit your configuration file, and check it before it counts",
 		Description: `Opens a copy in $VISUAL or $EDITOR. What can be loaded takes the file's place; else
 the problems are shown, and you can go on editing.`,
 		UsageText: "EDITOR=true fettle config edit",
+		Before:    cmdline.NoArguments,
 		Action: func(c *cli.Context) error {
-			if err := cmdline.NoArguments(c, path); err != nil {
-				return err
-			}
 			return runConfigEdit(c.Context, rt)
 		},
 	}
@@ -205,14 +183,9 @@ that one alone, as your own, or as a project's if it stands in a folder .fettle.
 Exits 3 if anything is wrong.`,
 		UsageText: "fettle config check",
 		Flags:     []cli.Flag{rt.InProfile(""), cmdline.OutputFlag()},
+		Before:    cmdline.AtMostOne(path, "%s takes one file", path),
 		Action: func(c *cli.Context) error {
 			o := configOptions{file: c.Args().First(), output: c.String("output")}
-			if c.NArg() > 1 {
-				return cmdline.Usagef(path, "%s takes one file", path)
-			}
-			if err := cmdline.CheckOutput(o.output, path); err != nil {
-				return err
-			}
 			return runConfigCheck(rt, o)
 		},
 	}

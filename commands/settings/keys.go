@@ -65,16 +65,12 @@ input. It is never an argument: the shell's history would keep it.`,
 				return cmdline.Usagef(path+" "+cmdline.ShellWord(o.name)+"   asks for the key",
 					"%s takes one name; a key is no argument, since the shell's history would keep it", path)
 			}
-			if err := cmdline.CheckOutput(o.output, path); err != nil {
-				return err
-			}
 			return runKeysSet(c.Context, rt, o)
 		},
 	}
 }
 
 func newKeysList(rt *workbench.Runtime) *cli.Command {
-	const path = "fettle keys list"
 	return &cli.Command{
 		Name:  "list",
 		Usage: "list which keys there are, and where; never a key",
@@ -82,11 +78,9 @@ func newKeysList(rt *workbench.Runtime) *cli.Command {
 its last four characters. No command is run and no keyring asked.`,
 		UsageText: "fettle keys list\nfettle keys list -o json",
 		Flags:     []cli.Flag{rt.InProfile(""), cmdline.OutputFlag()},
+		Before:    cmdline.NoArguments,
 		Action: func(c *cli.Context) error {
 			o := keysOptions{output: c.String("output")}
-			if err := cmdline.OnlyOutput(c, path); err != nil {
-				return err
-			}
 			return runKeysList(rt, o)
 		},
 	}
@@ -100,31 +94,23 @@ func newKeysRm(rt *workbench.Runtime) *cli.Command {
 		ArgsUsage: "NAME",
 		UsageText: "fettle keys set openai < key.txt\nfettle keys rm openai",
 		Flags:     []cli.Flag{cmdline.OutputFlag()},
+		Before:    cmdline.OneArgument(path+" openai", "%s takes the name of a provider", path),
 		Action: func(c *cli.Context) error {
 			o := keysOptions{name: c.Args().First(), output: c.String("output")}
-			if c.NArg() != 1 {
-				return cmdline.Usagef(path+" openai", "%s takes the name of a provider", path)
-			}
-			if err := cmdline.CheckOutput(o.output, path); err != nil {
-				return err
-			}
 			return runKeysRm(c.Context, rt, o)
 		},
 	}
 }
 
 func newKeysPath(rt *workbench.Runtime) *cli.Command {
-	const path = "fettle keys path"
 	return &cli.Command{
 		Name:      "path",
 		Usage:     "print where the file of keys is",
 		UsageText: "fettle keys path\nfettle keys path -o json",
 		Flags:     []cli.Flag{cmdline.OutputFlag()},
+		Before:    cmdline.NoArguments,
 		Action: func(c *cli.Context) error {
 			o := keysOptions{output: c.String("output")}
-			if err := cmdline.OnlyOutput(c, path); err != nil {
-				return err
-			}
 			return runKeysPath(rt, o)
 		},
 	}
@@ -182,10 +168,13 @@ func givenKey(ctx context.Context, rt *workbench.Runtime, name string) (string, 
 	switch rt.Streams.In.Kind() {
 	case term.InputPipe, term.InputFile:
 		text, err := readStdin(ctx, rt, maxKey)
-		if err == nil && strings.TrimSpace(text) == "" {
-			err = cmdline.Usagef("fettle keys set "+name+"   in a terminal asks for it", "standard input is empty, and a key was expected there")
+		if err != nil {
+			return "", err
 		}
-		return text, err
+		if strings.TrimSpace(text) == "" {
+			return "", cmdline.Usagef("fettle keys set "+name+"   in a terminal asks for it", "standard input is empty, and a key was expected there")
+		}
+		return text, nil
 	}
 	if !rt.Streams.CanAsk() {
 		return "", cmdline.Usagef("fettle keys set "+name+" < FILE", "nobody can be asked for the key here, and standard input has none")

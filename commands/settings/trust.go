@@ -88,7 +88,7 @@ func (o trustOptions) check(args int) error {
 	case about > 1, o.list && (o.revoke || o.sum != ""), o.sum != "" && (o.revoke || o.key != "" || o.command != ""):
 		return cmdline.Usagef(path+" --help", "these flags don't go together: trust is about a folder, a key, a command, or the list")
 	}
-	return cmdline.CheckOutput(o.output, path)
+	return nil
 }
 
 func runTrust(ctx context.Context, rt *workbench.Runtime, o trustOptions) error {

@@ -75,19 +75,16 @@ backup is complete, and store restore --damaged restores what is not damaged.`,
 			&cli.BoolFlag{Name: "verify", Usage: "restore the backup once and compare it with the data"},
 			cmdline.OutputFlag(),
 		},
-		Action: func(c *cli.Context) error {
+		Action: workbench.RunOnStore(rt, func(c *cli.Context) (backupOptions, error) {
 			o := backupOptions{file: c.Args().First(), output: c.String("output"), verify: c.Bool("verify")}
 			if c.NArg() != 1 || o.file == "" {
-				return cmdline.Usagef(path+" backup.tar.zst", "store backup wants the file to write, or a folder for it")
-			}
-			if err := cmdline.CheckOutput(o.output, path); err != nil {
-				return err
+				return o, cmdline.Usagef(path+" backup.tar.zst", "store backup wants the file to write, or a folder for it")
 			}
 			if o.file == "-" && (o.output == "json" || rt.Streams.Out.IsTerminal()) {
-				return cmdline.Usagef(path+" backup.tar.zst", "the backup would go to standard output, which is meant for something else here")
+				return o, cmdline.Usagef(path+" backup.tar.zst", "the backup would go to standard output, which is meant for something else here")
 			}
-			return runStoreBackup(c.Context, rt, o)
-		},
+			return o, nil
+		}, runStoreBackup),
 	}
 }
 
@@ -114,9 +111,6 @@ holds afterwards. - is standard input.`,
 			if c.NArg() != 1 || o.file == "" {
 				return cmdline.Usagef(path+" backup.tar.zst", "store restore wants the file that store backup has written")
 			}
-			if err := cmdline.CheckOutput(o.output, path); err != nil {
-				return err
-			}
 			return runStoreRestore(c.Context, rt, o)
 		},
 	}
@@ -136,11 +130,7 @@ func backupWork(rt *workbench.Runtime, what string) (*workbench.Work, engine.Bac
 	return w, o, nil
 }
 
-func runStoreBackup(ctx context.Context, rt *workbench.Runtime, o backupOptions) error {
-	eng, err := rt.StoreEngine()
-	if err != nil {
-		return err
-	}
+func runStoreBackup(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, o backupOptions) error {
 	file, err := backupFile(o.file, time.Now())
 	if err != nil {
 		return err

@@ -62,13 +62,10 @@ func New(rt *workbench.Runtime) *cli.Command {
 
 // storeCommand is a command below store without arguments.
 func storeCommand(name, usage, description, examples string, run func(context.Context, string) error) *cli.Command {
-	path := "fettle store " + name
 	return &cli.Command{
 		Name: name, Usage: usage, Description: description, UsageText: examples, Flags: []cli.Flag{cmdline.OutputFlag()},
+		Before: cmdline.NoArguments,
 		Action: func(c *cli.Context) error {
-			if err := cmdline.OnlyOutput(c, path); err != nil {
-				return err
-			}
 			return run(c.Context, c.String("output"))
 		},
 	}
@@ -83,7 +80,7 @@ what each chat has and how much of it is its own: what deleting it gives back.`,
 		"fettle store stats\nfettle store stats --exact\nfettle store stats -o json", nil)
 	cmd.Flags = append(cmd.Flags, &cli.BoolFlag{Name: "exact", Usage: "measure what each chat has, and has alone"})
 	cmd.Action = func(c *cli.Context) error {
-		if err := cmdline.OnlyOutput(c, "fettle store stats"); err != nil {
+		if err := cmdline.NoArguments(c); err != nil {
 			return err
 		}
 		return runStoreStats(c.Context, rt, c.Bool("exact"), c.String("output"))

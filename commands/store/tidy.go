@@ -45,7 +45,7 @@ the next collection. --dry-run lists them and removes nothing.`,
 		"fettle store tidy\nfettle store tidy --dry-run\nfettle store tidy -o json", nil)
 	cmd.Flags = append(cmd.Flags, &cli.BoolFlag{Name: "dry-run", Usage: "list what would be removed, and remove nothing"})
 	cmd.Action = func(c *cli.Context) error {
-		if err := cmdline.OnlyOutput(c, "fettle store tidy"); err != nil {
+		if err := cmdline.NoArguments(c); err != nil {
 			return err
 		}
 		return runStoreTidy(c.Context, rt, tidyOptions{dryRun: c.Bool("dry-run"), output: c.String("output")})

@@ -61,13 +61,7 @@ echo '{"path": "notes.md"}' | fettle tool call read_file - -w . --ephemeral`,
 			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print nothing but the result and errors"},
 			&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "show progress and changes also where standard error is no terminal"},
 		},
-		Action: func(c *cli.Context) error {
-			o, err := readToolCall(c)
-			if err != nil {
-				return err
-			}
-			return runToolCall(c.Context, rt, o)
-		},
+		Action: workbench.Run(rt, readToolCall, runToolCall),
 	}
 }
 

@@ -35,7 +35,6 @@ type toolShowJSON struct {
 }
 
 func newToolList(rt *workbench.Runtime) *cli.Command {
-	const path = "fettle tool list"
 	return &cli.Command{
 		Name:  "list",
 		Usage: "list tools: builtin ones, of toolsets, and of MCP servers",
@@ -44,7 +43,8 @@ whether it is on. In a pipe each tool is a line of id, group, renderer, asks or
 nothing, state and name, with tabs between.`,
 		UsageText: "fettle tool list\nfettle tool list -o json",
 		Flags:     []cli.Flag{cmdline.OutputFlag()},
-		Action:    rt.Listing(path, runToolList),
+		Before:    cmdline.NoArguments,
+		Action:    rt.Listing(runToolList),
 	}
 }
 
@@ -165,30 +165,20 @@ func toolAbout(t registry.ToolInfo) string {
 }
 
 func newToolShow(rt *workbench.Runtime) *cli.Command {
-	const path = "fettle tool show"
 	return &cli.Command{
 		Name:      "show",
 		Usage:     "show a tool: what it takes, and how its calls are shown",
 		ArgsUsage: "TOOL",
 		UsageText: "fettle tool show write_file\nfettle tool show csv-tools:columns -o json",
 		Flags:     []cli.Flag{cmdline.OutputFlag()},
-		Action: func(c *cli.Context) error {
-			if c.NArg() != 1 || c.Args().First() == "" {
-				return cmdline.Usagef("fettle tool list", "tool show wants the id of one tool")
-			}
-			if err := cmdline.CheckOutput(c.String("output"), path); err != nil {
-				return err
-			}
-			return runToolShow(c.Context, rt, c.Args().First(), c.String("output"))
-		},
+		Before:    cmdline.OneArgument("fettle tool list", "tool show wants the id of one tool"),
+		Action: rt.WithStore(func(c *cli.Context, eng *engine.Engine) error {
+			return runToolShow(c.Context, rt, eng, c.Args().First(), c.String("output"))
+		}),
 	}
 }
 
-func runToolShow(ctx context.Context, rt *workbench.Runtime, id, output string) error {
-	eng, err := rt.StoreEngine()
-	if err != nil {
-		return err
-	}
+func runToolShow(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, id, output string) error {
 	groups, err := eng.ToolGroups(ctx)
 	if err != nil {
 		return err

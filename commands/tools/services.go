@@ -38,10 +38,8 @@ called it. In a pipe each is a line of tool, chat, ports and when it was
 started, with tabs between.`,
 		UsageText: path + "\n" + path + " -o json",
 		Flags:     []cli.Flag{cmdline.OutputFlag()},
+		Before:    cmdline.NoArguments,
 		Action: func(c *cli.Context) error {
-			if err := cmdline.OnlyOutput(c, path); err != nil {
-				return err
-			}
 			local, all, err := findServices(c.Context, rt)
 			if err != nil {
 				return err
@@ -65,13 +63,8 @@ starts it again. That none runs is no failure.`,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "chat", Usage: "that of one chat alone, by its `NUMBER`"}, cmdline.OutputFlag(),
 		},
+		Before: cmdline.OneArgument("fettle tool services", "tool stop wants the id of one tool"),
 		Action: func(c *cli.Context) error {
-			if c.NArg() != 1 || c.Args().First() == "" {
-				return cmdline.Usagef("fettle tool services", "tool stop wants the id of one tool")
-			}
-			if err := cmdline.CheckOutput(c.String("output"), path); err != nil {
-				return err
-			}
 			number, ok := cmdline.ChatNumber(c.String("chat"))
 			if c.IsSet("chat") && !ok {
 				return cmdline.Usagef("fettle chats list", "--chat wants the number of a chat")

@@ -19,11 +19,8 @@ import (
 var toolSwitch = Switching{
 	Group: "tool", Thing: "tool", Arg: "TOOL", Example: "write_file",
 	On: "offer a tool to models again", Off: "offer a tool to models no more",
-	One: func(c *cli.Context, word string) (string, error) {
-		if c.NArg() != 1 || c.Args().First() == "" {
-			return "", cmdline.Usagef("fettle tool list", "tool %s wants the id of one tool", word)
-		}
-		return c.Args().First(), nil
+	One: func(word string) cli.BeforeFunc {
+		return cmdline.OneArgument("fettle tool list", "tool %s wants the id of one tool", word)
 	},
 	Set: func(ctx context.Context, eng *engine.Engine, id string, on bool) (bool, error) {
 		return eng.SwitchTool(ctx, id, on)
@@ -81,9 +78,6 @@ html an artifact of the toolset, frame a url.`,
 		Action: func(c *cli.Context) error {
 			if c.NArg() != 2 {
 				return cmdline.Usagef(path+" write_file document --show-file '$args.path'", "tool renderer set wants a tool and a type")
-			}
-			if err := cmdline.CheckOutput(c.String("output"), path); err != nil {
-				return err
 			}
 			r, err := readRenderer(c)
 			if err != nil {
@@ -150,17 +144,8 @@ func newToolRendererRm(rt *workbench.Runtime) *cli.Command {
 		ArgsUsage: "TOOL",
 		UsageText: "fettle tool renderer set write_file code --show-file '$args.path'\nfettle tool renderer rm write_file",
 		Flags:     []cli.Flag{priorityFlag(), cmdline.OutputFlag()},
-		Action: func(c *cli.Context) error {
-			if c.NArg() != 1 {
-				return cmdline.Usagef(path+" write_file", "tool renderer rm wants one tool")
-			}
-			if err := cmdline.CheckOutput(c.String("output"), path); err != nil {
-				return err
-			}
-			eng, err := rt.StoreEngine()
-			if err != nil {
-				return err
-			}
+		Before:    cmdline.OneArgument(path+" write_file", "tool renderer rm wants one tool"),
+		Action: rt.WithStore(func(c *cli.Context, eng *engine.Engine) error {
 			id := c.Args().First()
 			if err := eng.RemoveToolRenderer(c.Context, id, c.Int("priority")); err != nil {
 				return err
@@ -170,6 +155,6 @@ func newToolRendererRm(rt *workbench.Runtime) *cli.Command {
 			}
 			rt.Notice("removed the renderer of " + id + " that you set")
 			return nil
-		},
+		}),
 	}
 }

@@ -19,8 +19,8 @@ type Switching struct {
 	Example string // an id
 	// On and Off are the commands in a line.
 	On, Off string
-	// One reads the id from the arguments of the command word.
-	One func(c *cli.Context, word string) (string, error)
+	// One refuses other arguments of the command word than one id.
+	One func(word string) cli.BeforeFunc
 	// Set switches a thing, and tells whether that changed anything.
 	Set func(ctx context.Context, eng *engine.Engine, id string, on bool) (bool, error)
 }
@@ -44,24 +44,15 @@ func (s Switching) Command(rt *workbench.Runtime, on bool) *cli.Command {
 		Name: word, Usage: usage, ArgsUsage: s.Arg,
 		UsageText: path + " " + s.Example,
 		Flags:     []cli.Flag{cmdline.OutputFlag()},
-		Action: func(c *cli.Context) error {
-			id, err := s.One(c, word)
-			if err != nil {
-				return err
-			}
-			if err := cmdline.CheckOutput(c.String("output"), path); err != nil {
-				return err
-			}
-			eng, err := rt.StoreEngine()
-			if err != nil {
-				return err
-			}
+		Before:    s.One(word),
+		Action: rt.WithStore(func(c *cli.Context, eng *engine.Engine) error {
+			id := c.Args().First()
 			changed, err := s.Set(c.Context, eng, id, on)
 			if err != nil {
 				return err
 			}
 			return s.tell(rt, switchedJSON{workbench.OutputVersion, id, on, changed}, c.String("output"))
-		},
+		}),
 	}
 }
 

@@ -53,9 +53,7 @@ part of it.`,
 			x := &toolsetExport{
 				rt: rt, id: c.Args().Get(0), file: c.Args().Get(1), force: c.Bool("force"), output: c.String("output"),
 			}
-			switch err := cmdline.CheckOutput(x.output, path); {
-			case err != nil:
-				return err
+			switch {
 			case c.NArg() < 1 || c.NArg() > 2 || x.id == "":
 				return cmdline.Usagef("fettle toolset list", "toolset export wants the id of one toolset, and the file to write at most")
 			case x.file == "-" && x.output == "json":

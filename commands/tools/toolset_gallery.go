@@ -20,7 +20,6 @@ type galleryJSON struct {
 }
 
 func newToolsetGallery(rt *workbench.Runtime) *cli.Command {
-	const path = "fettle toolset gallery"
 	return &cli.Command{
 		Name:  "gallery",
 		Usage: "list the toolsets that are part of fettle",
@@ -30,7 +29,8 @@ name, state, numbers of tools and agents, what it reaches and description, with
 tabs between.`,
 		UsageText: "fettle toolset gallery\nfettle toolset import gallery:reviews",
 		Flags:     []cli.Flag{cmdline.OutputFlag()},
-		Action:    rt.Listing(path, runToolsetGallery),
+		Before:    cmdline.NoArguments,
+		Action:    rt.Listing(runToolsetGallery),
 	}
 }
 

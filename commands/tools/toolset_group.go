@@ -65,10 +65,7 @@ func installedToolsets(rt *workbench.Runtime) []*cli.Command {
 	}
 }
 
-// oneToolset wants the id of one toolset.
-func oneToolset(c *cli.Context, name string) (string, error) {
-	if c.NArg() != 1 || c.Args().First() == "" {
-		return "", cmdline.Usagef("fettle toolset list", "toolset %s wants the id of one toolset", name)
-	}
-	return c.Args().First(), nil
+// oneToolset refuses other arguments of the command word than the id of one toolset.
+func oneToolset(word string) cli.BeforeFunc {
+	return cmdline.OneArgument("fettle toolset list", "toolset %s wants the id of one toolset", word)
 }

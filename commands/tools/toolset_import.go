@@ -55,10 +55,8 @@ What you approve is kept: a later version asks only for what is new. Either all
 of it is installed or nothing. The id of the toolset goes to standard output.`,
 		UsageText: "fettle toolset import gallery:reviews\nfettle toolset import csv-tools.zip --yes\nfettle toolset import my-tools --dry-run",
 		Flags:     importFlags(),
+		Before:    cmdline.OneArgument(path+" FILE", "toolset import wants one bundle: a ZIP, a folder or an https address"),
 		Action: func(c *cli.Context) error {
-			if c.NArg() != 1 || c.Args().First() == "" {
-				return cmdline.Usagef(path+" FILE", "toolset import wants one bundle: a ZIP, a folder or an https address")
-			}
 			return readImport(c, rt, path, false)
 		},
 	}
@@ -75,10 +73,8 @@ shown what differs, and asked only where something changed that you approved: a
 command, a description, a schema, a host. What you switched off stays off.`,
 		UsageText: "fettle toolset update csv-tools --dry-run\nfettle toolset update csv-tools --yes",
 		Flags:     importFlags(),
+		Before:    oneToolset("update"),
 		Action: func(c *cli.Context) error {
-			if _, err := oneToolset(c, "update"); err != nil {
-				return err
-			}
 			return readImport(c, rt, path, true)
 		},
 	}
@@ -88,10 +84,7 @@ func readImport(c *cli.Context, rt *workbench.Runtime, path string, update bool)
 	x := &importing{
 		rt: rt, ref: c.Args().First(), update: update, yes: c.Bool("yes"), dryRun: c.Bool("dry-run"), output: c.String("output"),
 	}
-	switch err := cmdline.CheckOutput(x.output, path); {
-	case err != nil:
-		return err
-	case x.yes && x.dryRun:
+	if x.yes && x.dryRun {
 		return cmdline.Usagef(path+" --dry-run "+cmdline.ShellWord(x.ref), "--yes and --dry-run don't go together")
 	}
 	eng, err := rt.StoreEngine()

@@ -66,7 +66,6 @@ func toToolsetJSON(info registry.Info) toolsetJSON {
 }
 
 func newToolsetList(rt *workbench.Runtime) *cli.Command {
-	const path = "fettle toolset list"
 	return &cli.Command{
 		Name:  "list",
 		Usage: "list installed toolsets",
@@ -74,7 +73,8 @@ func newToolsetList(rt *workbench.Runtime) *cli.Command {
 version, state, number of tools, name and source, with tabs between.`,
 		UsageText: "fettle toolset list\nfettle toolset list -o json",
 		Flags:     []cli.Flag{cmdline.OutputFlag()},
-		Action:    rt.Listing(path, runToolsetList),
+		Before:    cmdline.NoArguments,
+		Action:    rt.Listing(runToolsetList),
 	}
 }
 
@@ -128,7 +128,6 @@ func stateWord(info registry.Info) string {
 }
 
 func newToolsetShow(rt *workbench.Runtime) *cli.Command {
-	const path = "fettle toolset show"
 	return &cli.Command{
 		Name:      "show",
 		Usage:     "show what an installed toolset contains",
@@ -138,21 +137,12 @@ func newToolsetShow(rt *workbench.Runtime) *cli.Command {
 			&cli.BoolFlag{Name: "verify", Usage: "read every file and tell which aren't as they were imported"},
 			cmdline.OutputFlag(),
 		},
-		Action: func(c *cli.Context) error {
-			id, err := oneToolset(c, "show")
-			if err != nil {
-				return err
-			}
-			if err := cmdline.CheckOutput(c.String("output"), path); err != nil {
-				return err
-			}
-			eng, err := rt.StoreEngine()
-			if err != nil {
-				return err
-			}
+		Before: oneToolset("show"),
+		Action: rt.WithStore(func(c *cli.Context, eng *engine.Engine) error {
+			id := c.Args().First()
 			s := &toolsetShow{rt: rt, eng: eng, id: id, verify: c.Bool("verify"), output: c.String("output")}
 			return s.run(c.Context)
-		},
+		}),
 	}
 }
 

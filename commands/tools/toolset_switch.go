@@ -50,20 +50,10 @@ a call that runs just now goes on with its files. Importing it again brings it
 back; fettle toolset export keeps a copy first.`,
 		UsageText: "fettle toolset rm csv-tools --yes",
 		Flags:     []cli.Flag{cmdline.YesFlag(), cmdline.OutputFlag()},
-		Action: func(c *cli.Context) error {
-			id, err := oneToolset(c, "rm")
-			if err != nil {
-				return err
-			}
-			if err := cmdline.CheckOutput(c.String("output"), "fettle toolset rm"); err != nil {
-				return err
-			}
-			eng, err := rt.StoreEngine()
-			if err != nil {
-				return err
-			}
-			return runToolsetRm(c.Context, rt, eng, rmToolset{id, c.Bool("yes"), c.String("output")})
-		},
+		Before:    oneToolset("rm"),
+		Action: rt.WithStore(func(c *cli.Context, eng *engine.Engine) error {
+			return runToolsetRm(c.Context, rt, eng, rmToolset{c.Args().First(), c.Bool("yes"), c.String("output")})
+		}),
 	}
 }
 
@@ -84,13 +74,8 @@ func runToolsetRm(ctx context.Context, rt *workbench.Runtime, eng toolsets, o rm
 		if back == "" {
 			question = info.Toolset.SourceRef + ", where it came from, is gone; " + question
 		}
-		ok, err := rt.Sure(ctx, question, "fettle toolset rm "+cmdline.ShellWord(o.id)+" --yes")
-		if err != nil {
+		if ok, err := rt.Sure(ctx, question, "fettle toolset rm "+cmdline.ShellWord(o.id)+" --yes"); !ok {
 			return err
-		}
-		if !ok {
-			rt.Notice("nothing was removed")
-			return nil
 		}
 	}
 	done, err := eng.RemoveToolset(ctx, o.id)

@@ -58,17 +58,14 @@ which they don't otherwise; --uncontained=false takes that back.`,
 			&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "approve all that it wants, without asking"},
 			cmdline.OutputFlag(),
 		},
+		Before: cmdline.AtMostOne(path+" --help", "toolset trust takes one toolset"),
 		Action: func(c *cli.Context) error {
 			t := &toolsetTrust{rt: rt, id: c.Args().First(), yes: c.Bool("yes"), revoke: c.Bool("revoke"), output: c.String("output")}
 			if c.IsSet("uncontained") {
 				on := c.Bool("uncontained")
 				t.uncontained = &on
 			}
-			switch err := cmdline.CheckOutput(t.output, path); {
-			case err != nil:
-				return err
-			case c.NArg() > 1:
-				return cmdline.Usagef(path+" --help", "toolset trust takes one toolset")
+			switch {
 			case t.id == "" && (t.yes || t.revoke || t.uncontained != nil):
 				return cmdline.Usagef("fettle toolset list", "toolset trust wants a toolset to give or take an approval")
 			case t.revoke && (t.yes || t.uncontained != nil):

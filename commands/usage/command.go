@@ -48,20 +48,14 @@ func New(rt *workbench.Runtime) *cli.Command {
 			&cli.StringFlag{Name: "since", Usage: "leave out what is older than `TIME`: 7d (today and the six days before), 4w, or a date such as 2026-01-31"},
 			rt.InProfile(""), cmdline.OutputFlag(),
 		},
-		Action: func(c *cli.Context) error {
-			o, err := readUsage(c)
-			if err != nil {
-				return err
-			}
-			return runUsage(c.Context, rt, o)
-		},
+		Action: workbench.Run(rt, readUsage, runUsage),
 	}
 }
 
 func readUsage(c *cli.Context) (usageOptions, error) {
 	const path = "fettle usage"
 	o := usageOptions{by: c.String("by"), output: c.String("output")}
-	if err := cmdline.OnlyOutput(c, path); err != nil {
+	if err := cmdline.NoArguments(c); err != nil {
 		return o, err
 	}
 	if !slices.Contains([]string{"model", "day", "chat"}, o.by) {

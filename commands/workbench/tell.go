@@ -55,8 +55,9 @@ func (rt *Runtime) engineNotice(text string) {
 	}
 }
 
-// Sure asks a person whether something is to be removed. Where nobody can be
-// asked it is a fault with the command that doesn't ask.
+// Sure asks the user whether something is to be removed, and prints that nothing was
+// removed for any other answer than yes. Where the user can't be asked it returns a fault
+// with the command that doesn't ask.
 func (rt *Runtime) Sure(ctx context.Context, question, without string) (bool, error) {
 	key, err := rt.Streams.Ask(ctx, term.Question{
 		Text: question, Default: 'n',
@@ -65,12 +66,13 @@ func (rt *Runtime) Sure(ctx context.Context, question, without string) (bool, er
 	switch {
 	case errors.Is(err, term.ErrNoTerminal):
 		return false, cmdline.Usagef(without, "nobody can be asked here whether to remove it")
-	case errors.Is(err, term.ErrNoAnswer):
-		return false, nil
-	case err != nil:
+	case err != nil && !errors.Is(err, term.ErrNoAnswer):
 		return false, err
+	case err != nil, key != 'y':
+		rt.Notice("nothing was removed")
+		return false, nil
 	}
-	return key == 'y', nil
+	return true, nil
 }
 
 // Hint says what can be done next, below a notice.

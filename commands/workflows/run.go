@@ -257,7 +257,6 @@ func (silentView) Show(event.Event) {}
 func (silentView) End() error       { return nil }
 
 func newCancel(rt *workbench.Runtime) *cli.Command {
-	const path = "fettle workflows cancel"
 	return &cli.Command{
 		Name:      "cancel",
 		Usage:     "end a workflow that was started, for good",
@@ -266,24 +265,15 @@ func newCancel(rt *workbench.Runtime) *cli.Command {
 One that another process runs is stopped there, by Ctrl-C.`,
 		UsageText: `fettle workflows start vendor_finder -a category=movers -a location=Portland
 fettle workflows cancel last`,
-		Flags: []cli.Flag{cmdline.OutputFlag()},
-		Action: func(c *cli.Context) error {
-			if c.NArg() != 1 {
-				return cmdline.Usagef("fettle workflows list --instances", "workflows cancel wants one instance")
-			}
-			if err := cmdline.CheckOutput(c.String("output"), path); err != nil {
-				return err
-			}
-			return runCancel(c.Context, rt, c.Args().First(), c.String("output"))
-		},
+		Flags:  []cli.Flag{cmdline.OutputFlag()},
+		Before: cmdline.OneArgument("fettle workflows list --instances", "workflows cancel wants one instance"),
+		Action: rt.WithStore(func(c *cli.Context, eng *engine.Engine) error {
+			return runCancel(c.Context, rt, eng, c.Args().First(), c.String("output"))
+		}),
 	}
 }
 
-func runCancel(ctx context.Context, rt *workbench.Runtime, id, output string) error {
-	eng, err := rt.StoreEngine()
-	if err != nil {
-		return err
-	}
+func runCancel(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, id, output string) error {
 	i, err := eng.CancelWorkflow(ctx, id)
 	if err != nil {
 		return err

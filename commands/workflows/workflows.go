@@ -12,6 +12,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/show"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
+	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/store"
@@ -51,7 +52,6 @@ fettle workflows act last continue`,
 }
 
 func newList(rt *workbench.Runtime) *cli.Command {
-	const path = "fettle workflows list"
 	return &cli.Command{
 		Name:  "list",
 		Usage: "list workflows, or those that were started",
@@ -62,10 +62,8 @@ on last, with tabs between.`,
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "instances", Aliases: []string{"i"}, Usage: "list those that were started"}, cmdline.OutputFlag(),
 		},
+		Before: cmdline.NoArguments,
 		Action: func(c *cli.Context) error {
-			if err := cmdline.OnlyOutput(c, path); err != nil {
-				return err
-			}
 			if c.Bool("instances") {
 				return runInstancesList(c.Context, rt, c.String("output"))
 			}
@@ -155,7 +153,6 @@ func countDone(i store.WorkflowInstance) int {
 }
 
 func newShow(rt *workbench.Runtime) *cli.Command {
-	const path = "fettle workflows show"
 	return &cli.Command{
 		Name:        "show",
 		Usage:       "show a workflow, or how far one is that was started",
@@ -163,32 +160,22 @@ func newShow(rt *workbench.Runtime) *cli.Command {
 		Description: "An instance is named by its id, by the number of its chat, or by last: the one that\nwas begun last.",
 		UsageText:   "fettle workflows show vendor_finder\nfettle workflows start vendor_finder -a category=movers -a location=Portland\nfettle workflows show last",
 		Flags:       []cli.Flag{cmdline.OutputFlag()},
-		Action: func(c *cli.Context) error {
-			if c.NArg() != 1 {
-				return cmdline.Usagef("fettle workflows list", "workflows show wants one workflow or instance")
-			}
-			if err := cmdline.CheckOutput(c.String("output"), path); err != nil {
-				return err
-			}
-			return runShow(c.Context, rt, c.Args().First(), c.String("output"))
-		},
+		Before:      cmdline.OneArgument("fettle workflows list", "workflows show wants one workflow or instance"),
+		Action: rt.WithStore(func(c *cli.Context, eng *engine.Engine) error {
+			return runShow(c.Context, rt, eng, c.Args().First(), c.String("output"))
+		}),
 	}
 }
 
-func runShow(ctx context.Context, rt *workbench.Runtime, name, output string) error {
-	eng, err := rt.StoreEngine()
-	if err != nil {
-		return err
-	}
+func runShow(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, name, output string) error {
 	w, err := eng.FindWorkflow(ctx, name)
-	if err == nil {
-		if output == "json" {
-			return workbench.PrintJSON(rt, oneJSON{SchemaVersion: workbench.OutputVersion, Workflow: &w})
-		}
+	switch {
+	case err == nil && output == "json":
+		return workbench.PrintJSON(rt, oneJSON{SchemaVersion: workbench.OutputVersion, Workflow: &w})
+	case err == nil:
 		showWorkflow(rt.Streams.Out, w)
 		return nil
-	}
-	if fault.CodeOf(err) != fault.NotFound {
+	case fault.CodeOf(err) != fault.NotFound:
 		return err
 	}
 	i, instanceErr := eng.WorkflowInstance(ctx, name)

@@ -53,11 +53,7 @@ type Differ struct {
 	From, To *cas.Manifest
 }
 
-func runWorkspaceDiff(ctx context.Context, rt *workbench.Runtime, o options) error {
-	eng, err := rt.StoreEngine()
-	if err != nil {
-		return err
-	}
+func runWorkspaceDiff(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, o options) error {
 	d := &Differ{Rt: rt, Eng: eng}
 	chat, err := d.choose(ctx, o)
 	if err != nil {

@@ -76,11 +76,7 @@ func only(list []string) string {
 	return list[0]
 }
 
-func runWorkspaceFiles(ctx context.Context, rt *workbench.Runtime, o options) error {
-	eng, err := rt.StoreEngine()
-	if err != nil {
-		return err
-	}
+func runWorkspaceFiles(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, o options) error {
 	chat, m, err := findState(ctx, eng, o.chat, only(o.states))
 	if err != nil {
 		return err
@@ -197,11 +193,7 @@ func runWorkspaceCat(ctx context.Context, rt *workbench.Runtime, o options) erro
 	return eng.ReadFile(ctx, rt.Streams.Out, entry)
 }
 
-func runWorkspacePut(ctx context.Context, rt *workbench.Runtime, o options) error {
-	eng, err := rt.StoreEngine()
-	if err != nil {
-		return err
-	}
+func runWorkspacePut(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, o options) error {
 	name, err := nameToPut(ctx, eng, o.chat, o.paths[0])
 	if err != nil {
 		return err
@@ -250,11 +242,7 @@ func toPut(ctx context.Context, rt *workbench.Runtime, o options) (io.ReadCloser
 	return io.NopCloser(bytes.NewReader(raw)), err
 }
 
-func runWorkspacePath(ctx context.Context, rt *workbench.Runtime, o options) error {
-	eng, err := rt.StoreEngine()
-	if err != nil {
-		return err
-	}
+func runWorkspacePath(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, o options) error {
 	chat, err := eng.FindChat(ctx, o.chat)
 	if err != nil {
 		return err

@@ -56,9 +56,6 @@ lie beside them, and workspace log --all lists both.`,
 			case !chat.Last && c.Bool("continue"):
 				return cmdline.Usagef(path+" -c "+cmdline.ShellWord(rest[0]), "-c means the chat that was used last, and chat %d is named, too", chat.Number)
 			}
-			if err := cmdline.CheckOutput(o.output, path); err != nil {
-				return err
-			}
 			o.file = rest[0]
 			return runWorkspaceImport(c.Context, rt, o)
 		},
@@ -115,19 +112,23 @@ func openHistory(ctx context.Context, rt *workbench.Runtime, name string) (io.Re
 		return in, input.Named(name), 0, err
 	}
 	info, err := os.Stat(name)
-	if err == nil && !info.Mode().IsRegular() { // to open a named pipe could wait for ever
+	if err != nil {
+		return nil, "", 0, importFault(name, err)
+	}
+	if !info.Mode().IsRegular() { // to open a named pipe could wait for ever
 		return nil, "", 0, cmdline.Usagef("fettle workspace import history.tar.gz", "%s is no file", name)
 	}
-	var f *os.File
-	if err == nil {
-		f, err = os.Open(name)
-	}
-	var why *fs.PathError
-	if errors.As(err, &why) {
-		err = why.Err // the path is said once
-	}
+	f, err := os.Open(name)
 	if err != nil {
-		return nil, "", 0, fault.Wrap(fault.Usage, "import "+name, err, "fettle workspace export 1 "+cmdline.ShellWord(filepath.Base(name))+"   writes such a file")
+		return nil, "", 0, importFault(name, err)
 	}
 	return f, name, info.Size(), nil
+}
+
+func importFault(name string, err error) error {
+	var why *fs.PathError
+	if errors.As(err, &why) {
+		err = why.Err // the path is in the error once
+	}
+	return fault.Wrap(fault.Usage, "import "+name, err, "fettle workspace export 1 "+cmdline.ShellWord(filepath.Base(name))+"   writes such a file")
 }

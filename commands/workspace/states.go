@@ -50,11 +50,7 @@ func toStateJSON(s store.StateInfo) stateJSON {
 	return stateJSON{Manifest: s.Manifest, Tool: s.Tool, Args: s.Args, By: s.By, Active: s.Active, Undone: s.Undone, Reverted: s.Reverted}
 }
 
-func runWorkspaceLog(ctx context.Context, rt *workbench.Runtime, o options) error {
-	eng, err := rt.StoreEngine()
-	if err != nil {
-		return err
-	}
+func runWorkspaceLog(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, o options) error {
 	list := eng.States
 	if o.all {
 		list = eng.StateTree
@@ -243,11 +239,7 @@ func madeBy(s store.StateInfo) string {
 	return string(s.Source)
 }
 
-func runWorkspaceShow(ctx context.Context, rt *workbench.Runtime, o options) error {
-	eng, err := rt.StoreEngine()
-	if err != nil {
-		return err
-	}
+func runWorkspaceShow(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, o options) error {
 	chat, m, err := findState(ctx, eng, o.chat, only(o.states))
 	if err != nil {
 		return err

@@ -103,7 +103,7 @@ func newSteps(rt *workbench.Runtime, s stepCommand) *cli.Command {
 			default:
 				return cmdline.Usagef(path+" 2", "%s takes one number of steps; --chat names a chat", s.name)
 			}
-			if err := readRestore(c, &o, path); err != nil {
+			if err := readRestore(c, &o); err != nil {
 				return err
 			}
 			return runSteps(c.Context, rt, o, s)
@@ -381,12 +381,9 @@ func knownIn(ctx context.Context, eng *engine.Engine, done *workspace.Restored, 
 		"fettle workspace files   lists what there is")
 }
 
-func runRestore(ctx context.Context, rt *workbench.Runtime, o options) error {
-	eng, err := rt.StoreEngine()
-	if err != nil {
-		return err
-	}
+func runRestore(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, o options) error {
 	req := o.restoreRequest(rt)
+	var err error
 	if req.Paths, err = statePaths(ctx, eng, o.chat, o.paths); err != nil {
 		return err
 	}

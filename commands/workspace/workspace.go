@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"cmp"
 	"errors"
 	"strconv"
 
@@ -69,25 +70,20 @@ func ChatAndRest(args []string) (store.ChatRef, []string) {
 	return store.ChatRef{Last: true}, args
 }
 
-// stateArgs reads [CHAT] [STATE…].
-func stateArgs(c *cli.Context, path string, most int) (options, error) {
-	chat, states := ChatAndRest(c.Args().Slice())
-	o := options{chat: chat, states: states, output: "text"}
-	if len(states) > most {
-		what := "one state"
-		switch most {
-		case 0:
-			what = "no state"
-		case 2:
-			what = "two states"
+// stateArgs reads [CHAT] [STATE…], with so many states at most, and the flag output.
+func stateArgs(most int) func(*cli.Context) (options, error) {
+	return func(c *cli.Context) (options, error) {
+		chat, states := ChatAndRest(c.Args().Slice())
+		o := options{chat: chat, states: states, output: cmp.Or(c.String("output"), "text")}
+		if len(states) <= most {
+			return o, nil
 		}
-		return o, cmdline.Usagef(path+" --help", "%s is one argument too many: it takes a chat and %s at most", strconv.Quote(states[most]), what)
+		what := []string{"no state", "one state", "two states"}[most]
+		return o, cmdline.Usagef(c.Command.HelpName+" --help", "%s is one argument too many: it takes a chat and %s at most", strconv.Quote(states[most]), what)
 	}
-	return o, nil
 }
 
 func newWorkspaceFiles(rt *workbench.Runtime) *cli.Command {
-	const path = "fettle workspace files"
 	return &cli.Command{
 		Name:        "files",
 		Usage:       "list the files of a state",
@@ -95,16 +91,7 @@ func newWorkspaceFiles(rt *workbench.Runtime) *cli.Command {
 		Description: "Without STATE it is the state that the chat is at.",
 		UsageText:   "fettle workspace files\nfettle workspace files 1 @-1 -o json",
 		Flags:       []cli.Flag{cmdline.OutputFlag()},
-		Action: func(c *cli.Context) error {
-			o, err := stateArgs(c, path, 1)
-			if err != nil {
-				return err
-			}
-			if o.output = c.String("output"); cmdline.CheckOutput(o.output, path) != nil {
-				return cmdline.CheckOutput(o.output, path)
-			}
-			return runWorkspaceFiles(c.Context, rt, o)
-		},
+		Action:      workbench.RunOnStore(rt, stateArgs(1), runWorkspaceFiles),
 	}
 }
 
@@ -134,17 +121,17 @@ func newWorkspacePut(rt *workbench.Runtime) *cli.Command {
 		Description: `What is written comes from FILE, or from standard input. fettle undo takes it
 back.`,
 		UsageText: "echo '- one' | fettle workspace put notes/todo.md\nfettle workspace put 1 report.md report.md",
-		Action: func(c *cli.Context) error {
+		Action: workbench.RunOnStore(rt, func(c *cli.Context) (options, error) {
 			chat, rest := ChatAndRest(c.Args().Slice())
 			if len(rest) != 1 && len(rest) != 2 {
-				return cmdline.Usagef("fettle workspace put 1 notes/todo.md FILE", "workspace put wants a path in the chat's folder, and a file to put there")
+				return options{}, cmdline.Usagef("fettle workspace put 1 notes/todo.md FILE", "workspace put wants a path in the chat's folder, and a file to put there")
 			}
 			o := options{chat: chat, paths: rest[:1]}
 			if len(rest) == 2 && rest[1] != "-" {
 				o.file = rest[1]
 			}
-			return runWorkspacePut(c.Context, rt, o)
-		},
+			return o, nil
+		}, runWorkspacePut),
 	}
 }
 
@@ -164,41 +151,28 @@ and time, with tabs between.`,
 			&cli.BoolFlag{Name: "all", Aliases: []string{"a"}, Usage: "also those that aren't on the way"},
 			cmdline.OutputFlag(), &cli.IntFlag{Name: "limit", Aliases: []string{"n"}, Value: 20, Usage: "list at most `N`; 0 is all"},
 		},
-		Action: func(c *cli.Context) error {
-			o, err := stateArgs(c, path, 0)
+		Action: workbench.RunOnStore(rt, func(c *cli.Context) (options, error) {
+			o, err := stateArgs(0)(c)
 			if err != nil {
-				return err
+				return o, err
 			}
-			o.output, o.limit, o.all = c.String("output"), c.Int("limit"), c.Bool("all")
+			o.limit, o.all = c.Int("limit"), c.Bool("all")
 			if o.limit < 0 {
-				return cmdline.Usagef(path+" -n 0", "--limit wants a number of at least 0, not %d", o.limit)
+				return o, cmdline.Usagef(path+" -n 0", "--limit wants a number of at least 0, not %d", o.limit)
 			}
-			if err := cmdline.CheckOutput(o.output, path); err != nil {
-				return err
-			}
-			return runWorkspaceLog(c.Context, rt, o)
-		},
+			return o, nil
+		}, runWorkspaceLog),
 	}
 }
 
 func newWorkspaceShow(rt *workbench.Runtime) *cli.Command {
-	const path = "fettle workspace show"
 	return &cli.Command{
 		Name:      "show",
 		Usage:     "show what made a state, and what it changed",
 		ArgsUsage: "[CHAT] [STATE]",
 		UsageText: "fettle workspace show\nfettle workspace show 1 @-1 -o json",
 		Flags:     []cli.Flag{cmdline.OutputFlag()},
-		Action: func(c *cli.Context) error {
-			o, err := stateArgs(c, path, 1)
-			if err != nil {
-				return err
-			}
-			if o.output = c.String("output"); cmdline.CheckOutput(o.output, path) != nil {
-				return cmdline.CheckOutput(o.output, path)
-			}
-			return runWorkspaceShow(c.Context, rt, o)
-		},
+		Action:    workbench.RunOnStore(rt, stateArgs(1), runWorkspaceShow),
 	}
 }
 
@@ -217,20 +191,17 @@ that git apply takes.`,
 			&cli.BoolFlag{Name: "stat", Usage: "print a line for each file, and sums"},
 			&cli.BoolFlag{Name: "name-only", Usage: "print the paths alone"},
 		},
-		Action: func(c *cli.Context) error {
-			o, err := stateArgs(c, path, 2)
+		Action: workbench.RunOnStore(rt, func(c *cli.Context) (options, error) {
+			o, err := stateArgs(2)(c)
 			if err != nil {
-				return err
+				return o, err
 			}
-			o.output, o.stat, o.nameOnly = c.String("output"), c.Bool("stat"), c.Bool("name-only")
-			if err := cmdline.CheckOutput(o.output, path); err != nil {
-				return err
-			}
+			o.stat, o.nameOnly = c.Bool("stat"), c.Bool("name-only")
 			if o.stat && o.nameOnly || o.output == "json" && (o.stat || o.nameOnly) {
-				return cmdline.Usagef(path+" --stat", "--stat, --name-only and --output json each say how to print; give one")
+				return o, cmdline.Usagef(path+" --stat", "--stat, --name-only and --output json each say how to print; give one")
 			}
-			return runWorkspaceDiff(c.Context, rt, o)
-		},
+			return o, nil
+		}, runWorkspaceDiff),
 	}
 }
 
@@ -244,17 +215,13 @@ func restoreFlags() []cli.Flag {
 	}
 }
 
-func readRestore(c *cli.Context, o *options, path string) error {
+func readRestore(c *cli.Context, o *options) error {
 	o.overwrite, o.plan, o.output = c.Bool("overwrite"), c.Bool("dry-run"), c.String("output")
 	o.keep = cmdline.ListOf(c, "keep")
-	if err := errors.Join(noneEmpty(o.keep, "--keep"), noneEmpty(o.paths, "PATH")); err != nil {
-		return err
-	}
-	return cmdline.CheckOutput(o.output, path)
+	return errors.Join(noneEmpty(o.keep, "--keep"), noneEmpty(o.paths, "PATH"))
 }
 
 func newWorkspaceRestore(rt *workbench.Runtime) *cli.Command {
-	const path = "fettle workspace restore"
 	return &cli.Command{
 		Name:      "restore",
 		Usage:     "restore a state, or some files of it",
@@ -264,17 +231,17 @@ with or without --overwrite. Where somebody else has changed a file since,
 nothing is done and the files are listed.`,
 		UsageText: "fettle workspace restore @-1\nfettle workspace restore 1 @-1 notes/todo.md",
 		Flags:     restoreFlags(),
-		Action: func(c *cli.Context) error {
+		Action: workbench.RunOnStore(rt, func(c *cli.Context) (options, error) {
 			chat, rest := ChatAndRest(c.Args().Slice())
 			if len(rest) == 0 {
-				return cmdline.Usagef("fettle workspace log", "workspace restore wants the state to bring back")
+				return options{}, cmdline.Usagef("fettle workspace log", "workspace restore wants the state to bring back")
 			}
 			o := options{chat: chat, states: rest[:1], paths: rest[1:]}
-			if err := readRestore(c, &o, path); err != nil {
-				return err
+			if err := readRestore(c, &o); err != nil {
+				return o, err
 			}
-			return runRestore(c.Context, rt, o)
-		},
+			return o, nil
+		}, runRestore),
 	}
 }
 
@@ -306,12 +273,6 @@ func newWorkspacePath(rt *workbench.Runtime) *cli.Command {
 		ArgsUsage:   "[CHAT]",
 		Description: "The folder of a chat's own is made when its first tool runs.",
 		UsageText:   "fettle workspace path\nls \"$(fettle workspace path 1)\"",
-		Action: func(c *cli.Context) error {
-			o, err := stateArgs(c, "fettle workspace path", 0)
-			if err != nil {
-				return err
-			}
-			return runWorkspacePath(c.Context, rt, o)
-		},
+		Action:      workbench.RunOnStore(rt, stateArgs(0), runWorkspacePath),
 	}
 }

@@ -102,7 +102,7 @@ type pruning struct {
 // environment removes one that isn't needed.
 func (p pruning) environment(name string) error {
 	env := filepath.Join(p.dir, name)
-	size := sizeOf(env)
+	size := atomicfile.SizeOf(env)
 	mark, whole := readEnvironment(env)
 	age := filepath.Join(env, readyName)
 	if !whole {
@@ -194,25 +194,10 @@ func (p pruning) discard(name string) error {
 // remove removes what has no name that anybody looks for.
 func (p pruning) remove(name string) error {
 	path := filepath.Join(p.dir, name)
-	size := sizeOf(path)
+	size := atomicfile.SizeOf(path)
 	if err := os.RemoveAll(path); err != nil {
 		return err
 	}
 	p.out.Bytes += size
 	return nil
-}
-
-// sizeOf adds up the files below a path; what can't be read counts nothing.
-func sizeOf(path string) int64 {
-	var total int64
-	_ = filepath.WalkDir(path, func(_ string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return nil
-		}
-		if info, err := d.Info(); err == nil && info.Mode().IsRegular() {
-			total += info.Size()
-		}
-		return nil
-	})
-	return total
 }
