@@ -18,7 +18,7 @@
 //   - A [store.Store] is a data directory: tables, journals, snapshots, locks, search,
 //     documents, usage. It runs no turns; completion, doctor and [Backup] use it alone. Its
 //     package has the order of the locks.
-//   - [Workspaces] are the folders of chats over a Store: history, undo and redo, restore,
+//   - [workspace.Folders] are the folders of chats over a Store: history, undo and redo, restore,
 //     branches, the repositories in the user's folders.
 //   - An [Engine] has both, the tools, and the turns that run.
 //
@@ -86,7 +86,7 @@
 //
 // An operation on a folder that was killed half-way is taken back, or finished, by the
 // next one that changes something in the chat, with a notice. What only reads leaves
-// the folder as it is and reports the operation as pending (cut_restore.go).
+// the folder as it is and reports the operation as pending (workspace/cut_restore.go).
 //
 // # Approvals of calls and of changes
 //

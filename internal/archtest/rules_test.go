@@ -144,7 +144,7 @@ func layers() []rule {
 		},
 		{
 			rooms:  []string{"./server/acp/..."},
-			forbid: []string{"./..."}, allow: []string{"./engine", "./engine/store", "./engine/chat", "./engine/event", "./engine/fault", "./engine/models", "./engine/permission", "./engine/provider", "./internal/consent", "./internal/sanitize", "./internal/units", "./server/asking"},
+			forbid: []string{"./..."}, allow: []string{"./engine", "./engine/store", "./engine/workspace", "./engine/chat", "./engine/event", "./engine/fault", "./engine/models", "./engine/permission", "./engine/provider", "./internal/consent", "./internal/sanitize", "./internal/units", "./server/asking"},
 			why: "what an editor does with a turn is the engine's, and shares nothing with HTTP",
 		},
 		{
@@ -154,7 +154,7 @@ func layers() []rule {
 		},
 		{
 			rooms:  []string{"./server/mcp/..."},
-			forbid: []string{"./..."}, allow: []string{"./engine", "./engine/store", "./engine/chat", "./engine/event", "./engine/fault", "./engine/permission", "./engine/prompts", "./engine/provider", "./internal/consent", "./internal/sanitize", "./internal/units", "./server/asking"},
+			forbid: []string{"./..."}, allow: []string{"./engine", "./engine/store", "./engine/workspace", "./engine/chat", "./engine/event", "./engine/fault", "./engine/permission", "./engine/prompts", "./engine/provider", "./internal/consent", "./internal/sanitize", "./internal/units", "./server/asking"},
 			why: "what an MCP client does with a turn is the engine's; who may reach it is the server's",
 		},
 		{
@@ -212,6 +212,11 @@ func leaves() []rule {
 			rooms:  []string{"./engine/chat/..."},
 			forbid: []string{"./..."}, allow: []string{"./engine/event", "./engine/fault", "./engine/payloads", "./engine/permission", "./engine/provider", "./internal/record", "./internal/sanitize", "./internal/textenc", "./toolset/manifest", "./toolset/render"},
 			why: "the data of conversations is read and checked without a store, a turn or a disk",
+		},
+		{
+			rooms:  []string{"./engine/workspace/..."},
+			forbid: []string{"./..."}, allow: []string{"./cas", "./engine/chat", "./engine/event", "./engine/fault", "./engine/provider", "./engine/store", "./internal/atomicfile", "./internal/kv", "./internal/lockfile", "./internal/patch", "./internal/record", "./internal/sanitize", "./toolset", "./toolset/gitguard", "./toolset/render"},
+			why: "undo and the states of folders need the data directory and the files, and no turn or model",
 		},
 		{
 			rooms:  []string{"./engine/store/..."},
