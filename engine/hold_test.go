@@ -13,7 +13,7 @@ func TestAWriteHoldsTheDataDirectory(t *testing.T) {
 	b := changer(t, t.TempDir())
 	noticed := 0
 	was := store.OnUnheldWrite(func() { noticed++ })
-	defer store.OnUnheldWrite(was)
+	defer func() { store.OnUnheldWrite(was) }()
 	held := false
 	err := b.KV.Update(t.Context(), func(*kv.Tx) error {
 		b.Held.Mu.Lock()
