@@ -69,3 +69,32 @@ func TestNamesOfThreads(t *testing.T) {
 		}
 	}
 }
+
+// A chat whose first turn is just ending is found: the turn has released its journal, which
+// no fold of its process takes yet.
+func TestAChatWhoseFirstTurnIsEnding(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, yes)
+	id := b.NewChatID()
+	if err := b.NameThread(t.Context(), "agents:new", id); err != nil {
+		t.Fatal(err)
+	}
+	req := ask("hi")
+	req.Chat.New = id
+	turn := b.start(req)
+	b.follow(turn)
+	if err := b.Journals.Wait(t.Context(), string(turn), nil); err != nil {
+		t.Fatal(err)
+	}
+	b.Writes = func(store.TurnID) bool { return true }
+	if _, err := b.FindChat(t.Context(), store.ChatRef{ID: id}); fault.CodeOf(err) != fault.Busy {
+		t.Errorf("while the turn ends: %v", err)
+	}
+	if got, ok, err := b.ThreadChat(t.Context(), "agents:new"); got != id || !ok || err != nil {
+		t.Errorf("the name means %q, %v, %v", got, ok, err)
+	}
+	b.Writes = func(store.TurnID) bool { return false }
+	if _, err := b.FindChat(t.Context(), store.ChatRef{ID: id}); err != nil {
+		t.Errorf("after its end: %v", err)
+	}
+}

@@ -223,8 +223,10 @@ func (c *OpenChat) leftAt(m *chat.Message) string {
 	return ""
 }
 
-// liveTurns gives the acceptances of the turns whose journal somebody holds:
-// their owners, or at the worst somebody who folds.
+// liveTurns gives the acceptances of the turns whose journal somebody holds (their owners,
+// or at the worst somebody who folds), or that no fold of this process takes yet. A turn
+// that is just ending releases its journal first, and is in neither the store nor the
+// journals that are held for a moment.
 func (s *Store) liveTurns(ctx context.Context) ([]*chat.Acceptance, error) {
 	turns, err := s.Journals.Turns()
 	if err != nil {
@@ -236,7 +238,7 @@ func (s *Store) liveTurns(ctx context.Context) ([]*chat.Acceptance, error) {
 		if err != nil {
 			return nil, StoreFault("look at turn "+turn, err)
 		}
-		if !held {
+		if !held && !s.Writes(TurnID(turn)) {
 			continue
 		}
 		a, err := s.acceptanceIn(turn)
