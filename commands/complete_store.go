@@ -103,7 +103,7 @@ func (c *completer) workflows(name string) suggestions {
 		}
 	}
 	if name == "ACTION" {
-		out.add(store.ActContinue, "go on behind a checkpoint")
+		out.add(store.ActContinue, "continue after a checkpoint")
 		out.add(store.ActRetry, "do the step again")
 	}
 	if !strings.Contains(name, "INSTANCE") {

@@ -56,7 +56,7 @@ func (e *Engine) choose(ctx context.Context, ref string, fallback []string) (*ch
 // chooseModel sets the model that answers the turn.
 func (t *turn) chooseModel(ctx context.Context, conv *store.OpenChat) error {
 	if t.req.asksNobody() {
-		t.model = &choice{ref: conv.Chat.Model} // nobody is asked
+		t.model = &choice{ref: conv.Chat.Model} // no model is asked
 		return nil
 	}
 	ref := t.req.Model

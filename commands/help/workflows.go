@@ -23,7 +23,7 @@ func workflowShapes() []shape {
 		{"an instance", []field{
 			{"id", "its id"},
 			{"workflow, input", "the workflow as it was then, and what it was started with"},
-			{"state", "running, waiting (behind a checkpoint), failed, interrupted, complete or cancelled"},
+			{"state", "running, waiting (at a checkpoint), failed, interrupted, complete or cancelled"},
 			{"steps", "each with id, name, state (pending, running, done, failed, interrupted), result, error, turn_id, started_at, finished_at"},
 			{"chat, chat_id, turn_id", "where its steps run, and the last turn that ran some"},
 			{"created_at, updated_at", "when it was begun, and went on last"},

@@ -96,8 +96,8 @@ func TestCost(t *testing.T) {
 		{"no price, and no tokens", []store.Spent{spentOn(day, "x/y", 0, 0), spentOn(day, "a/dear", 0, 50_000)}, "0.50 USD", `[{"currency":"USD","amount":0.5}]`},
 		{"the least there is", []store.Spent{spentOn(day, "d/least", 1, 0)}, "< 0.0001 USD", `[{"currency":"USD","amount":0.000000000001}]`},
 		{"more than fits an int64", []store.Spent{spentOn(day, "a/dear", 1<<62, 0)}, "5764607523034.23 USD", `[{"currency":"USD","amount":5764607523034.23488}]`},
-		{"tokens that nobody told", []store.Spent{untoldTurn("a/dear", 0)}, "–", `[]`},
-		{"tokens of which a part was told", []store.Spent{untoldTurn("a/dear", 50_000)}, "≥ 0.50 USD", `[{"currency":"USD","amount":0.5}]`},
+		{"tokens that no provider reported", []store.Spent{untoldTurn("a/dear", 0)}, "–", `[]`},
+		{"tokens that were reported in part", []store.Spent{untoldTurn("a/dear", 50_000)}, "≥ 0.50 USD", `[{"currency":"USD","amount":0.5}]`},
 	} {
 		sums := sumUsage(c.spent, "day", testPrices())
 		exact, err := json.Marshal(sums.total.cost.JSON())

@@ -121,7 +121,7 @@ func newAct(rt *workbench.Runtime) *cli.Command {
 		Name:      "act",
 		Usage:     "let a workflow go on that waits, failed or was interrupted",
 		ArgsUsage: "INSTANCE ACTION",
-		Description: `ACTION is continue behind a checkpoint, and retry to do the step again that failed
+		Description: `ACTION is continue after a checkpoint, and retry to do the step again that failed
 or was interrupted. INSTANCE is an id, the number of its chat, or last.`,
 		UsageText: `fettle workflows start vendor_finder -a category=movers -a location=Portland
 fettle workflows act last continue`,

@@ -211,7 +211,7 @@ type Payload struct {
 }
 
 // Workflow is a step of a workflow instance (document 000). State is running,
-// done or failed for a step; waiting behind a checkpoint and complete are the
+// done or failed for a step; waiting at a checkpoint and complete are the
 // instance's. Progress is the part of the steps that is done, Data what a step
 // gave or, where it failed, {"error": …}.
 type Workflow struct {

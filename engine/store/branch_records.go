@@ -36,7 +36,7 @@ type branchRecord struct {
 	Manifest string `json:"manifest,omitempty"` // the last one up to Leaf
 }
 
-// BranchMark is the place of a message: of every markEvery-th one of a branch.
+// BranchMark is the place of a message: of every MarkEvery-th one of a branch.
 type BranchMark struct {
 	ChatID   string `json:"chat_id"`
 	ID       string `json:"id"`

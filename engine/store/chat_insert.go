@@ -63,7 +63,7 @@ func (s *Store) insertGroup(ctx context.Context, in []*Incoming) error {
 	return s.insertTrouble(ctx, s.writeGroup(ctx, in))
 }
 
-// insertTrouble is storeTrouble, except for the error of a context that has ended.
+// insertTrouble is StoreTrouble, except for the error of a context that has ended.
 func (s *Store) insertTrouble(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() != nil {
 		return err

@@ -72,13 +72,13 @@ func readMark(dataDir string) (*RestoreMark, error) {
 	return mark, nil
 }
 
-// Exchange carries out an exchange, see restoreMark.
+// Exchange carries out an exchange, see RestoreMark.
 type Exchange struct {
 	DataDir string
 	Mark    RestoreMark
-	// pause is called at each step that a crash could come after.
+	// Pause is called at each step that a crash could come after.
 	Pause func(string)
-	// sync makes the names in a folder survive a power cut.
+	// Sync makes the names in a folder survive a power cut.
 	Sync func(dir string) error
 }
 

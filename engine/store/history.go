@@ -18,7 +18,7 @@ type step struct {
 	// name of the state before it.
 	ID            string
 	Before, After *cas.Manifest
-	// mixed tells that it is what a call did that was cut off, and what anybody did
+	// Mixed tells that it is what a call did that was cut off, and what anybody did
 	// since: nobody can tell these apart.
 	Mixed bool
 }

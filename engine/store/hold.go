@@ -56,7 +56,7 @@ func (h *holding) leave() {
 }
 
 // ShareData keeps the data directory from being replaced until release is called. If a
-// crash has cut off such a replacement, shareData finishes that first. Every function
+// crash has cut off such a replacement, ShareData finishes that first. Every function
 // that changes the store or a file of the data directory calls it, for the whole of the
 // change; a test fails if one does not, see unheldWrite. onWait, which may be nil, is
 // called with the owner of the lock if that is another process.

@@ -96,9 +96,9 @@ func (s *Store) PathTo(tx *kv.Tx, chatID, id string) ([]chat.Message, error) {
 // Reach limits how much of the path to a message is read. The zero value reads what a
 // request sends: all after the last message that has a summary.
 type Reach struct {
-	// least messages, the last ones, are read whether or not one has a summary.
+	// Least messages, the last ones, are read whether or not one has a summary.
 	Least int
-	// most is how many are read at most; 0 means no bound.
+	// Most is how many are read at most; 0 means no bound.
 	Most int
 }
 

@@ -23,14 +23,14 @@ type OpenChat struct {
 	Parent string
 	State  string // the manifest of the workspace at parent
 	IsNew  bool
-	// again is the question that is asked again, instead of is the one that a
+	// Again is the question that is asked again, Instead is the one that a
 	// branch is begun beside; nil without such.
 	Again, Instead *chat.Message
-	// summed is the message whose summary stands for what is before path; nil
+	// Summed is the message whose summary stands for what is before path; nil
 	// where path begins at the root.
 	Summed *chat.Message
 	Unlock func()
-	// letOrigin releases the lock of the chat that a fork begins from. It is held until
+	// LetOrigin releases the lock of the chat that a fork begins from. It is held until
 	// the fork's journal names that chat, so that its messages and states stay.
 	LetOrigin func()
 }

@@ -18,12 +18,12 @@ import (
 // Nothing in them can't be made again from chats and messages, and writing the
 // same twice changes nothing; that is what recovery after a crash rests on.
 type searchTables struct {
-	// words holds search.Bits by word and block of chats, pairs what
+	// Words holds search.Bits by word and block of chats, pairs what
 	// search.EncodePairs returns by group and block.
 	Words, Pairs *kv.RawTable
 	// old are words and pairs of an older form, which are removed.
 	old []*kv.RawTable
-	// chats holds rows, rowBlock of them in a value.
+	// Chats holds rows, RowBlock of them in a value.
 	Chats *kv.RawTable
 	State *kv.Table[searchState]
 }

@@ -13,18 +13,18 @@ type Move struct {
 	To    *cas.Manifest
 	Mark  string // the source_ref of the state that it gives
 	Steps []step // that are undone or done again, in the order of time
-	// from is the state that the way begins at if nobody else has changed
+	// From is the state that the way begins at if nobody else has changed
 	// anything.
 	From *cas.Manifest
 	Back bool // it undoes
-	// alone is set where one step is undone and those after it are not: such a move is a
+	// Alone is set where one step is undone and those after it are not: such a move is a
 	// step itself.
 	Alone bool
-	// again is set where the step that is undone alone is an undo of one step itself.
+	// Again is set where the step that is undone alone is an undo of one step itself.
 	Again bool
-	// legs are earlier moves that this one reverts, by the step that completes each of them.
+	// Legs are earlier moves that this one reverts, by the step that completes each of them.
 	Legs map[int]leg
-	// reverts has, by step, the last earlier move over it that this one reverts, also in part.
+	// Reverts has, by step, the last earlier move over it that this one reverts, also in part.
 	Reverts map[int]leg
 	Since   string // Manifest.SinceID of the state that it gives
 }

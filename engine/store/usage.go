@@ -51,7 +51,7 @@ const spentDay = time.DateOnly
 type usageTables struct {
 	Days  *kv.Table[Spent] // by day and model
 	Chats *kv.Table[Spent] // by day, chat and model
-	// state says that turns from before there were these tables are in them.
+	// State says that turns from before there were these tables are in them.
 	State *kv.Table[usageState]
 }
 

@@ -35,7 +35,7 @@ func (s *Store) DropVectors(ctx context.Context, keys []kv.Key) error {
 }
 
 // purgeVectors removes the vectors of documents that were removed for good, and of models
-// that no search has used for indexKept.
+// that no search has used for IndexKept.
 func (s *Store) purgeVectors(ctx context.Context) error {
 	var drop []kv.Key
 	err := s.View(ctx, func(tx *kv.Tx) (err error) {

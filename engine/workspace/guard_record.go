@@ -144,7 +144,7 @@ func (w *Folders) checkRecord(ctx context.Context, file string) (warnings []stri
 	return warnings, err == nil
 }
 
-// NoticeCutOff is checkCutOff for what has no turn: warnings become notices.
+// NoticeCutOff is CheckCutOff for what has no turn: warnings become notices.
 func (w *Folders) NoticeCutOff(ctx context.Context) {
 	for _, text := range w.CheckCutOff(ctx) {
 		w.Options.Notice(text)

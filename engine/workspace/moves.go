@@ -38,7 +38,7 @@ func (w *Folders) EndMove(ctx context.Context, chatID string) error {
 // SettleIn makes the chat and its folder agree after a process was killed that
 // was about to change both. open gives the folder, with its lock held until
 // release is called; it isn't called where nothing has to be done there. Who
-// calls settleIn holds the chat's lock, and has folded.
+// calls SettleIn holds the chat's lock, and has folded.
 func (w *Folders) SettleIn(ctx context.Context, chat *chat.Chat, open openFolder) error {
 	if err := w.takeBackMove(ctx, chat, open); err != nil {
 		return err

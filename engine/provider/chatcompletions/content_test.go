@@ -8,7 +8,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/provider/wire"
 )
 
-// Thinking that goes on and on is an error before it fills the memory.
+// Thinking without end is an error before it fills the memory.
 func TestThinkingHasAnEnd(t *testing.T) {
 	t.Parallel()
 	var c thoughtChunks
@@ -21,6 +21,6 @@ func TestThinkingHasAnEnd(t *testing.T) {
 		t.Error("it took more than there is room for")
 	}
 	if _, err := c.add(contentPiece{signature: string(long)}); err == nil {
-		t.Error("it took a signature that there is no room for")
+		t.Error("a signature was accepted that exceeds the limit")
 	}
 }

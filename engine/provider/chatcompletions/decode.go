@@ -126,7 +126,7 @@ func (o DecoderOptions) OrDefault() DecoderOptions {
 // InStream reads an error that came where a chunk was due.
 func (d *Decoder) InStream(data []byte) *provider.Error { return d.o.InStream(d.o.Source, data) }
 
-// InBody reads a body with status 200 that is no answer; see wire.Source.InBody.
+// InBody reads a body with status 200 that is not an answer; see wire.Source.InBody.
 func (d *Decoder) InBody(data []byte) *provider.Error {
 	if d.o.Chunks {
 		if e := d.InStream(data); e.Kind != provider.Broken {
@@ -240,7 +240,7 @@ func (d *Decoder) chunk(dst []provider.Delta, data []byte, learn bool) ([]provid
 	d.Count(c.Groq.V.Usage.Ref())
 	for _, ch := range c.Choices {
 		if ch.Index.N != 0 {
-			continue // nobody asked for a second answer
+			continue // one answer was requested
 		}
 		d.answered = true
 		d.Count(ch.Usage.Ref())

@@ -2,11 +2,10 @@
 // have, for the adapters that differ in details. It is a client only. An adapter (openai,
 // mistral) sets a Dialect, and is a Provider with what it has in addition.
 //
-// It reads tolerantly, since no two servers stream alike; testdata/streams at
-// the project's root holds what was met, with its source and what it must
-// give. It writes narrowly: only fields that the request needs, content as a
-// plain string where there are no images, and no strict mode unless the schema
-// obeys its rules.
+// It reads tolerantly, since no two servers stream alike; testdata/streams at the project's
+// root holds recorded streams, each with its source and the deltas that it must yield. It
+// writes narrowly: only fields that the request needs, content as a plain string unless
+// there are images, and strict mode only for a schema that obeys its rules.
 //
 // # Vocabulary
 //
@@ -32,20 +31,18 @@
 //
 // # Tools
 //
-// The input schema of a tool is made a plain object, as OpenAI wants it; see
+// The input schema of a tool is made a plain object, as OpenAI requires; see
 // wire.Parameters. Ids of calls are at most 40 bytes long, or nine letters or
 // digits (Quirks.NineID).
 //
 // # The end of a response
 //
-// [DONE] ends a chat completion. After a finish reason it is no longer required: the
-// response is complete when the body ends in any way, or after two seconds of
-// grace. Anything else is a cut. Calls
-// are put together from their pieces and handed on only then, so a prefix of
-// the arguments that happens to be valid JSON is never taken for them.
+// [DONE] ends a chat completion. After a finish reason the response is complete without it,
+// when the body ends in any way or two seconds have passed. Any other end is an error: the
+// response was cut off. Calls are assembled from their pieces and returned only at the end,
+// so a prefix of the arguments that happens to be valid JSON is never used as the arguments.
 //
-// Arguments that are no JSON object when the response has ended are handed on
-// as a JSON string of what the model wrote. They fail the check against the
-// tool's schema, and so the model is told. A call that the length limit cut
-// off is left out with a footnote.
+// Arguments that are not a JSON object at the end are returned as a JSON string of the
+// model's text. They fail the check against the tool's schema, and the model receives that
+// error. A call that the length limit cut off is left out with a footnote.
 package chatcompletions

@@ -188,7 +188,7 @@ func other() []string {
 	}
 }
 
-// chats tells whether a model of a name can be asked, as far as that tells.
+// chats reports whether a model chats, as far as its name shows.
 func chats(name string) provider.Known {
 	name = strings.ToLower(name)
 	words := strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune("-_/.: ", r) })

@@ -61,7 +61,7 @@ type EffortBeside int
 const (
 	EffortAsked  EffortBeside = iota // as the request asks
 	EffortAbsent                     // it must not be asked
-	EffortNone                       // it must be told not to
+	EffortNone                       // the effort "none" must be sent
 )
 
 // SchemaForm is how a model is sent the schema of its answer.

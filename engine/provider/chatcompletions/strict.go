@@ -5,7 +5,7 @@ import "encoding/json"
 // maxStrictDepth is how deep OpenAI's strict mode lets a schema nest.
 const maxStrictDepth = 10
 
-// strictSchema tells whether a schema obeys the rules of strict mode, in which
+// strictSchema reports whether a schema obeys the rules of strict mode, in which
 // OpenAI enforces it and otherwise refuses it: every object lists all its
 // properties as required and allows no others.
 func strictSchema(schema json.RawMessage) bool {
