@@ -10,7 +10,8 @@ import (
 // names of its own: the server writes its interfaces with them, and reaches
 // files and toolsets by no other way.
 type (
-
+	// Manifest describes a state of a workspace.
+	Manifest = cas.Manifest
 	// FileEntry is one name in a state.
 	FileEntry = cas.Entry
 	// FileAt is an entry with its path.

@@ -242,7 +242,7 @@ func (e *Engine) endOrphans(ctx context.Context) {
 		}
 	}
 	for id, why := range gone {
-		e.EndServices(why, func(s toolset.Service) bool { return s.ID == id })
+		e.o.Services.EndServices(why, func(s toolset.Service) bool { return s.ID == id })
 	}
 }
 

@@ -37,7 +37,7 @@ func TestAConflictIsAnsweredInBounds(t *testing.T) {
 func TestWhatCannotBeToldIsAWarning(t *testing.T) {
 	t.Parallel()
 	done := &workspace.Restored{
-		Before: &workspace.Manifest{ID: "A"}, After: &workspace.Manifest{ID: "B"},
+		Before: &engine.Manifest{ID: "A"}, After: &engine.Manifest{ID: "B"},
 		Untold: fault.New(fault.Store, "tell what was changed: the store is damaged"),
 	}
 	got := toRestored(done)

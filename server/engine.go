@@ -68,24 +68,24 @@ type branchesAPI interface {
 
 // filesAPI is what handlers of a workspace's files need.
 type filesAPI interface {
-	State(ctx context.Context, chat chat.Chat, name string) (*workspace.Manifest, error)
-	FolderState(context.Context, workspace.RestoreRequest) (chat.Chat, *workspace.Manifest, error)
-	Files(context.Context, *workspace.Manifest) iter.Seq2[engine.FileAt, error]
-	FileEntry(ctx context.Context, m *workspace.Manifest, name string) (engine.FileEntry, error)
+	State(ctx context.Context, chat chat.Chat, name string) (*engine.Manifest, error)
+	FolderState(context.Context, workspace.RestoreRequest) (chat.Chat, *engine.Manifest, error)
+	Files(context.Context, *engine.Manifest) iter.Seq2[engine.FileAt, error]
+	FileEntry(ctx context.Context, m *engine.Manifest, name string) (engine.FileEntry, error)
 	ReadFile(context.Context, io.Writer, engine.FileEntry) error
 	PutFile(ctx context.Context, req workspace.RestoreRequest, put workspace.Put) (*workspace.Restored, error)
 	RemoveFile(ctx context.Context, req workspace.RestoreRequest, name string) (*workspace.Restored, error)
 	MoveFile(ctx context.Context, req workspace.RestoreRequest, from, to string) (*workspace.Restored, error)
-	WriteManifest(context.Context, io.Writer, *workspace.Manifest) error
-	DiffStates(ctx context.Context, from, to *workspace.Manifest) iter.Seq2[engine.FileChange, error]
+	WriteManifest(context.Context, io.Writer, *engine.Manifest) error
+	DiffStates(ctx context.Context, from, to *engine.Manifest) iter.Seq2[engine.FileChange, error]
 }
 
 // statesAPI is what handlers of a workspace's states need.
 type statesAPI interface {
 	States(ctx context.Context, ref store.ChatRef, limit int) (chat.Chat, []store.StateInfo, bool, error)
 	StateTree(ctx context.Context, ref store.ChatRef, limit int) (chat.Chat, []store.StateInfo, bool, error)
-	StateBefore(context.Context, *workspace.Manifest) (*workspace.Manifest, error)
-	StateChanges(ctx context.Context, m *workspace.Manifest, most int) ([]event.Change, int, error)
+	StateBefore(context.Context, *engine.Manifest) (*engine.Manifest, error)
+	StateChanges(ctx context.Context, m *engine.Manifest, most int) ([]event.Change, int, error)
 	Undo(context.Context, workspace.RestoreRequest) (*workspace.Restored, error)
 	Redo(context.Context, workspace.RestoreRequest) (*workspace.Restored, error)
 	Pending(context.Context, chat.Chat) (*workspace.Pending, error)

@@ -49,15 +49,15 @@ func isFile(e engine.FileEntry) bool {
 
 // filesJSON lists a state.
 type filesJSON struct {
-	ChatID    string              `json:"chat_id"`
-	Manifest  *workspace.Manifest `json:"manifest"` // null where the chat has no files yet
-	Files     []fileJSON          `json:"files"`
-	Truncated bool                `json:"truncated,omitempty"`
+	ChatID    string           `json:"chat_id"`
+	Manifest  *engine.Manifest `json:"manifest"` // null where the chat has no files yet
+	Files     []fileJSON       `json:"files"`
+	Truncated bool             `json:"truncated,omitempty"`
 }
 
 // stateOfChat is the chat of a path, and a state of it: that of a name such as @-1,
 // of a manifest, of a message or of a tool call. nil is a chat without any.
-func (s *Server) stateOfChat(r *http.Request, name string) (chat.Chat, *workspace.Manifest, error) {
+func (s *Server) stateOfChat(r *http.Request, name string) (chat.Chat, *engine.Manifest, error) {
 	ref, err := chatOf(r)
 	if err != nil {
 		return chat.Chat{}, nil, err
@@ -121,7 +121,7 @@ func getWorkspaceFiles(s *Server, w http.ResponseWriter, r *http.Request) error 
 
 // manifestJSON is a state as document 004 has it: {path: sha256}.
 type manifestJSON struct {
-	*workspace.Manifest
+	*engine.Manifest
 	Files json.RawMessage `json:"files"`
 	// Entries are what isn't a regular file.
 	Entries []fileJSON `json:"entries"`
@@ -158,7 +158,7 @@ func getWorkspaceManifest(s *Server, w http.ResponseWriter, r *http.Request) err
 
 // stateJSON is a state with what made it.
 type workspaceStateJSON struct {
-	*workspace.Manifest
+	*engine.Manifest
 	Tool   string          `json:"tool,omitempty"`
 	Args   json.RawMessage `json:"args,omitempty"`
 	By     string          `json:"by,omitempty"` // the tool whose page made the call
@@ -285,7 +285,7 @@ func diffWorkspace(s *Server, w http.ResponseWriter, r *http.Request) error {
 	if to == nil {
 		return fault.New(fault.NotFound, "the chat has no files yet: none of its calls has written one")
 	}
-	var from *workspace.Manifest
+	var from *engine.Manifest
 	if name := r.URL.Query().Get("from"); name != "" {
 		from, err = s.files.State(r.Context(), chat, name)
 	} else {

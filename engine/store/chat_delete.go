@@ -110,7 +110,7 @@ func (s *Store) DeleteChats(ctx context.Context, chats ...chat.Chat) error {
 	if err != nil {
 		return s.StoreTrouble(err)
 	}
-	s.EndServices("its chat was deleted", func(svc toolset.Service) bool {
+	s.Services.EndServices("its chat was deleted", func(svc toolset.Service) bool {
 		return slices.ContainsFunc(chats, func(c chat.Chat) bool { return c.ID == svc.ChatID })
 	})
 	return s.remirror(ctx)

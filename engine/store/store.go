@@ -155,11 +155,6 @@ func (s *Store) ManagedDir(chatID string) string {
 	return filepath.Join(s.Options.DataDir, "chats", chatID, "workspace")
 }
 
-// EndServices ends those of a chat, or of a toolset.
-func (s *Store) EndServices(why string, match func(toolset.Service) bool) {
-	s.Services.EndServices(why, match)
-}
-
 // ShareStore has an Engine that holds the store take turns with other processes
 // until end is called, as Engines without Options.Hold do.
 func (s *Store) ShareStore() (end func()) { return s.KV.Share() }

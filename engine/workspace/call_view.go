@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/provider"
@@ -162,7 +163,7 @@ func (w *Folders) CallView(ctx context.Context, c chat.ToolCall) (*chat.CallView
 
 // changesBetween lists what differs between two states, and counts the rest, up to
 // countedChanges. Folders whose files say the same are left out.
-func (w *Folders) changesBetween(ctx context.Context, from, to *Manifest, most int) ([]event.Change, int, error) {
+func (w *Folders) changesBetween(ctx context.Context, from, to *cas.Manifest, most int) ([]event.Change, int, error) {
 	out, n := []event.Change{}, 0
 	for c, err := range w.DiffStates(ctx, from, to) {
 		if err != nil {
@@ -183,7 +184,7 @@ func (w *Folders) changesBetween(ctx context.Context, from, to *Manifest, most i
 
 // StateChanges lists what a state changed of the one before it, at most so many
 // paths, and counts all.
-func (w *Folders) StateChanges(ctx context.Context, m *Manifest, most int) ([]event.Change, int, error) {
+func (w *Folders) StateChanges(ctx context.Context, m *cas.Manifest, most int) ([]event.Change, int, error) {
 	before, err := w.StateBefore(ctx, m)
 	if err != nil || before == nil || before.Root == m.Root {
 		return []event.Change{}, 0, err

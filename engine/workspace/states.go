@@ -113,8 +113,5 @@ func (w *Folders) BranchTo(ctx context.Context, b Branching) (*cas.Restoration, 
 	return done, nil
 }
 
-// Manifest is a state of a workspace.
-type Manifest = cas.Manifest
-
 // LeafOnly is the last message alone.
 func LeafOnly() store.Reach { return store.Reach{Least: 1, Most: 1} }

@@ -44,8 +44,8 @@ type chatsAPI interface {
 // filesAPI is what showing and taking back the changes of calls needs.
 type filesAPI interface {
 	ToolCalls(ctx context.Context, chatID string) ([]chat.ToolCall, error)
-	StateByID(ctx context.Context, id string) (*workspace.Manifest, error)
-	DiffStates(ctx context.Context, from, to *workspace.Manifest) iter.Seq2[engine.FileChange, error]
+	StateByID(ctx context.Context, id string) (*engine.Manifest, error)
+	DiffStates(ctx context.Context, from, to *engine.Manifest) iter.Seq2[engine.FileChange, error]
 	States(ctx context.Context, ref store.ChatRef, limit int) (chat.Chat, []store.StateInfo, bool, error)
 	ReadFile(context.Context, io.Writer, engine.FileEntry) error
 	Undo(context.Context, workspace.RestoreRequest) (*workspace.Restored, error)

@@ -14,7 +14,6 @@ import (
 
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
-	"github.com/fettle-cli/fettle/engine/workspace"
 	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
@@ -47,13 +46,13 @@ func (sv *served) addFiles() {
 }
 
 // state is the session's folder as it was after the last call; nil before one.
-func (h *Host) state(ctx context.Context, s *session) (*workspace.Manifest, error) {
+func (h *Host) state(ctx context.Context, s *session) (*engine.Manifest, error) {
 	if !s.hasChat() {
 		return nil, nil
 	}
 	chat, err := h.eng.FindChat(ctx, s.chat())
 	if err == nil && chat.ActiveManifest != "" {
-		var m *workspace.Manifest
+		var m *engine.Manifest
 		if m, err = h.eng.State(ctx, chat, "@"); err == nil {
 			return m, nil
 		}

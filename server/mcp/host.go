@@ -18,7 +18,6 @@ import (
 	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/prompts"
 	"github.com/fettle-cli/fettle/engine/store"
-	"github.com/fettle-cli/fettle/engine/workspace"
 )
 
 // turnsAPI is what calls need.
@@ -34,9 +33,9 @@ type filesAPI interface {
 	NewChatID() string
 	DropChatID(string)
 	FindChat(context.Context, store.ChatRef) (chat.Chat, error)
-	State(ctx context.Context, chat chat.Chat, name string) (*workspace.Manifest, error)
-	Files(context.Context, *workspace.Manifest) iter.Seq2[engine.FileAt, error]
-	FileEntry(ctx context.Context, m *workspace.Manifest, name string) (engine.FileEntry, error)
+	State(ctx context.Context, chat chat.Chat, name string) (*engine.Manifest, error)
+	Files(context.Context, *engine.Manifest) iter.Seq2[engine.FileAt, error]
+	FileEntry(ctx context.Context, m *engine.Manifest, name string) (engine.FileEntry, error)
 	ReadFile(context.Context, io.Writer, engine.FileEntry) error
 }
 
