@@ -9,11 +9,8 @@ import (
 	"github.com/fettle-cli/fettle/toolset/render"
 )
 
-const (
-
-	// artifactField is the field of a plan's config that has the digest of its page.
-	artifactField = "artifact_sha256"
-)
+// artifactField is the field of a plan's config that has the digest of its page.
+const artifactField = "artifact_sha256"
 
 // withArtifact returns a plan that names its page by digest, with the page in the store,
 // so that a later version of the toolset changes no earlier result. Where the page can't

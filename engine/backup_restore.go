@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/fettle-cli/fettle/cas"
@@ -325,4 +326,24 @@ func (s *staged) exchange(ctx context.Context) error {
 		m := &store.Exchange{DataDir: e.Options.DataDir, Mark: mark, Pause: e.Pause, Sync: atomicfile.SyncDir}
 		return m.Forward()
 	})
+}
+
+// syncFolders makes the names in dir and in all folders below it safe from a power
+// cut, those within first; but not in the folders of chats, whose files aren't
+// synced either.
+func syncFolders(dir string) error {
+	var all []string
+	err := filepath.WalkDir(dir, func(at string, d fs.DirEntry, err error) error {
+		if err != nil || !d.IsDir() {
+			return err
+		}
+		if all = append(all, at); filepath.Dir(at) == dir && d.Name() == "chats" {
+			return filepath.SkipDir
+		}
+		return nil
+	})
+	for _, at := range slices.Backward(all) {
+		err = errors.Join(err, atomicfile.SyncDir(at))
+	}
+	return err
 }

@@ -11,7 +11,6 @@ import (
 )
 
 const (
-
 	// maxCitations and maxCited bound the citations of one turn, in number and in
 	// bytes. Search results cite tens of sources.
 	maxCitations = 1000

@@ -17,7 +17,6 @@ import (
 )
 
 const (
-
 	// maxLearnt bounds the models that something is kept of; who was asked
 	// longest ago goes first.
 	maxLearnt = 200

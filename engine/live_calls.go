@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"maps"
 	"slices"
 
@@ -51,4 +52,17 @@ func (e *Engine) liveCall(id string) *chat.ToolCall {
 func (e *Engine) writesJournal(id store.TurnID) bool {
 	t := e.turn(id)
 	return t != nil && !t.gone.Load()
+}
+
+// ViewCall returns a call whole: one that has ended, or that runs in this process.
+func (e *Engine) ViewCall(ctx context.Context, id string) (*chat.CallView, error) {
+	call, err := e.toolCall(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	calls := []chat.ToolCall{*call}
+	if err := e.MarkUndoneCalls(ctx, call.ChatID, call.ID, calls); err != nil {
+		return nil, err
+	}
+	return e.CallView(ctx, calls[0])
 }

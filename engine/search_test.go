@@ -195,7 +195,7 @@ func TestSearchFilters(t *testing.T) {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
 	}
-	if CheckModelPattern("[") == nil || CheckModelPattern("a/*") != nil {
+	if store.CheckModelPattern("[") == nil || store.CheckModelPattern("a/*") != nil {
 		t.Error("patterns are judged wrongly")
 	}
 }

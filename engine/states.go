@@ -18,7 +18,6 @@ import (
 )
 
 const (
-
 	// stateNews is how often a long snapshot says how far it is.
 	stateNews = 500 * time.Millisecond
 	// manyFiles and manyBytes are from what size on a first snapshot is

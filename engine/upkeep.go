@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/fettle-cli/fettle/engine/store"
@@ -13,7 +14,6 @@ import (
 // command does it after it has answered, within a bound; an engine that lives
 // longer does it while no turn runs.
 const (
-
 	// collectIdle bounds one of an engine that lives on. Turns of other
 	// processes would have to wait for it.
 	collectIdle = 30 * time.Second
@@ -84,4 +84,35 @@ func (e *Engine) keepUpWith(ctx context.Context) error {
 		return nil
 	}
 	return e.CollectWithin(ctx, collectIdle)
+}
+
+// Tidy is what a command does after it has answered: it folds for a little
+// while where many journals wait, removes what dead processes left, and goes on
+// with removing deleted chats whose time is over.
+func (e *Engine) Tidy(ctx context.Context, budget time.Duration) error {
+	begun := time.Now()
+	turns, err := e.Journals.Turns()
+	if err != nil {
+		return err
+	}
+	if len(turns) > store.FoldBacklog {
+		if _, err := e.Fold(ctx, budget); err != nil {
+			return err
+		}
+	}
+	if err := e.sweepTemporaries(ctx); err != nil {
+		return err
+	}
+	if err := e.PurgeDue(ctx, budget-time.Since(begun)); err != nil || ctx.Err() != nil {
+		return err
+	}
+	return e.CollectDue(ctx)
+}
+
+// sweepTemporaries removes the leftovers that are cheap to find, and checks the folders
+// in which tools were cut off.
+func (e *Engine) sweepTemporaries(ctx context.Context) error {
+	e.NoticeCutOff(ctx)
+	_, err := e.Temporaries.Sweep()
+	return errors.Join(err, e.Journals.Sweep(ctx))
 }

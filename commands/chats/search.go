@@ -72,7 +72,7 @@ func readSearch(c *cli.Context) (searchOptions, error) {
 		return o, cmdline.Usagef(searchPath+" sky -n 0", "--limit wants a number of at least 0, not %d", o.find.Limit)
 	case o.find.After < 0:
 		return o, cmdline.Usagef(searchPath+" sky", "--after wants the number that a page ended with, not %d", o.find.After)
-	case engine.CheckModelPattern(o.find.Model) != nil:
+	case store.CheckModelPattern(o.find.Model) != nil:
 		return o, cmdline.Usagef(searchPath+" --model 'qwen*' sky", "--model wants a pattern such as 'qwen*', not %s", strconv.Quote(o.find.Model))
 	}
 	var err error

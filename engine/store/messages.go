@@ -12,12 +12,10 @@ import (
 	"github.com/fettle-cli/fettle/internal/record"
 )
 
-const (
-	// InlineParts is how long a message's parts may be within its record.
-	// Longer ones are pieces of their own: a question may bring 64 MB of
-	// files, and a value of the store holds 16.
-	InlineParts = 256 << 10
-)
+// InlineParts is how long a message's parts may be within its record.
+// Longer ones are pieces of their own: a question may bring 64 MB of
+// files, and a value of the store holds 16.
+const InlineParts = 256 << 10
 
 // PutMessage stores a message, with long parts in pieces of their own. Pieces
 // come first, so that a message that is there is whole.

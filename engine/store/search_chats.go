@@ -66,9 +66,9 @@ type Match struct {
 	At      [][2]int
 }
 
-// WholeName makes the slash an ordinary character, which * stands for too, and
+// wholeName makes the slash an ordinary character, which * stands for too, and
 // forgets case.
-func WholeName(s string) string { return strings.ToLower(strings.ReplaceAll(s, "/", "\x00")) }
+func wholeName(s string) string { return strings.ToLower(strings.ReplaceAll(s, "/", "\x00")) }
 
 func likeModel(pattern, model string) bool {
 	names := []string{model}
@@ -76,7 +76,7 @@ func likeModel(pattern, model string) bool {
 		names = append(names, name)
 	}
 	return slices.ContainsFunc(names, func(name string) bool {
-		ok, err := doublestar.Match(WholeName(pattern), WholeName(name))
+		ok, err := doublestar.Match(wholeName(pattern), wholeName(name))
 		return ok && err == nil
 	})
 }
@@ -122,4 +122,12 @@ func (s *Store) SearchChats(ctx context.Context, q SearchChats) (FoundPage, erro
 		page.Chats, last = append(page.Chats, found), c.turn
 	}
 	return page, nil
+}
+
+// CheckModelPattern returns the error of a pattern that is not one for SearchChats.Model.
+func CheckModelPattern(pattern string) error {
+	if !doublestar.ValidatePattern(wholeName(pattern)) {
+		return doublestar.ErrBadPattern
+	}
+	return nil
 }
