@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/fettle-cli/fettle/engine/backup"
+	"github.com/fettle-cli/fettle/engine/backup/archive"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/store"
 )
@@ -24,14 +25,14 @@ func TestABackupForWhichThereIsNoRoom(t *testing.T) {
 	b := changer(t, t.TempDir())
 	b.did(store.ChatRef{}, `{"put":{"a.txt":"1"}}`)
 	var huge bytes.Buffer
-	w, err := backup.NewWriter(&huge, backup.Head{Bytes: 1 << 60})
+	w, err := archive.NewWriter(&huge, archive.Head{Bytes: 1 << 60})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.putBack(huge.Bytes(), BackupOptions{Replace: true}); fault.CodeOf(err) != fault.Failed || !strings.Contains(err.Error(), "nothing was changed") {
+	if err := b.putBack(huge.Bytes(), backup.Options{Replace: true}); fault.CodeOf(err) != fault.Failed || !strings.Contains(err.Error(), "nothing was changed") {
 		t.Errorf("a backup of an exabyte: %v", err)
 	}
 	b.sees(1, map[string]string{"a.txt": "1"})
@@ -61,14 +62,14 @@ func childFullRestore(ctx context.Context, dir string) error {
 	noise := make([]byte, 1<<20)
 	_, _ = rand.Read(noise)
 	var raw bytes.Buffer
-	w, err := backup.NewWriter(&raw, backup.Head{})
+	w, err := archive.NewWriter(&raw, archive.Head{})
 	for i := 0; i < 120 && err == nil; i++ {
-		_, err = w.Put(backup.Entry{Name: fmt.Sprintf("blobs/aa/%d", i), Kind: backup.File, Size: int64(len(noise))}, bytes.NewReader(noise))
+		_, err = w.Put(archive.Entry{Name: fmt.Sprintf("blobs/aa/%d", i), Kind: archive.File, Size: int64(len(noise))}, bytes.NewReader(noise))
 	}
 	if err = errors.Join(err, w.Close()); err != nil {
 		return err
 	}
-	if _, err := Restore(ctx, e.Store, bytes.NewReader(raw.Bytes()), BackupOptions{Replace: true}); !errors.Is(err, syscall.ENOSPC) || fault.CodeOf(err) != fault.Store {
+	if _, err := backup.Restore(ctx, e.Store, bytes.NewReader(raw.Bytes()), backup.Options{Replace: true}); !errors.Is(err, syscall.ENOSPC) || fault.CodeOf(err) != fault.Store {
 		return fmt.Errorf("on a full disk: %w", err)
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, "data", store.StagePrefix+"*")); len(left) > 0 {

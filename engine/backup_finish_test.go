@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/fettle-cli/fettle/engine/backup"
 	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/atomicfile"
 )
@@ -141,7 +142,7 @@ func TestAnExchangeIsSyncedBeforeItsMarkGoes(t *testing.T) {
 // exchanged checks that the names of the stage are in their places, and no others.
 func exchanged(t *testing.T, dir string, mark store.RestoreMark) {
 	t.Helper()
-	got, err := truth(dir)
+	got, err := backup.Contents(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fettle-cli/fettle/engine/backup"
 	"github.com/fettle-cli/fettle/engine/store"
 )
 
@@ -38,7 +39,7 @@ func TestBackupsUnderFullLoad(t *testing.T) {
 		if i%2 == 0 {
 			out, read = slowly(&raw)
 		}
-		report, err := Backup(t.Context(), b.Store, out, BackupOptions{Verify: i%4 == 3})
+		report, err := backup.Make(t.Context(), b.Store, out, backup.Options{Verify: i%4 == 3})
 		read()
 		if err != nil || len(report.Problems) > 0 {
 			t.Fatalf("backup %d: %+v, %v", i, report, err)
@@ -84,7 +85,7 @@ func restoresWhole(t *testing.T, raw []byte, before map[string]int) bool {
 		_ = os.RemoveAll(dir) // the next one needs the room
 	}()
 	c.o.Notice = func(string) {}
-	if err := c.putBack(raw, BackupOptions{}); err != nil {
+	if err := c.putBack(raw, backup.Options{}); err != nil {
 		t.Errorf("it can't be restored: %v", err)
 		return false
 	}

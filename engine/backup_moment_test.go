@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/fettle-cli/fettle/engine/backup"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/store"
@@ -37,7 +38,7 @@ func once(stage string, fn func()) func(string, int64) {
 func restored(t *testing.T, raw []byte) *bench {
 	t.Helper()
 	c := changer(t, t.TempDir())
-	if err := c.putBack(raw, BackupOptions{}); err != nil {
+	if err := c.putBack(raw, backup.Options{}); err != nil {
 		t.Fatalf("a backup that was made without an error can't be restored: %v", err)
 	}
 	wholeStore(t, c)
@@ -81,7 +82,7 @@ func TestABackupBesideShortCommands(t *testing.T) {
 				if err := b.KV.LetGo(); err != nil {
 					t.Fatal(err)
 				}
-				raw := b.backup(BackupOptions{Verify: verify, Stage: once(stage, func() { commands(t, b.StoreDir(), 15) })})
+				raw := b.backup(backup.Options{Verify: verify, Stage: once(stage, func() { commands(t, b.StoreDir(), 15) })})
 				if diff := cmp.Diff(want, kept(t, restored(t, raw))); diff != "" {
 					t.Error(diff)
 				}
@@ -130,7 +131,7 @@ func TestABackupIsOfOneMoment(t *testing.T) {
 					stage = "checking the copy"
 				}
 				other := changer(t, b.dir)
-				raw := b.backup(BackupOptions{Verify: true, Stage: once(stage, func() {
+				raw := b.backup(backup.Options{Verify: true, Stage: once(stage, func() {
 					for _, f := range do {
 						f(other)
 					}
@@ -201,7 +202,7 @@ func TestABackupOfARunningTurnsFolder(t *testing.T) {
 	req.Policy.AllowAll = true
 	id := b.start(req)
 	b.waitFor(id, event.TypeToolProgress)
-	raw := b.backup(BackupOptions{Verify: true, Stage: once("writing", func() {
+	raw := b.backup(backup.Options{Verify: true, Stage: once("writing", func() {
 		folder := glob(t, b.o.DataDir, "chats/*/workspace")[0]
 		put(t, filepath.Join(folder, "after.txt"), []byte("a"))
 		put(t, filepath.Join(folder, "half.txt"), []byte("longer than it was"))
@@ -227,7 +228,7 @@ func TestABackupBesideChangesOfToolsets(t *testing.T) {
 				t.Fatal(err)
 			}
 			var raw bytes.Buffer
-			_, err = Backup(t.Context(), e.Store, &raw, BackupOptions{Verify: true, Stage: once(stage, func() {
+			_, err = backup.Make(t.Context(), e.Store, &raw, backup.Options{Verify: true, Stage: once(stage, func() {
 				other := New(Options{Options: store.Options{DataDir: e.o.DataDir}})
 				_, err := other.RemoveToolset(t.Context(), want[0].Toolset.ID)
 				if err := errors.Join(err, other.Close()); err != nil {
@@ -270,7 +271,7 @@ func TestABackupKeepsTheCollectorAway(t *testing.T) {
 	lived(t, b)
 	want := kept(t, b)
 	done := make(chan error, 1)
-	raw := b.backup(BackupOptions{Stage: once("writing", func() {
+	raw := b.backup(backup.Options{Stage: once("writing", func() {
 		other := changer(t, b.dir)
 		if err := other.purgeNow(1); err != nil {
 			t.Error(err)
@@ -312,7 +313,7 @@ func TestABackupOfACopyThatChangesFails(t *testing.T) {
 			b := changer(t, t.TempDir())
 			lived(t, b)
 			var out bytes.Buffer
-			_, err := Backup(t.Context(), b.Store, &out, BackupOptions{Stage: once("writing", func() {
+			_, err := backup.Make(t.Context(), b.Store, &out, backup.Options{Stage: once("writing", func() {
 				if err := spoil.do(glob(t, b.o.DataDir, spoil.pattern)[0]); err != nil {
 					t.Error(err)
 				}
@@ -354,11 +355,11 @@ func TestVerifyingABackupFindsEveryDifference(t *testing.T) {
 			req.Policy.AllowAll = true
 			id := b.start(req)
 			b.waitFor(id, event.TypeToolProgress)
-			report, err := Backup(t.Context(), b.Store, io.Discard, BackupOptions{Verify: true})
+			report, err := backup.Make(t.Context(), b.Store, io.Discard, backup.Options{Verify: true})
 			if err != nil || !report.Verified {
 				t.Errorf("as it is: %+v, %v", report, err)
 			}
-			_, err = Backup(t.Context(), b.Store, io.Discard, BackupOptions{Verify: true, Stage: once("comparing", func() {
+			_, err = backup.Make(t.Context(), b.Store, io.Discard, backup.Options{Verify: true, Stage: once("comparing", func() {
 				found := glob(t, b.o.DataDir, one.pattern)
 				if len(found) == 0 {
 					t.Errorf("there is no %s", one.pattern)
@@ -389,7 +390,7 @@ func TestABackupThatIsCancelledLeavesNothing(t *testing.T) {
 	lived(t, b)
 	for _, stage := range []string{"copying the store", "checking the copy", "writing", "comparing", "verifying", "laying out the folders of chats"} {
 		ctx, cancel := context.WithCancel(t.Context())
-		_, err := Backup(ctx, b.Store, io.Discard, BackupOptions{Verify: true, Stage: once(stage, cancel)})
+		_, err := backup.Make(ctx, b.Store, io.Discard, backup.Options{Verify: true, Stage: once(stage, cancel)})
 		cancel()
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v", stage, err)
@@ -398,7 +399,7 @@ func TestABackupThatIsCancelledLeavesNothing(t *testing.T) {
 	for _, verify := range []bool{false, true} {
 		in, out := io.Pipe()
 		_ = in.CloseWithError(io.ErrClosedPipe)
-		if _, err := Backup(t.Context(), b.Store, out, BackupOptions{Verify: verify}); !errors.Is(err, io.ErrClosedPipe) {
+		if _, err := backup.Make(t.Context(), b.Store, out, backup.Options{Verify: verify}); !errors.Is(err, io.ErrClosedPipe) {
 			t.Errorf("without a reader: %v", err)
 		}
 	}
@@ -406,7 +407,7 @@ func TestABackupThatIsCancelledLeavesNothing(t *testing.T) {
 	if len(left) > 0 {
 		t.Errorf("left: %v", left)
 	}
-	if _, err := Backup(t.Context(), b.Store, io.Discard, BackupOptions{Verify: true}); err != nil {
+	if _, err := backup.Make(t.Context(), b.Store, io.Discard, backup.Options{Verify: true}); err != nil {
 		t.Errorf("the next one: %v", err)
 	}
 }
@@ -437,15 +438,15 @@ func TestABackupReportsDamage(t *testing.T) {
 					t.Fatal(err)
 				}
 				var raw bytes.Buffer
-				report, err := Backup(t.Context(), b.Store, &raw, BackupOptions{Verify: verify})
+				report, err := backup.Make(t.Context(), b.Store, &raw, backup.Options{Verify: verify})
 				if err != nil || len(report.Problems) == 0 || report.Verified != verify {
 					t.Fatalf("%+v, %v", report, err)
 				}
 				c := changer(t, t.TempDir())
-				if err := c.putBack(raw.Bytes(), BackupOptions{}); fault.CodeOf(err) != fault.Store {
+				if err := c.putBack(raw.Bytes(), backup.Options{}); fault.CodeOf(err) != fault.Store {
 					t.Errorf("restored without Damaged: %v", err)
 				}
-				if err := c.putBack(raw.Bytes(), BackupOptions{Damaged: true}); err != nil {
+				if err := c.putBack(raw.Bytes(), backup.Options{Damaged: true}); err != nil {
 					t.Errorf("restored with Damaged: %v", err)
 				}
 			})

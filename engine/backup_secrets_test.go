@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/fettle-cli/fettle/engine/backup"
+	"github.com/fettle-cli/fettle/engine/backup/archive"
 )
 
 // A backup does not contain anything by which its reader could use the server of the
@@ -23,10 +24,10 @@ func TestABackupLeavesTheServersFilesOut(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	raw := b.backup(BackupOptions{Verify: true})
-	_, err := backup.Read(t.Context(), bytes.NewReader(raw), backup.Visitor{
-		Head: func(backup.Head) error { return nil },
-		Entry: func(e backup.Entry, content io.Reader) error {
+	raw := b.backup(backup.Options{Verify: true})
+	_, err := archive.Read(t.Context(), bytes.NewReader(raw), archive.Visitor{
+		Head: func(archive.Head) error { return nil },
+		Entry: func(e archive.Entry, content io.Reader) error {
 			var text []byte
 			var err error
 			if content != nil {
@@ -41,7 +42,7 @@ func TestABackupLeavesTheServersFilesOut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := b.putBack(raw, BackupOptions{Replace: true}); err != nil {
+	if err := b.putBack(raw, backup.Options{Replace: true}); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := os.ReadFile(filepath.Join(b.dir, "data", "serve.token")); string(got) != secret {
@@ -54,13 +55,13 @@ func TestARestoreBringsNoToken(t *testing.T) {
 	t.Parallel()
 	from := changer(t, t.TempDir())
 	lived(t, from)
-	raw := from.backup(BackupOptions{})
+	raw := from.backup(backup.Options{})
 	var with bytes.Buffer
-	out, err := backup.NewWriter(&with, backup.Head{})
+	out, err := archive.NewWriter(&with, archive.Head{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	put := func(e backup.Entry, content io.Reader) error {
+	put := func(e archive.Entry, content io.Reader) error {
 		if content == nil {
 			content = strings.NewReader("")
 		}
@@ -68,17 +69,17 @@ func TestARestoreBringsNoToken(t *testing.T) {
 		return err
 	}
 	token := "the-token-of-another-machine"
-	if err := put(backup.Entry{Name: "serve.token", Kind: backup.File, Mode: 0o600, Size: int64(len(token))}, strings.NewReader(token)); err != nil {
+	if err := put(archive.Entry{Name: "serve.token", Kind: archive.File, Mode: 0o600, Size: int64(len(token))}, strings.NewReader(token)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := backup.Read(t.Context(), bytes.NewReader(raw), backup.Visitor{Head: func(backup.Head) error { return nil }, Entry: put}); err != nil {
+	if _, err := archive.Read(t.Context(), bytes.NewReader(raw), archive.Visitor{Head: func(archive.Head) error { return nil }, Entry: put}); err != nil {
 		t.Fatal(err)
 	}
 	if err := out.Close(); err != nil {
 		t.Fatal(err)
 	}
 	to := changer(t, t.TempDir())
-	if err := to.putBack(with.Bytes(), BackupOptions{}); err != nil {
+	if err := to.putBack(with.Bytes(), backup.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := os.ReadFile(filepath.Join(to.dir, "data", "serve.token")); !os.IsNotExist(err) {

@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/fettle-cli/fettle/engine/backup"
+	"github.com/fettle-cli/fettle/engine/backup/archive"
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
@@ -50,17 +51,17 @@ func lived(t testing.TB, b *bench) (project string) {
 	return project
 }
 
-func (b *bench) backup(o BackupOptions) []byte {
+func (b *bench) backup(o backup.Options) []byte {
 	b.t.Helper()
 	var out bytes.Buffer
-	if _, err := Backup(context.Background(), b.Store, &out, o); err != nil {
+	if _, err := backup.Make(context.Background(), b.Store, &out, o); err != nil {
 		b.t.Fatal(err)
 	}
 	return out.Bytes()
 }
 
-func (b *bench) putBack(raw []byte, o BackupOptions) error {
-	_, err := Restore(context.Background(), b.Store, bytes.NewReader(raw), o)
+func (b *bench) putBack(raw []byte, o backup.Options) error {
+	_, err := backup.Restore(context.Background(), b.Store, bytes.NewReader(raw), o)
 	return err
 }
 
@@ -92,7 +93,7 @@ func TestABackupIsPutBack(t *testing.T) {
 	state := filepath.Join(b.dir, "state")
 	put(t, filepath.Join(state, store.TrustName), []byte(`{"trusted":1}`))
 	lived(t, b)
-	raw := b.backup(BackupOptions{State: state})
+	raw := b.backup(backup.Options{State: state})
 	want := kept(t, b)
 	if left := glob(t, b.o.DataDir, store.FrozenPrefix+"*"); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
@@ -100,7 +101,7 @@ func TestABackupIsPutBack(t *testing.T) {
 
 	c := changer(t, t.TempDir())
 	other := filepath.Join(c.dir, "state")
-	if err := c.putBack(raw, BackupOptions{State: other}); err != nil {
+	if err := c.putBack(raw, backup.Options{State: other}); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(want, kept(t, c)); diff != "" {
@@ -142,9 +143,9 @@ func TestABackupForgetsWhatWasUnderWay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	raw := b.backup(BackupOptions{})
+	raw := b.backup(backup.Options{})
 	for _, e := range []*bench{b, changer(t, t.TempDir())} {
-		if err := e.putBack(raw, BackupOptions{Replace: true}); err != nil {
+		if err := e.putBack(raw, backup.Options{Replace: true}); err != nil {
 			t.Fatal(err)
 		}
 		err := e.KV.View(t.Context(), func(tx *kv.Tx) error {
@@ -184,13 +185,13 @@ func TestABackupBesideATurn(t *testing.T) {
 	req.Policy.AllowAll = true
 	id := b.start(req)
 	b.waitFor(id, event.TypeToolProgress)
-	raw := b.backup(BackupOptions{})
+	raw := b.backup(backup.Options{})
 	if err := b.Cancel(t.Context(), id); err != nil {
 		t.Fatal(err)
 	}
 	b.follow(id)
 	c := newBench(t, yes)
-	if err := c.putBack(raw, BackupOptions{}); err != nil {
+	if err := c.putBack(raw, backup.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	conv := c.chat(1)
@@ -209,7 +210,7 @@ func TestABackupReplacesNothingUnasked(t *testing.T) {
 	t.Parallel()
 	from := changer(t, t.TempDir())
 	lived(t, from)
-	raw := from.backup(BackupOptions{})
+	raw := from.backup(backup.Options{})
 	b := changer(t, t.TempDir())
 	b.did(store.ChatRef{}, `{"put":{"own.txt":"own"}}`)
 	want := kept(t, b)
@@ -222,11 +223,11 @@ func TestABackupReplacesNothingUnasked(t *testing.T) {
 			t.Errorf("%s: left behind: %v", what, left)
 		}
 	}
-	if err := b.putBack(raw, BackupOptions{}); fault.CodeOf(err) != fault.Usage {
+	if err := b.putBack(raw, backup.Options{}); fault.CodeOf(err) != fault.Usage {
 		t.Errorf("into a folder that isn't empty: %v", err)
 	}
 	same("refused")
-	if err := b.putBack(raw, BackupOptions{Check: true}); err != nil {
+	if err := b.putBack(raw, backup.Options{Check: true}); err != nil {
 		t.Error(err)
 	}
 	same("looked at")
@@ -234,15 +235,15 @@ func TestABackupReplacesNothingUnasked(t *testing.T) {
 	for i := range places {
 		bad := bytes.Clone(raw)
 		bad[len(bad)*(i+1)/(places+1)] ^= 0x10
-		if err := b.putBack(bad, BackupOptions{Replace: true}); fault.CodeOf(err) != fault.Store && fault.CodeOf(err) != fault.Usage {
+		if err := b.putBack(bad, backup.Options{Replace: true}); fault.CodeOf(err) != fault.Store && fault.CodeOf(err) != fault.Usage {
 			t.Errorf("damaged: %v", err)
 		}
-		if err := b.putBack(raw[:len(raw)*i/places], BackupOptions{Replace: true}); err == nil {
+		if err := b.putBack(raw[:len(raw)*i/places], backup.Options{Replace: true}); err == nil {
 			t.Error("half a backup was put back")
 		}
 	}
 	same("damaged")
-	if err := b.putBack(raw, BackupOptions{Replace: true}); err != nil {
+	if err := b.putBack(raw, backup.Options{Replace: true}); err != nil {
 		t.Fatal(err)
 	}
 	want = kept(t, from)
@@ -266,14 +267,14 @@ func TestABackupOfADamagedStore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	raw := b.backup(BackupOptions{})
+	raw := b.backup(backup.Options{})
 	c := changer(t, t.TempDir())
-	err = c.putBack(raw, BackupOptions{})
+	err = c.putBack(raw, backup.Options{})
 	var f *fault.Fault
 	if fault.CodeOf(err) != fault.Store || !errors.As(err, &f) || len(f.Detail) == 0 || !strings.Contains(strings.Join(f.Hints, ""), "--damaged") {
 		t.Fatalf("%v", err)
 	}
-	if err := c.putBack(raw, BackupOptions{Damaged: true}); err != nil {
+	if err := c.putBack(raw, backup.Options{Damaged: true}); err != nil {
 		t.Fatal(err)
 	}
 	if got := tree(t, c.WorkspacePath(c.chat(1).Chat)); got["a.txt"] != "2" {
@@ -286,13 +287,13 @@ func TestPuttingBackWaitsForATurn(t *testing.T) {
 	t.Parallel()
 	from := changer(t, t.TempDir())
 	from.did(store.ChatRef{}, `{"put":{"a.txt":"1"}}`)
-	raw := from.backup(BackupOptions{})
+	raw := from.backup(backup.Options{})
 	b := newBench(t, `{responses: [{calls: [{name: slow, args: {}}]}]}`, slow(nil))
 	id := b.start(ask("go"))
 	b.waitFor(id, event.TypeToolProgress)
 	waiting, done := make(chan string, 1), make(chan error, 1)
 	go func() {
-		done <- b.reopen().putBack(raw, BackupOptions{Replace: true, OnWait: func(who string) { waiting <- who }})
+		done <- b.reopen().putBack(raw, backup.Options{Replace: true, OnWait: func(who string) { waiting <- who }})
 	}()
 	if who := <-waiting; !strings.Contains(who, strconv.Itoa(os.Getpid())) {
 		t.Errorf("it waits for %q", who)
@@ -315,7 +316,7 @@ func TestKilledWhileABackupIsPutBack(t *testing.T) {
 	t.Parallel()
 	from := changer(t, t.TempDir())
 	lived(t, from)
-	raw := from.backup(BackupOptions{})
+	raw := from.backup(backup.Options{})
 	fresh := kept(t, from)
 	template := t.TempDir()
 	b := changer(t, template)
@@ -356,7 +357,7 @@ func TestKilledWhileABackupIsPutBack(t *testing.T) {
 				t.Error(diff)
 			}
 			wholeStore(t, c)
-			if err := c.putBack(raw, BackupOptions{Replace: true}); err != nil {
+			if err := c.putBack(raw, backup.Options{Replace: true}); err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(fresh, kept(t, c)); diff != "" {
@@ -375,7 +376,7 @@ func TestATurnFinishesWhatACrashCutOff(t *testing.T) {
 	from := changer(t, t.TempDir())
 	from.did(store.ChatRef{}, `{"put":{"a.txt":"1"}}`)
 	dir := t.TempDir()
-	put(t, filepath.Join(dir, "backup"), from.backup(BackupOptions{}))
+	put(t, filepath.Join(dir, "backup"), from.backup(backup.Options{}))
 	b := changer(t, dir)
 	b.did(store.ChatRef{}, `{"put":{"own.txt":"own"}}`)
 	b.chat(1)
@@ -394,7 +395,7 @@ func childPutBack(ctx context.Context, dir string, die func(string)) error {
 		return err
 	}
 	e := childEngine(dir, die)
-	_, err = Restore(ctx, e.Store, bytes.NewReader(raw), BackupOptions{Replace: true})
+	_, err = backup.Restore(ctx, e.Store, bytes.NewReader(raw), backup.Options{Replace: true})
 	return fmt.Errorf("it was not killed: %w", errors.Join(err, e.Close()))
 }
 
@@ -415,7 +416,7 @@ func TestBackupsBesideOtherProcesses(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := changer(t, t.TempDir())
-		if err := c.putBack(b.backup(BackupOptions{}), BackupOptions{}); err != nil {
+		if err := c.putBack(b.backup(backup.Options{}), backup.Options{}); err != nil {
 			t.Fatal(err)
 		}
 		wholeStore(t, c)
@@ -444,13 +445,13 @@ func TestABackupThatReachesOut(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := changer(t, t.TempDir())
-			if err := b.putBack(do, BackupOptions{}); err == nil {
+			if err := b.putBack(do, backup.Options{}); err == nil {
 				t.Error("it was put back")
 			}
 			if _, err := os.Lstat(filepath.Join(b.dir, "evil")); !errors.Is(err, fs.ErrNotExist) {
 				t.Errorf("it reached out: %v", err)
 			}
-			if names, err := truth(b.o.DataDir); err != nil || len(names) > 0 {
+			if names, err := backup.Contents(b.o.DataDir); err != nil || len(names) > 0 {
 				t.Errorf("there is %v, %v", names, err)
 			}
 		})
@@ -460,13 +461,13 @@ func TestABackupThatReachesOut(t *testing.T) {
 // hostileBackups are backups that no fettle writes.
 func hostileBackups(t *testing.T) map[string][]byte {
 	t.Helper()
-	one := backup.Entry{Kind: backup.File, Size: 1}
-	named := func(name string) backup.Entry { e := one; e.Name = name; return e }
-	link := func(name, to string) backup.Entry {
-		return backup.Entry{Name: name, Kind: backup.Link, Target: to}
+	one := archive.Entry{Kind: archive.File, Size: 1}
+	named := func(name string) archive.Entry { e := one; e.Name = name; return e }
+	link := func(name, to string) archive.Entry {
+		return archive.Entry{Name: name, Kind: archive.Link, Target: to}
 	}
 	out := map[string][]byte{}
-	for name, entries := range map[string][]backup.Entry{
+	for name, entries := range map[string][]archive.Entry{
 		"no store":                 {named("counter.json")},
 		"a lock":                   {named("locks/data")},
 		"its own mark":             {named(store.RestoreMarkName)},
@@ -475,10 +476,10 @@ func hostileBackups(t *testing.T) map[string][]byte {
 		"through a link":           {link("chats/a", "../../../evil"), named("chats/a/evil")},
 		"twice":                    {named("store/A"), named("store/A")},
 		"a file as a folder":       {named("store"), named("store/A")},
-		"folders that are no list": {named(foldersName)},
+		"folders that are no list": {named(backup.FoldersName)},
 	} {
 		var raw bytes.Buffer
-		w, err := backup.NewWriter(&raw, backup.Head{})
+		w, err := archive.NewWriter(&raw, archive.Head{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/engine/backup"
 	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/engine/workspace"
 )
@@ -63,7 +64,7 @@ func TestAPurgeBesideARestore(t *testing.T) {
 	t.Parallel()
 	b := changer(t, t.TempDir())
 	b.did(store.ChatRef{}, `{"put":{"a.txt":"1"}}`)
-	raw := b.backup(BackupOptions{})
+	raw := b.backup(backup.Options{})
 	want := kept(t, b)
 	chat := b.chat(1).Chat
 	if err := b.DeleteChats(t.Context(), chat); err != nil {
@@ -75,7 +76,7 @@ func TestAPurgeBesideARestore(t *testing.T) {
 		if step != "purge:begun" {
 			return
 		}
-		if err := b.putBack(raw, BackupOptions{Replace: true}); err != nil {
+		if err := b.putBack(raw, backup.Options{Replace: true}); err != nil {
 			t.Error(err)
 		}
 	}
@@ -95,7 +96,7 @@ func TestARestoreWaitsForWhatChangesSomething(t *testing.T) {
 	t.Parallel()
 	b := changer(t, t.TempDir())
 	b.did(store.ChatRef{}, `{"put":{"a.txt":"1"}}`)
-	raw := b.backup(BackupOptions{})
+	raw := b.backup(backup.Options{})
 	release, err := b.ShareData(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -103,7 +104,7 @@ func TestARestoreWaitsForWhatChangesSomething(t *testing.T) {
 	other := New(Options{Options: store.Options{DataDir: b.o.DataDir}})
 	t.Cleanup(func() { _ = other.Close() })
 	told := ""
-	_, err = Restore(context.Background(), other.Store, bytes.NewReader(raw), BackupOptions{Replace: true, OnWait: func(s string) {
+	_, err = backup.Restore(context.Background(), other.Store, bytes.NewReader(raw), backup.Options{Replace: true, OnWait: func(s string) {
 		told = s
 		release()
 	}})

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fettle-cli/fettle/engine/backup"
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/search"
 	"github.com/fettle-cli/fettle/engine/store"
@@ -199,7 +200,7 @@ func (b *bench) othersWork(t *testing.T) {
 	check("states", err)
 	_, _, err = b.Payloads(ctx, two)
 	check("payloads", err)
-	_, err = Backup(ctx, b.Store, io.Discard, BackupOptions{Stage: func(string, int64) {}})
+	_, err = backup.Make(ctx, b.Store, io.Discard, backup.Options{Stage: func(string, int64) {}})
 	check("backup", err)
 	_, err = b.PurgeChats(ctx, store.Purge{})
 	check("purge", err)

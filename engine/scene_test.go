@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/engine/backup"
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
@@ -405,7 +406,7 @@ func (w *scene) backupDeed() deed {
 			made.before = w.snapshot()
 			stops := 0
 			var mu sync.Mutex
-			_, err := Backup(ctx, a.e.Store, &made.raw, BackupOptions{
+			_, err := backup.Make(ctx, a.e.Store, &made.raw, backup.Options{
 				Stage: func(doing string, _ int64) { a.pause("backup:" + doing) },
 				Moved: func(int, int64) {
 					mu.Lock()
@@ -433,11 +434,11 @@ func (w *scene) restoreDeed() deed {
 	var was ledger
 	w.first = append(w.first, func() {
 		w.fold()
-		raw, was = w.b.backup(BackupOptions{}), w.snapshot()
+		raw, was = w.b.backup(backup.Options{}), w.snapshot()
 	})
 	return deed{
 		do: func(ctx context.Context, a *actor) error {
-			_, err := Restore(ctx, a.e.Store, bytes.NewReader(raw), BackupOptions{Replace: true})
+			_, err := backup.Restore(ctx, a.e.Store, bytes.NewReader(raw), backup.Options{Replace: true})
 			return err
 		},
 		done: func() { w.restored = was },
@@ -615,7 +616,7 @@ func (w *scene) checkBackup(made *madeBackup) error {
 	}
 	c := onceChanger(w.t)
 	defer c.end()
-	if err := c.putBack(made.raw.Bytes(), BackupOptions{Damaged: len(w.bad) > 0}); err != nil {
+	if err := c.putBack(made.raw.Bytes(), backup.Options{Damaged: len(w.bad) > 0}); err != nil {
 		return fmt.Errorf("a backup that was made without an error can't be put back: %w", err)
 	}
 	for id, want := range made.before {

@@ -17,6 +17,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/backup"
 	"github.com/fettle-cli/fettle/engine/fault"
 )
 
@@ -35,7 +36,7 @@ type backupJSON struct {
 	Damaged       int       `json:"damaged"`  // objects of the store that were damaged or missing
 }
 
-func backupAsJSON(r *engine.BackupReport, file string) backupJSON {
+func backupAsJSON(r *backup.Report, file string) backupJSON {
 	return backupJSON{
 		SchemaVersion: workbench.OutputVersion, File: file, MadeAt: r.MadeAt, Chats: r.Chats, Folders: r.Folders, Bytes: r.Bytes,
 		Verified: r.Verified, Damaged: len(r.Problems),
@@ -117,13 +118,13 @@ holds afterwards. - is standard input.`,
 }
 
 // backupWork begins to show how far a backup is.
-func backupWork(rt *workbench.Runtime, what string) (*workbench.Work, engine.BackupOptions, error) {
+func backupWork(rt *workbench.Runtime, what string) (*workbench.Work, backup.Options, error) {
 	dirs, err := rt.Dirs()
 	if err != nil {
-		return nil, engine.BackupOptions{}, err
+		return nil, backup.Options{}, err
 	}
 	w := rt.Work(what)
-	o := engine.BackupOptions{OnWait: rt.Waiting, Stage: w.Stage, Moved: w.Moved}
+	o := backup.Options{OnWait: rt.Waiting, Stage: w.Stage, Moved: w.Moved}
 	if rel, err := filepath.Rel(dirs.Data, dirs.State); err != nil || !filepath.IsLocal(rel) {
 		o.State = dirs.State
 	}
@@ -141,10 +142,10 @@ func runStoreBackup(ctx context.Context, rt *workbench.Runtime, eng *engine.Engi
 	}
 	defer w.Stop()
 	how.Verify = o.verify
-	var report *engine.BackupReport
+	var report *backup.Report
 	var failed error
 	write := func(out io.Writer) error {
-		report, failed = engine.Backup(ctx, eng.Store, out, how)
+		report, failed = backup.Make(ctx, eng.Store, out, how)
 		return failed
 	}
 	if file == "-" {
@@ -177,7 +178,7 @@ func backupFile(name string, now time.Time) (string, error) {
 }
 
 // tellBackup prints what a backup contains.
-func tellBackup(rt *workbench.Runtime, r *engine.BackupReport, o backupOptions, file string) error {
+func tellBackup(rt *workbench.Runtime, r *backup.Report, o backupOptions, file string) error {
 	size := int64(0)
 	if info, err := os.Stat(file); err == nil {
 		size = info.Size()
@@ -203,7 +204,7 @@ func tellBackup(rt *workbench.Runtime, r *engine.BackupReport, o backupOptions, 
 }
 
 // damagedBackup returns an error if the store was damaged when it was backed up.
-func damagedBackup(ctx context.Context, eng *engine.Engine, r *engine.BackupReport) error {
+func damagedBackup(ctx context.Context, eng *engine.Engine, r *backup.Report) error {
 	if len(r.Problems) == 0 {
 		return nil
 	}
@@ -257,7 +258,7 @@ func runStoreRestore(ctx context.Context, rt *workbench.Runtime, o backupOptions
 	}
 	defer w.Stop()
 	how.Replace, how.Check, how.Damaged = o.replace, o.check, o.damaged
-	report, err := engine.Restore(ctx, eng.Store, in, how)
+	report, err := backup.Restore(ctx, eng.Store, in, how)
 	w.Stop()
 	if err != nil {
 		return err

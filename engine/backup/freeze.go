@@ -1,4 +1,4 @@
-package engine
+package backup
 
 import (
 	"context"
@@ -10,14 +10,14 @@ import (
 	"path/filepath"
 
 	"github.com/fettle-cli/fettle/cas"
-	"github.com/fettle-cli/fettle/engine/backup"
+	"github.com/fettle-cli/fettle/engine/backup/archive"
 	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/toolset/registry"
 )
 
 // item is an entry of a backup and the file that it is read from.
 type item struct {
-	backup.Entry
+	archive.Entry
 	from string
 	// sealed files don't change between the writing of the backup and its end: one
 	// that is missing or has another size than Entry.Size makes the backup fail.
@@ -292,12 +292,12 @@ func entryOf(at, name string, d fs.DirEntry) (it item, err error) {
 	}
 	switch {
 	case d.IsDir():
-		it.Kind, it.Mode = backup.Folder, info.Mode().Perm()|0o700
+		it.Kind, it.Mode = archive.Folder, info.Mode().Perm()|0o700
 	case d.Type() == fs.ModeSymlink:
-		it.Kind, it.Mode = backup.Link, 0o777
+		it.Kind, it.Mode = archive.Link, 0o777
 		it.Target, err = os.Readlink(at)
 	case d.Type().IsRegular():
-		it.Kind, it.Mode, it.Size = backup.File, info.Mode().Perm()|0o600, info.Size()
+		it.Kind, it.Mode, it.Size = archive.File, info.Mode().Perm()|0o600, info.Size()
 	}
 	return it, err
 }

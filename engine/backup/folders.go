@@ -1,4 +1,4 @@
-package engine
+package backup
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"github.com/fettle-cli/fettle/cas"
-	"github.com/fettle-cli/fettle/engine/backup"
+	"github.com/fettle-cli/fettle/engine/backup/archive"
 	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
@@ -86,7 +86,7 @@ func (s *staged) layOutAll(ctx context.Context, side *store.Store) error {
 			continue
 		}
 		if m == nil {
-			return fmt.Errorf("%w: the state %s of a chat's folder is missing", backup.ErrDamaged, cas.EscapePath(state))
+			return fmt.Errorf("%w: the state %s of a chat's folder is missing", archive.ErrDamaged, cas.EscapePath(state))
 		}
 		if err := s.layOut(ctx, side, chat, m); err != nil {
 			return err
@@ -100,7 +100,7 @@ func (s *staged) layOutAll(ctx context.Context, side *store.Store) error {
 func (s *staged) layOut(ctx context.Context, side *store.Store, chat string, m *cas.Manifest) error {
 	dir := side.ManagedDir(chat)
 	if !filepath.IsLocal(chat) || filepath.Dir(dir) == s.dir {
-		return fmt.Errorf("%w: a folder %s", backup.ErrDamaged, cas.EscapePath(chat))
+		return fmt.Errorf("%w: a folder %s", archive.ErrDamaged, cas.EscapePath(chat))
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err

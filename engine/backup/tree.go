@@ -1,4 +1,4 @@
-package engine
+package backup
 
 import (
 	"bytes"
@@ -15,7 +15,7 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/cas"
-	"github.com/fettle-cli/fettle/engine/backup"
+	"github.com/fettle-cli/fettle/engine/backup/archive"
 	"github.com/fettle-cli/fettle/engine/store"
 )
 
@@ -71,7 +71,7 @@ func (b *backingUp) stays(name string) bool {
 // item writes one entry. Among files that are not sealed, one that no longer exists is
 // left out, and one that became shorter is filled up, with a notice.
 func (b *backingUp) item(ctx context.Context, it *item) error {
-	if it.Kind != backup.File {
+	if it.Kind != archive.File {
 		return b.put(it, nil)
 	}
 	f, err := os.Open(it.from)

@@ -1,4 +1,4 @@
-package engine
+package backup
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/cas"
-	"github.com/fettle-cli/fettle/engine/backup"
+	"github.com/fettle-cli/fettle/engine/backup/archive"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/atomicfile"
@@ -25,7 +25,7 @@ import (
 // store open, the two are exchanged. A crash before the exchange leaves everything as it
 // was; one during the exchange is completed by the next use of the data directory. The
 // existing data is removed after the exchange.
-func Restore(ctx context.Context, s *store.Store, r io.Reader, o BackupOptions) (*BackupReport, error) {
+func Restore(ctx context.Context, s *store.Store, r io.Reader, o Options) (*Report, error) {
 	o.complete()
 	if err := store.FinishRestore(ctx, s.Options.DataDir, s.Options.Notice); err != nil {
 		return nil, err
@@ -63,8 +63,8 @@ func Restore(ctx context.Context, s *store.Store, r io.Reader, o BackupOptions) 
 }
 
 // mayReplace refuses to put a backup over something.
-func mayReplace(s *store.Store, o BackupOptions) error {
-	names, err := truth(s.Options.DataDir)
+func mayReplace(s *store.Store, o Options) error {
+	names, err := Contents(s.Options.DataDir)
 	if err != nil {
 		return store.StoreFault("look what is there", err)
 	}
@@ -79,13 +79,13 @@ func mayReplace(s *store.Store, o BackupOptions) error {
 // staged is a backup that is being unpacked.
 type staged struct {
 	e         *store.Store
-	o         BackupOptions
+	o         Options
 	name, dir string
 	root      *os.Root
-	scratch   bool           // it is removed in any case, so nothing needs to be synced
-	links     []backup.Entry // made last, so that nothing is written through one
+	scratch   bool            // it is removed in any case, so nothing needs to be synced
+	links     []archive.Entry // made last, so that nothing is written through one
 	folders   map[string]string
-	report    BackupReport
+	report    Report
 }
 
 // fill unpacks a backup into the stage, and verifies it.
@@ -111,7 +111,7 @@ func (s *staged) unpack(ctx context.Context, r io.Reader) (err error) {
 	}
 	defer func() { err = errors.Join(err, s.root.Close()) }()
 	s.o.Stage("reading", 0)
-	_, err = backup.Read(ctx, r, backup.Visitor{Head: s.room, Entry: s.put})
+	_, err = archive.Read(ctx, r, archive.Visitor{Head: s.room, Entry: s.put})
 	if err != nil {
 		return err
 	}
@@ -124,7 +124,7 @@ func (s *staged) unpack(ctx context.Context, r io.Reader) (err error) {
 }
 
 // room looks whether there is room for the backup.
-func (s *staged) room(h backup.Head) error {
+func (s *staged) room(h archive.Head) error {
 	s.report.MadeAt = h.MadeAt
 	s.o.Stage("reading", h.Bytes)
 	free, _, err := kv.Free(s.dir)
@@ -135,8 +135,8 @@ func (s *staged) room(h backup.Head) error {
 }
 
 // put makes an entry.
-func (s *staged) put(b backup.Entry, content io.Reader) error {
-	if b.Name == foldersName {
+func (s *staged) put(b archive.Entry, content io.Reader) error {
+	if b.Name == FoldersName {
 		return json.NewDecoder(io.LimitReader(content, maxFoldersFile)).Decode(&s.folders)
 	}
 	first, _, inside := strings.Cut(b.Name, "/")
@@ -145,17 +145,17 @@ func (s *staged) put(b backup.Entry, content io.Reader) error {
 		return nil // of a backup that an earlier version made
 	}
 	if transient(first) || !filepath.IsLocal(name) {
-		return fmt.Errorf("%w: %s is nothing that a backup has", backup.ErrDamaged, cas.EscapePath(b.Name))
+		return fmt.Errorf("%w: %s is nothing that a backup has", archive.ErrDamaged, cas.EscapePath(b.Name))
 	}
 	switch b.Kind {
-	case backup.Folder:
+	case archive.Folder:
 		if err := s.root.MkdirAll(name, 0o700); err != nil {
 			return err
 		}
 		return s.root.Chmod(name, b.Mode.Perm()|0o700)
-	case backup.Link:
+	case archive.Link:
 		if first != "chats" || !inside {
-			return fmt.Errorf("%w: a link %s", backup.ErrDamaged, cas.EscapePath(b.Name))
+			return fmt.Errorf("%w: a link %s", archive.ErrDamaged, cas.EscapePath(b.Name))
 		}
 		s.links = append(s.links, b)
 		return nil
@@ -170,13 +170,13 @@ const maxFoldersFile = 64 << 20
 
 // write makes a file of the stage. Files of a chat's folder aren't synced; the
 // others are what is left of a data directory.
-func (s *staged) write(name string, b backup.Entry, content io.Reader) error {
+func (s *staged) write(name string, b archive.Entry, content io.Reader) error {
 	if err := s.root.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		return err
 	}
 	f, err := s.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, b.Mode.Perm()|0o600)
 	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("%w: it has %s twice", backup.ErrDamaged, cas.EscapePath(b.Name))
+		return fmt.Errorf("%w: it has %s twice", archive.ErrDamaged, cas.EscapePath(b.Name))
 	}
 	if err != nil {
 		return err
@@ -194,7 +194,7 @@ func (s *staged) verify(ctx context.Context) (err error) {
 	side := store.New(store.Options{DataDir: s.dir, Now: s.e.Options.Now, Notice: s.e.Options.Notice, States: s.e.Options.States})
 	defer func() { err = errors.Join(err, side.Close()) }()
 	if !side.HasStore() {
-		return fmt.Errorf("%w: it has no store", backup.ErrDamaged)
+		return fmt.Errorf("%w: it has no store", archive.ErrDamaged)
 	}
 	release, err := side.ShareData(ctx, nil)
 	if err != nil {
@@ -209,7 +209,7 @@ func (s *staged) verify(ctx context.Context) (err error) {
 	s.o.Stage("verifying", total)
 	report, err := side.VerifyStates(ctx, func(n int64) { s.o.Moved(0, n) })
 	if err != nil {
-		return fmt.Errorf("%w: %w", backup.ErrDamaged, err)
+		return fmt.Errorf("%w: %w", archive.ErrDamaged, err)
 	}
 	s.report.Problems = report.Problems
 	if len(report.Problems) > 0 && !s.o.Damaged {
@@ -272,9 +272,9 @@ func (s *staged) explain(ctx context.Context, err error) error {
 			out.Detail = append(out.Detail, p.What+": "+p.Reason)
 		}
 		return out
-	case errors.Is(err, backup.ErrFormat):
+	case errors.Is(err, archive.ErrFormat):
 		return fault.Wrap(fault.Usage, "nothing was changed", err, "fettle store backup FILE   makes one")
-	case errors.Is(err, backup.ErrDamaged):
+	case errors.Is(err, archive.ErrDamaged):
 		return fault.Wrap(fault.Store, "nothing was changed", err, "another backup may be whole: fettle store restore --dry-run FILE")
 	case errors.As(err, &full):
 		return fault.Wrap(fault.Failed, "nothing was changed", err, store.RoomHint)
@@ -295,11 +295,11 @@ func (s *staged) exchange(ctx context.Context) error {
 	if err := mayReplace(e, s.o); err != nil {
 		return err // a file was added to the empty directory since that was checked
 	}
-	old, err := truth(e.Options.DataDir)
+	old, err := Contents(e.Options.DataDir)
 	if err != nil {
 		return err
 	}
-	names, err := truth(s.dir)
+	names, err := Contents(s.dir)
 	if err != nil {
 		return err
 	}

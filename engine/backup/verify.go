@@ -1,4 +1,4 @@
-package engine
+package backup
 
 import (
 	"bytes"
@@ -12,15 +12,15 @@ import (
 	"path/filepath"
 
 	"github.com/fettle-cli/fettle/cas"
-	"github.com/fettle-cli/fettle/engine/backup"
+	"github.com/fettle-cli/fettle/engine/backup/archive"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/store"
 )
 
-// backupCheck is the verification of a backup: it is restored into a separate folder
+// check is the verification of a backup: it is restored into a separate folder
 // from the bytes that are written, while they are written, and then compared with the
 // files that they were read from. So it works for a pipe as for a file.
-type backupCheck struct {
+type check struct {
 	ctx   context.Context // of the whole backup
 	b     *backingUp
 	stage *staged
@@ -38,10 +38,10 @@ type writtenItem struct {
 
 // readBack starts to unpack what is written to the pipe. The folder is within that of
 // the copies, so that it is removed with them, after a kill too.
-func (b *backingUp) readBack(ctx context.Context) *backupCheck {
+func (b *backingUp) readBack(ctx context.Context) *check {
 	in, out := io.Pipe()
-	v := &backupCheck{ctx: ctx, b: b, pipe: out, done: make(chan error, 1)}
-	var quiet BackupOptions
+	v := &check{ctx: ctx, b: b, pipe: out, done: make(chan error, 1)}
+	var quiet Options
 	quiet.complete()
 	quiet.Damaged = true // damage of the store is reported, and is not an error of the backup
 	v.stage = &staged{e: b.e, o: quiet, scratch: true, dir: filepath.Join(b.frozen, store.StagePrefix+"check")}
@@ -55,7 +55,7 @@ func (b *backingUp) readBack(ctx context.Context) *backupCheck {
 
 // end waits for the unpacking, which ends with the writing, and compares. failed is
 // the error of the writing.
-func (v *backupCheck) end(failed error) error {
+func (v *check) end(failed error) error {
 	if failed != nil {
 		select {
 		case err := <-v.done: // the unpacking failed first
@@ -82,7 +82,7 @@ func (v *backupCheck) end(failed error) error {
 }
 
 // explain makes a fault of why a backup could not be restored.
-func (v *backupCheck) explain(err error) error {
+func (v *check) explain(err error) error {
 	var full *cas.SpaceError
 	switch {
 	case v.ctx.Err() != nil:
@@ -94,7 +94,7 @@ func (v *backupCheck) explain(err error) error {
 }
 
 // compare compares what was unpacked with what it was read from.
-func (v *backupCheck) compare() error {
+func (v *check) compare() error {
 	v.b.o.Stage("comparing", v.b.report.Bytes)
 	for i := range v.items {
 		if err := v.ctx.Err(); err != nil {
@@ -114,18 +114,18 @@ func (v *backupCheck) compare() error {
 var errDiffers = errors.New("it is not what was backed up")
 
 // same compares one entry.
-func (v *backupCheck) same(n *writtenItem, at string) error {
+func (v *check) same(n *writtenItem, at string) error {
 	info, err := os.Lstat(at)
 	if err != nil {
 		return err
 	}
 	switch n.Kind {
-	case backup.Folder:
+	case archive.Folder:
 		if !info.IsDir() {
 			return errDiffers
 		}
 		return nil
-	case backup.Link:
+	case archive.Link:
 		if target, err := os.Readlink(at); err != nil || target != n.Target {
 			return errors.Join(errDiffers, err)
 		}
@@ -158,7 +158,7 @@ func (v *backupCheck) same(n *writtenItem, at string) error {
 }
 
 // open opens an unpacked file; reading it is progress, and stops with the context.
-func (v *backupCheck) open(at string) (io.ReadCloser, error) {
+func (v *check) open(at string) (io.ReadCloser, error) {
 	f, err := os.Open(at)
 	if err != nil {
 		return nil, err
