@@ -13,7 +13,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/show"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/term/live"
-	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/catalog"
 )
 
 const (
@@ -239,7 +239,7 @@ func (t *talk) agentName() string {
 	if name == "" {
 		name = t.chat.Agent
 	}
-	if name == engine.NoAgent {
+	if name == catalog.NoAgent {
 		return ""
 	}
 	return term.Clean(name)
