@@ -121,7 +121,7 @@ func New(o Options) *Engine {
 		return e.o.CutAdvice(call)
 	}
 	e.Seals = func(ctx context.Context) bool { return e.o.SealsRepositories != nil && e.o.SealsRepositories(ctx) }
-	e.Services, e.Builtins = o.Services, e.BuiltinIDs
+	e.Services, e.Builtins = e.o.Services, e.BuiltinIDs
 	e.base, e.stop = context.WithCancelCause(context.Background())
 	return e
 }
