@@ -14,9 +14,17 @@ import (
 	"testing"
 )
 
-// documents are the files whose words about the tree are held against it.
-func documents() []string {
-	return []string{"README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "CODE_OF_CONDUCT.md"}
+// documents are the files whose words about the tree are compared with it: those at the top,
+// and every page of docs.
+func documents(t *testing.T) []string {
+	t.Helper()
+	names := []string{"README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "CODE_OF_CONDUCT.md"}
+	for _, name := range trackedFiles(t) {
+		if strings.HasPrefix(name, "docs/") && strings.HasSuffix(name, ".md") {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // topLevelNames are the first steps of a path of ours. A word in backticks that
@@ -26,13 +34,27 @@ func topLevelNames() []string {
 }
 
 // checkPaths wants every path of the tree that a document names in backticks,
-// and every relative link, to be there.
+// and every relative link, to be there. The name of a Go file without a folder is in the
+// folder of the path before it in the same paragraph or list item.
 func checkPaths(name, text string, tree fs.FS) []string {
 	var out []string
+	folder := ""
+	begins := regexp.MustCompile(`^\s*(- |\d+\. |\||$)`)
 	for i, line := range proseLines(text) {
+		if begins.MatchString(line) {
+			folder = ""
+		}
 		for _, word := range ticked(line) {
-			if p, ok := pathOfOurs(word); ok && !there(tree, p) {
+			p, ok := pathOfOurs(word)
+			switch {
+			case ok && !there(tree, p):
 				out = append(out, fmt.Sprintf("%s:%d: `%s` is not in the tree", name, i+1, word))
+			case ok && path.Ext(p) == "":
+				folder = p
+			case ok:
+				folder = path.Dir(p)
+			case goFile.MatchString(word) && word != "doc.go" && !there(tree, path.Join(folder, word)):
+				out = append(out, fmt.Sprintf("%s:%d: `%s` is not in the folder %q; name its own", name, i+1, word, folder))
 			}
 		}
 		for _, m := range regexp.MustCompile(`\]\(([^)\s]+)\)`).FindAllStringSubmatch(line, -1) {
@@ -44,6 +66,9 @@ func checkPaths(name, text string, tree fs.FS) []string {
 	}
 	return out
 }
+
+// goFile is the name of a Go file without a folder. doc.go is in each package.
+var goFile = regexp.MustCompile(`^\w+\.go$`)
 
 // proseLines gives the lines with those of fenced blocks made empty.
 func proseLines(text string) []string {
@@ -185,7 +210,7 @@ func trackedFiles(t *testing.T) []string {
 func TestDocumentsNameWhatIsThere(t *testing.T) {
 	t.Parallel()
 	dir := root(t)
-	for _, name := range documents() {
+	for _, name := range documents(t) {
 		data, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
 			t.Errorf("read document: %v", err)
@@ -247,9 +272,12 @@ func TestCheckPaths(t *testing.T) {
 		"`engine/gone.Name` and [gone](docs/gone.md)",
 		"```", "`engine/fenced.go`", "```",
 		"`server/...`",
+		"- `engine/event/` and `engine/turn.go`, with `turn.go` and `gone.go`,",
+		"  which `doc.go` describes", "- `turn.go`",
 	}, "\n")
 	wantComplaints(t, checkPaths("A.md", text, os.DirFS(dir)),
-		"^A.md:3: `engine/gone.go`", "^A.md:3: `cas/castest/`", "^A.md:4: `engine/gone.Name`", `^A.md:4: the link to docs/gone.md`, "^A.md:8: `server/...`")
+		"^A.md:3: `engine/gone.go`", "^A.md:3: `cas/castest/`", "^A.md:4: `engine/gone.Name`", `^A.md:4: the link to docs/gone.md`, "^A.md:8: `server/...`",
+		`^A.md:9: .gone.go. is not in the folder "engine"`, `^A.md:11: .turn.go. is not in the folder ""`)
 }
 
 func TestCheckCommands(t *testing.T) {
