@@ -114,7 +114,7 @@ func (o askOptions) request(rt *workbench.Runtime, cfg *config.Config) (engine.T
 			return engine.TurnRequest{}, err
 		}
 		if err := toolset.CheckBound(o.workspace, toolset.Places{Home: dirs.Home, DataDir: dirs.Data, Own: workbench.OwnState(dirs)}); err != nil {
-			return engine.TurnRequest{}, fault.Wrap(fault.Usage, "-w", err, "fettle ask -w DIR …, with a folder of a project")
+			return engine.TurnRequest{}, fault.Wrap(fault.Usage, "-w", err, fault.Run("fettle ask -w DIR …, with a folder of a project"))
 		}
 	}
 	asks := !o.yes && !o.Quiet && rt.Streams.CanAsk()

@@ -224,7 +224,7 @@ func readSchema(arg string) (json.RawMessage, error) {
 		if errors.As(err, &pe) {
 			err = pe.Err
 		}
-		return nil, fault.Wrap(fault.Usage, "--schema: read "+arg, err, `fettle ask --schema '{"type":"object"}' …`)
+		return nil, fault.Wrap(fault.Usage, "--schema: read "+arg, err, fault.Run(`fettle ask --schema '{"type":"object"}' …`))
 	}
 	defer f.Close() // it was only read
 	data, err := io.ReadAll(io.LimitReader(f, maxSchema+1))

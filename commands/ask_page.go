@@ -78,7 +78,7 @@ func readObject(flag, arg string) (json.RawMessage, error) {
 			if errors.As(err, &pe) {
 				err = pe.Err
 			}
-			return nil, fault.Wrap(fault.Usage, flag+": read "+arg, err, example)
+			return nil, fault.Wrap(fault.Usage, flag+": read "+arg, err, fault.Run(example))
 		}
 		defer f.Close() // it was only read
 		if data, err = io.ReadAll(io.LimitReader(f, payloads.MaxContext+1)); err != nil {
@@ -140,7 +140,7 @@ func knownPage(ctx context.Context, eng *engine.Engine, name string) error {
 	if near := nearest.Of(name, ids); near != "" {
 		f.Msg += "; did you mean " + near + "?"
 	}
-	f.Hints = []string{"fettle toolset list"}
+	f.Remedies = []fault.Remedy{fault.Run("fettle toolset list")}
 	if len(ids) > 0 {
 		f.Detail = []string{"pages: " + strings.Join(ids, ", ")}
 	}
@@ -160,11 +160,11 @@ func suggestedAction(ctx context.Context, eng *engine.Engine, ref store.ChatRef,
 	}
 	look := fmt.Sprintf("fettle chats show %d", conv.Chat.Number)
 	if len(all) == 0 {
-		return payloads.SuggestedAction{}, fault.New(fault.NotFound, fmt.Sprintf("the last answer of chat %d suggests no action", conv.Chat.Number), look)
+		return payloads.SuggestedAction{}, fault.New(fault.NotFound, fmt.Sprintf("the last answer of chat %d suggests no action", conv.Chat.Number), fault.Run(look))
 	}
 	if n, err := strconv.Atoi(name); err == nil {
 		if n < 1 || n > len(all) {
-			return payloads.SuggestedAction{}, fault.New(fault.NotFound, fmt.Sprintf("chat %d has no action %d: its last answer suggests %d", conv.Chat.Number, n, len(all)), look)
+			return payloads.SuggestedAction{}, fault.New(fault.NotFound, fmt.Sprintf("chat %d has no action %d: its last answer suggests %d", conv.Chat.Number, n, len(all)), fault.Run(look))
 		}
 		return all[n-1], nil
 	}
@@ -175,7 +175,7 @@ func suggestedAction(ctx context.Context, eng *engine.Engine, ref store.ChatRef,
 			types = append(types, a.Type)
 		}
 		return payloads.SuggestedAction{}, fault.New(fault.NotFound, fmt.Sprintf("the last answer of chat %d suggests no action %s; it has %s",
-			conv.Chat.Number, cmdline.ShellWord(name), strings.Join(types, ", ")), look)
+			conv.Chat.Number, cmdline.ShellWord(name), strings.Join(types, ", ")), fault.Run(look))
 	}
 	return all[i], nil
 }

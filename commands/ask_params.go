@@ -88,13 +88,13 @@ func (t *talk) doSet(_ context.Context, arg string) error {
 	switch {
 	case arg == "":
 	case !slices.Contains(provider.ParamNames(), param):
-		return fault.New(fault.Usage, "the model has no parameter "+name+"; there are "+strings.Join(paramFlagNames(), ", "), "/set temperature 0.2")
+		return fault.New(fault.Usage, "the model has no parameter "+name+"; there are "+strings.Join(paramFlagNames(), ", "), fault.Run("/set temperature 0.2"))
 	case value == "default":
 		t.ask.params.Clear(param)
 	default:
 		if err := t.ask.params.Set(param, value); err != nil {
 			return fault.New(fault.Usage, "/set "+name+": "+err.Error(),
-				"/set "+name+" "+exampleOf(param), "/set "+name+" default   leaves it to the configuration and the model")
+				fault.Run("/set "+name+" "+exampleOf(param)), fault.Run("/set "+name+" default   leaves it to the configuration and the model"))
 		}
 	}
 	t.say(paramsText(t.ask.params))

@@ -57,7 +57,7 @@ func (o *askOptions) usePrompt(rt *workbench.Runtime) error {
 			err = errors.New(p.Schema + " is no JSON")
 		}
 		if err != nil {
-			return fault.Wrap(fault.Config, "prompt "+p.Name, err, "fettle prompts edit "+p.Name)
+			return fault.Wrap(fault.Config, "prompt "+p.Name, err, fault.Run("fettle prompts edit "+p.Name))
 		}
 		o.Schema = schema
 	}
@@ -139,9 +139,9 @@ func (o *askOptions) missingFault(missing *prompts.MissingError) error {
 			call += " --var " + v.Name + "=…"
 		}
 	}
-	f.Hints = []string{call}
+	f.Remedies = []fault.Remedy{fault.Run(call)}
 	if missing.Vars[len(missing.Vars)-1].Name == prompts.InputName || missing.Vars[0].Name == prompts.InputName {
-		f.Hints = []string{call + " -f FILE", "git diff | " + call}
+		f.Remedies = []fault.Remedy{fault.Run(call + " -f FILE"), fault.Run("git diff | " + call)}
 	}
 	return f
 }

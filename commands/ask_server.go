@@ -102,8 +102,8 @@ func (o *askOptions) elsewhere(rt *workbench.Runtime, cfg *config.Config) (*clie
 	}
 	if token == "" {
 		return nil, fault.New(fault.Usage, "there is no token for the server at "+address,
-			"fettle ask --server URL …, with the URL that fettle serve --print-url prints there",
-			"fettle ask --token-file FILE …", "export FETTLE_TOKEN=…")
+			fault.Run("fettle ask --server URL …, with the URL that fettle serve --print-url prints there"),
+			fault.Run("fettle ask --token-file FILE …"), fault.Run("export FETTLE_TOKEN=…"))
 	}
 	o.remote = true
 	remote := client.NewRemote(address, token)
@@ -177,7 +177,7 @@ func (o askOptions) askElsewhere(ctx context.Context, rt *workbench.Runtime, rem
 	err = follow.Turn(ctx, rt, remote, id, view)
 	if errors.Is(err, client.ErrGone) {
 		return fault.New(fault.Unavailable, "the connection to the server broke, and it can't be reached again; the answer may go on there",
-			"fettle ask --server URL -c …   goes on with that chat")
+			fault.Run("fettle ask --server URL -c …   goes on with that chat"))
 	}
 	return err
 }

@@ -108,7 +108,7 @@ func (t *talk) command(ctx context.Context, name, arg string) error {
 	if near := nearest.Of(name, names); near != "" {
 		msg += "; did you mean /" + near + "?"
 	}
-	return fault.New(fault.Usage, msg, "/help")
+	return fault.New(fault.Usage, msg, fault.Run("/help"))
 }
 
 // fettle runs one of the program's own commands here.
@@ -199,7 +199,7 @@ func (t *talk) doToolset(ctx context.Context, arg string) error {
 	want := strings.Fields(arg)
 	for _, id := range want {
 		if !ids[id] {
-			return fault.New(fault.NotFound, "there is no toolset "+term.Clean(id), "/toolset")
+			return fault.New(fault.NotFound, "there is no toolset "+term.Clean(id), fault.Run("/toolset"))
 		}
 	}
 	t.ask.toolsets, t.ask.tools, t.ask.noTools = want, nil, false
@@ -337,7 +337,7 @@ func (t *talk) doCopy(_ context.Context, arg string) error {
 	case t.copied == nil:
 		return fault.New(fault.Failed, "there is no terminal here that keeps a copy")
 	case len(text) > maxCopied:
-		return fault.New(fault.Failed, "the answer is longer than a terminal keeps, "+term.Size(maxCopied), "/export FILE")
+		return fault.New(fault.Failed, "the answer is longer than a terminal keeps, "+term.Size(maxCopied), fault.Run("/export FILE"))
 	}
 	t.copied(text)
 	t.say("sent " + term.Size(int64(len(text))) + " to the terminal's clipboard, if it takes that")

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
 	"github.com/fettle-cli/fettle/commands/config"
 	"github.com/fettle-cli/fettle/commands/follow"
+	"github.com/fettle-cli/fettle/commands/remedy"
 	"github.com/fettle-cli/fettle/commands/show"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/term/live"
@@ -343,12 +345,9 @@ func (t *talk) sayFault(err error) {
 // hereFault leaves out hints that lead back to where one is.
 func hereFault(f *fault.Fault) *fault.Fault {
 	own := *f
-	own.Hints = nil
-	for _, h := range f.Hints {
-		if !strings.HasPrefix(h, "fettle ask") {
-			own.Hints = append(own.Hints, h)
-		}
-	}
+	own.Remedies = slices.DeleteFunc(slices.Clone(f.Remedies), func(r fault.Remedy) bool {
+		return strings.HasPrefix(remedy.Line(r), "fettle ask")
+	})
 	return &own
 }
 

@@ -64,8 +64,8 @@ func unknownShell(shell string) error {
 	f := fault.New(fault.Usage, "there is no completion for "+shell)
 	if near := nearest.Of(shell, shells()); near != "" {
 		f.Msg += " (did you mean " + near + "?)"
-		f.Hints = append(f.Hints, "fettle completion "+near)
+		f.Remedies = append(f.Remedies, fault.Run("fettle completion "+near))
 	}
-	f.Hints = append(f.Hints, "fettle completion --help")
+	f.Remedies = append(f.Remedies, fault.Run("fettle completion --help"))
 	return f
 }

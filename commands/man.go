@@ -66,7 +66,7 @@ func runMan(rt *workbench.Runtime, app *cli.App, words []string) error {
 func noManPage(cmds []*cli.Command, words []string, path string) error {
 	err := cmdline.UnknownCommand(cmds, append(words, "")[:max(1, len(words))], path)
 	f := fault.New(fault.Usage, err.Error())
-	f.Hints = []string{"fettle help"}
+	f.Remedies = []fault.Remedy{fault.Run("fettle help")}
 	return f
 }
 

@@ -96,7 +96,7 @@ func (o *askOptions) attach(ctx context.Context, rt *workbench.Runtime, cfg *con
 func contentParts(server, uri string, read []mcp.Content, most int64) ([]provider.Part, error) {
 	name := "@" + server + ":" + uri
 	if len(read) == 0 {
-		return nil, fault.New(fault.NotFound, term.Clean(name)+": there is nothing in it", "fettle mcp test "+cmdline.ShellWord(server)+"   lists what it has")
+		return nil, fault.New(fault.NotFound, term.Clean(name)+": there is nothing in it", fault.Run("fettle mcp test "+cmdline.ShellWord(server)+"   lists what it has"))
 	}
 	var parts []provider.Part
 	size := 0

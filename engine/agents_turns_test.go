@@ -186,7 +186,7 @@ func TestAgentsInBranches(t *testing.T) {
 	_, err = b.Start(t.Context(), gone)
 	var f *fault.Fault
 	if !errors.As(err, &f) || f.Code != fault.NotFound || !strings.Contains(f.Msg, "the chat goes on with an agent: no agent a") ||
-		!strings.HasPrefix(f.Hints[0], "fettle ask -c --agent none") {
+		f.Remedies[0].Kind != fault.WithoutAgent {
 		t.Errorf("an agent that is gone: %+v", f)
 	}
 }

@@ -190,7 +190,7 @@ func (e *Engine) endOfApp(ctx context.Context, id store.TurnID) (event.ToolCompl
 			}
 			return end, fault.New(fault.Interrupted, "the call was cancelled")
 		case event.Error:
-			return end, fault.New(fault.Code(b.Code), b.Message, b.Hints...)
+			return end, b.Fault()
 		}
 	}
 	return end, nil

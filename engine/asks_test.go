@@ -279,7 +279,7 @@ func TestAToolAsksAModel(t *testing.T) {
 		"denied":            {event.Deny, permission.Policy{}, true, 2, "  the user doesn't allow it|  the user doesn't allow it"},
 		"by a rule":         {"", permission.Policy{Allow: []string{"sampling@geo"}}, false, 0, "script/m.yaml Paris. <nil>|script/m.yaml Paris. <nil>"},
 		"against a rule":    {"", permission.Policy{Deny: []string{"sampling@*"}, Allow: []string{"sampling@geo"}}, true, 0, "  the rule deny sampling@* forbids it|  the rule deny sampling@* forbids it"},
-		"by other rules":    {"", permission.Policy{Allow: []string{"*", "*:*"}, AllowAll: true}, false, 0, "  nobody can be asked here whether it may ask a model; the rule --allow sampling@geo lets it|  nobody can be asked here whether it may ask a model; the rule --allow sampling@geo lets it"},
+		"by other rules":    {"", permission.Policy{Allow: []string{"*", "*:*"}, AllowAll: true}, false, 0, "  nobody can be asked here whether it may ask a model; a rule that allows sampling@geo lets it|  nobody can be asked here whether it may ask a model; a rule that allows sampling@geo lets it"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -271,7 +271,7 @@ func TestABackupOfADamagedStore(t *testing.T) {
 	c := changer(t, t.TempDir())
 	err = c.putBack(raw, backup.Options{})
 	var f *fault.Fault
-	if fault.CodeOf(err) != fault.Store || !errors.As(err, &f) || len(f.Detail) == 0 || !strings.Contains(strings.Join(f.Hints, ""), "--damaged") {
+	if fault.CodeOf(err) != fault.Store || !errors.As(err, &f) || len(f.Detail) == 0 || f.Remedies[0].Kind != fault.RestoreDamaged {
 		t.Fatalf("%v", err)
 	}
 	if err := c.putBack(raw, backup.Options{Damaged: true}); err != nil {

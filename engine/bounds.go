@@ -72,6 +72,15 @@ func (c *cited) leftOut() []event.Body {
 		fault.Plural(n, "citation or note"), maxCitations, maxCited>>10, maxProviderNotes)}}
 }
 
+// boundRemedies drops the remedies after the first of a list, and those with an argument
+// too long for an event.
+func boundRemedies(all []fault.Remedy) []fault.Remedy {
+	out := slices.Clone(all[:min(len(all), maxErrorLines)])
+	return slices.DeleteFunc(out, func(r fault.Remedy) bool {
+		return len(r.Text)+len(r.Effect) > maxErrorText || slices.ContainsFunc(r.Args, func(a string) bool { return len(a) > maxErrorText })
+	})
+}
+
 // boundLines cuts a list of lines, and each of them.
 func boundLines(lines []string) []string {
 	if n := len(lines); n > maxErrorLines {

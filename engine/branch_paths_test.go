@@ -3,7 +3,6 @@ package engine
 import (
 	"errors"
 	"os"
-	"strings"
 	"testing"
 
 	"github.com/fettle-cli/fettle/cas"
@@ -80,8 +79,8 @@ func TestABranchStopsAtAPersonsWork(t *testing.T) {
 		if !errors.As(err, &f) || !errors.As(err, &conflict) || len(conflict.Paths) != 1 || conflict.Paths[0].Path != "b" {
 			t.Fatalf("seen %t: a branch over a person's work: %v", seen, err)
 		}
-		if len(f.Hints) != 2 || !strings.HasPrefix(f.Hints[0], "fettle chats fork 1 --at 2 ") {
-			t.Errorf("seen %t: hints %q", seen, f.Hints)
+		if len(f.Remedies) != 2 || f.Remedies[0].Text != "fork chat 1 after message 2" {
+			t.Errorf("seen %t: hints %q", seen, f.Remedies)
 		}
 		b.sees(1, want)
 		if _, err := b.Undo(t.Context(), workspace.RestoreRequest{Chat: lastChat, Steps: 2, Overwrite: true}); err != nil {

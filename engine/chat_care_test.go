@@ -85,7 +85,7 @@ func TestADeletedChatIsGoneAndComesBack(t *testing.T) {
 		req.Chat = ref
 		_, err := b.Start(t.Context(), req)
 		var f *fault.Fault
-		if !errors.As(err, &f) || f.Code != fault.NotFound || f.Msg != "chat 1 is deleted" || f.Hints[0] != "fettle chats restore 1" {
+		if !errors.As(err, &f) || f.Code != fault.NotFound || f.Msg != "chat 1 is deleted" || f.Remedies[0].Text != "restore chat 1" {
 			t.Errorf("by %s: %v", what, err)
 		}
 	}
@@ -125,7 +125,7 @@ func TestAChatWithALiveTurnIsNotDeleted(t *testing.T) {
 	err := b.DeleteChats(t.Context(), one, two)
 	var f *fault.Fault
 	if !errors.As(err, &f) || f.Code != fault.Busy || !strings.Contains(f.Msg, fmt.Sprintf("pid %d", os.Getpid())) ||
-		!strings.Contains(f.Hints[0], fmt.Sprint(os.Getpid())) {
+		!strings.Contains(f.Remedies[0].Text, fmt.Sprint(os.Getpid())) {
 		t.Errorf("%v %+v", err, f)
 	}
 	if got := b.listed(store.ListChats{}); got != "2 1" {

@@ -47,7 +47,7 @@ func (e *Engine) CompactChat(ctx context.Context, req CompactRequest) (*store.Co
 	n := beforeLast(conv.Path, req.Keep)
 	if n == 0 {
 		return nil, fault.New(fault.Usage, fmt.Sprintf("chat %d has nothing more to sum up", chat.Number),
-			fmt.Sprintf("fettle chats compact %d --keep 0   sums up the last answer too", chat.Number))
+			fault.Try(fault.CompactChat, fmt.Sprint(chat.Number)).That("sums up the last answer too"))
 	}
 	ref := cmp.Or(req.Model, e.o.Compact.Model)
 	if ref == "" {

@@ -166,7 +166,7 @@ func (s *summariser) ask(ctx context.Context, messages []provider.Message, token
 // unusable is the end where a model gives no summary.
 func (s *summariser) unusable(how string) error {
 	return fault.New(fault.Context, "the conversation has to be summed up to fit the model's context, and the summary by "+s.model.ref+" "+how,
-		"FETTLE_COMPACT_MODEL=MODEL fettle ask …   lets another model sum up", "fettle ask …   begins a new chat")
+		fault.Try(fault.CompactModel).That("lets another model sum up"), fault.Try(fault.NewChat).That("begins a new chat"))
 }
 
 // inWords tells messages to a model that is offered no tools.

@@ -29,7 +29,7 @@ func (e *Engine) converse(ctx context.Context, req TurnRequest) (*store.OpenChat
 	}
 	if req.Workspace != "" && filepath.Clean(req.Workspace) != chat.Workspace && !req.Chat.Fork {
 		return nil, fault.New(fault.Usage, fmt.Sprintf("chat %d works in %s", chat.Number, workspaceName(chat)),
-			"leave -w out, or begin a new chat with it")
+			fault.Try(fault.LeaveFolder))
 	}
 	// The lock is the old chat's for a fork too: it must not move meanwhile.
 	unlock, err := e.LockChat(ctx, chat.ID, func(owner string) {
@@ -114,7 +114,7 @@ func (e *Engine) loadFor(ctx context.Context, chatID string, req TurnRequest) (*
 	switch n := len(conv.Path); {
 	case req.Chat.At > n || n == 0:
 		return nil, fault.New(fault.Usage, fmt.Sprintf("chat %d has no message %d: it has %s", conv.Chat.Number, max(req.Chat.At, 1), fault.Plural(n, "message")),
-			fmt.Sprintf("fettle chats show %d", conv.Chat.Number))
+			fault.Try(fault.ShowChat, fmt.Sprint(conv.Chat.Number)))
 	case req.Chat.At > 0:
 		conv.Path = conv.Path[:req.Chat.At]
 	}
@@ -123,7 +123,7 @@ func (e *Engine) loadFor(ctx context.Context, chatID string, req TurnRequest) (*
 	}
 	if len(conv.Path) == 0 || conv.Path[len(conv.Path)-1].Role != provider.User {
 		return nil, fault.New(fault.NotFound, fmt.Sprintf("that message of chat %d answers no question", conv.Chat.Number),
-			fmt.Sprintf("fettle chats show %d", conv.Chat.Number))
+			fault.Try(fault.ShowChat, fmt.Sprint(conv.Chat.Number)))
 	}
 	question := conv.Path[len(conv.Path)-1]
 	conv.Path = slices.Clip(conv.Path[:len(conv.Path)-1])

@@ -90,14 +90,14 @@ func (t *turn) checkCall(c *DirectCall) error {
 		c.Args = json.RawMessage("{}")
 	}
 	if !record.IsObject(c.Args) {
-		return fault.New(fault.Usage, c.Tool+": the arguments are no JSON object", fmt.Sprintf("fettle tool call %s '{…}'", c.Tool))
+		return fault.New(fault.Usage, c.Tool+": the arguments are no JSON object", fault.Try(fault.CallTool, c.Tool))
 	}
 	s, err := t.eng.Schemas.Compile(entry.Tool.InputSchema)
 	if err != nil {
 		return fault.Wrap(fault.Failed, c.Tool+": its input_schema can't be used", err)
 	}
 	if problems := s.Validate(c.Args); len(problems) > 0 {
-		f := fault.New(fault.Usage, c.Tool+": the arguments don't fit its input_schema", "fettle tool show "+c.Tool)
+		f := fault.New(fault.Usage, c.Tool+": the arguments don't fit its input_schema", fault.Try(fault.ShowTool, c.Tool))
 		f.Detail = strings.Split(schema.Explain(problems), "\n")
 		return f
 	}
@@ -107,14 +107,14 @@ func (t *turn) checkCall(c *DirectCall) error {
 // noTool says why a tool can't be called: there is none, or it is switched off.
 func (t *turn) noTool(name string) error {
 	if e, ok := t.box.Tools.Get(name); ok && !e.Tool.Enabled {
-		return fault.New(fault.Failed, "the tool "+name+" is disabled", "fettle tool enable "+name)
+		return fault.New(fault.Failed, "the tool "+name+" is disabled", fault.Try(fault.EnableTool, name))
 	}
 	if why := t.box.Unusable[name]; why != "" {
-		hint := "fettle tool show " + name
+		next := fault.ShowTool
 		if why == catalog.DisabledTool {
-			hint = "fettle tool enable " + name
+			next = fault.EnableTool
 		}
-		return fault.New(fault.Failed, "the tool "+name+" can't be used: "+why, hint)
+		return fault.New(fault.Failed, "the tool "+name+" can't be used: "+why, fault.Try(next, name))
 	}
 	if n := len(t.offer.ByBareID(name)); n > 1 {
 		f := fault.New(fault.Usage, fmt.Sprintf("%d toolsets have a tool %s; name it with its toolset", n, name))
@@ -127,7 +127,7 @@ func (t *turn) noTool(name string) error {
 	if near := t.names.Nearest(name); near != "" {
 		msg += "; did you mean " + near + "?"
 	}
-	return fault.New(fault.NotFound, msg, "fettle tool list")
+	return fault.New(fault.NotFound, msg, fault.Try(fault.ListTools))
 }
 
 // runDirect runs the person's own calls.

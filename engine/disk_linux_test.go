@@ -154,12 +154,12 @@ func (d *disk) failed(events []event.Event, err error) error {
 		if !ok {
 			return fmt.Errorf("the turn ended with %+v", events[len(events)-1].Body)
 		}
-		err = &fault.Fault{Code: fault.Code(end.Code), Msg: end.Message, Hints: end.Hints}
+		err = &fault.Fault{Code: fault.Code(end.Code), Msg: end.Message, Remedies: end.Remedies}
 	} else if len(events) > 0 && events[len(events)-1].Ends() {
 		return fmt.Errorf("an error after the turn's end: %w", err)
 	}
 	var f *fault.Fault
-	if !errors.As(err, &f) || f.Code != fault.Store || !strings.Contains(err.Error(), "no space left") || len(f.Hints) == 0 {
+	if !errors.As(err, &f) || f.Code != fault.Store || !strings.Contains(err.Error(), "no space left") || len(f.Remedies) == 0 {
 		return fmt.Errorf("the turn ended with %w", err)
 	}
 	if err := d.empty(); err != nil {

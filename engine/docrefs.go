@@ -194,9 +194,9 @@ func (t *turn) noDoc(ctx context.Context, ref string) error {
 		}
 	}
 	if near := nearest.Of(ref, names); near != "" {
-		f.Hints = append(f.Hints, "doc:"+near+"   may be meant")
+		f.Remedies = append(f.Remedies, fault.Advise("doc:"+near+"   may be meant"))
 	}
-	f.Hints = append(f.Hints, "fettle docs list", `\doc:`+shown+"   for the words themselves")
+	f.Remedies = append(f.Remedies, fault.Try(fault.ListDocuments), fault.Advise(`\doc:`+shown+"   for the words themselves"))
 	return f
 }
 
@@ -250,9 +250,9 @@ func docPart(name string, data []byte) (*provider.Part, error) {
 	case ok:
 		return &provider.Part{Kind: provider.FilePart, Name: name, Text: text}, nil
 	case mime == "application/pdf":
-		return nil, fault.New(fault.Usage, sanitize.Line(name)+" is a PDF, which is not read", "pdftotext makes a text of it")
+		return nil, fault.New(fault.Usage, sanitize.Line(name)+" is a PDF, which is not read", fault.Advise("pdftotext makes a text of it"))
 	}
-	return nil, fault.New(fault.Usage, sanitize.Line(name)+" is binary, which is not read", "convert it to text")
+	return nil, fault.New(fault.Usage, sanitize.Line(name)+" is binary, which is not read", fault.Advise("convert it to text"))
 }
 
 // plainText returns a content in UTF-8 or UTF-16 as text, and whether it is text.

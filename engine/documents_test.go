@@ -327,7 +327,7 @@ func TestDocReferencesThatNameNothing(t *testing.T) {
 			req.Workspace = folder
 			_, err := b.Start(t.Context(), req)
 			var f *fault.Fault
-			if !errors.As(err, &f) || !strings.Contains(f.Msg+strings.Join(f.Hints, "\n"), want) {
+			if !errors.As(err, &f) || !strings.Contains(f.Msg+strings.Join(fault.Texts(f.Remedies), "\n"), want) {
 				t.Errorf("got %+v, want %q in it", f, want)
 			}
 		})

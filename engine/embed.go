@@ -105,7 +105,7 @@ func (e *Engine) embedding(ctx context.Context, req EmbedRequest) (*embedding, e
 		ref = e.o.Embedding
 	}
 	if ref == "" {
-		return nil, fault.New(fault.Config, "no embedding model is set", "fettle config set embedding ollama/nomic-embed-text")
+		return nil, fault.New(fault.Config, "no embedding model is set", fault.Try(fault.SetEmbedding))
 	}
 	if n := len(ref); n > maxModelRef {
 		return nil, fault.New(fault.Usage, fmt.Sprintf("the name of the model has %d bytes; %d are allowed", n, maxModelRef))

@@ -78,7 +78,7 @@ func TestTheEndThatIsShownIsTheEndThatIsKept(t *testing.T) {
 		},
 		"nothing fits after the first word": {
 			func(line []byte) bool {
-				return bytes.Contains(line, []byte(`"seq":`)) && !bytes.Contains(line, []byte(`"text"`))
+				return bytes.Contains(line, []byte(`"seq":`)) && !bytes.Contains(line, []byte(`"text_delta"`))
 			},
 			`"Yes."`, true, "\"Yes.\"\nerror interrupted",
 		},

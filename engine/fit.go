@@ -274,8 +274,8 @@ func (t *turn) tooLong(err error, tokens int) error {
 			msg += fmt.Sprintf(", and with the answer %d fit", limit)
 		}
 	}
-	f := fault.New(fault.Context, msg, "fettle ask -c -m MODEL …   with a model of a longer context",
-		"fettle ask …   begins a new chat, with a shorter question or smaller files")
+	f := fault.New(fault.Context, msg, fault.Try(fault.OtherModel).That("with a model of a longer context"),
+		fault.Try(fault.NewChat).That("begins a new chat, with a shorter question or smaller files"))
 	if f.Err = err; t.fit.said != "" {
 		f.Detail = []string{t.fit.said}
 	}

@@ -110,7 +110,7 @@ func (t *turn) refusedTwice(err error) error {
 		return err
 	}
 	f := fault.New(fault.Context, t.model.ref+" refused the conversation without a reason, also after older messages were summed up",
-		"fettle ask -c -m MODEL …   with another model", "fettle ask …   begins a new chat")
+		fault.Try(fault.OtherModel).That("with another model"), fault.Try(fault.NewChat).That("begins a new chat"))
 	f.Err, f.Detail = err, []string{fault.FirstLine(err)}
 	return f
 }

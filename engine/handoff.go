@@ -145,7 +145,7 @@ func goneAgent(err error, chats bool) error {
 	}
 	out := *f
 	out.Msg = "the chat goes on with an agent: " + f.Msg
-	out.Hints = append([]string{"fettle ask -c --agent none …   goes on without it"}, f.Hints...)
+	out.Remedies = append([]fault.Remedy{fault.Try(fault.WithoutAgent).That("goes on without it")}, f.Remedies...)
 	return &out
 }
 
@@ -235,7 +235,7 @@ func (t *turn) handOff(next *handover) error {
 	if len(t.handed) > limit {
 		shown := append(t.handed[max(0, len(t.handed)-4):], next.to.BareID())
 		return fault.New(fault.TurnLimit, fmt.Sprintf("the agents handed over %d times and found no end: … %s",
-			limit, strings.Join(shown, " → ")), "fettle agents show "+t.agent.ID)
+			limit, strings.Join(shown, " → ")), fault.Try(fault.ShowAgent, t.agent.ID))
 	}
 	from := t.speaker()
 	if err := t.emit(event.Handoff{From: from, To: next.to.BareID(), Reason: next.reason}, event.AgentStart{Agent: next.to.BareID()}); err != nil {

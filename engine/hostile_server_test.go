@@ -126,7 +126,7 @@ func TestAServerConfigurationThatIsTooLargeIsRefusedByName(t *testing.T) {
 		config := manifest.MCPServer{ID: "large", Command: "node", Args: []string{strings.Repeat("<", size)}}
 		err := b.AddMCPServer(ctx, config, registry.ServerSettings{})
 		var f *fault.Fault
-		if f, _ = err.(*fault.Fault); f == nil || f.Code != fault.Failed || len(f.Hints) == 0 {
+		if f, _ = err.(*fault.Fault); f == nil || f.Code != fault.Failed || len(f.Remedies) == 0 {
 			t.Fatalf("%d bytes: %.300v", size, err)
 		}
 		for _, want := range []string{"large", "the limit is 1.0 MB"} {

@@ -24,7 +24,7 @@ func (t *turn) chooseTools() error {
 	default:
 		var err error
 		if t.offer, err = t.box.Tools.Offered().Select(t.req.Tools...); err != nil {
-			return fault.Wrap(fault.Usage, "--tool", err, "fettle ask --tool 'read_*' …")
+			return fault.WrongInput("tools", err, fault.Try(fault.SelectTools))
 		}
 	}
 	if t.clients == nil {

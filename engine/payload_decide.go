@@ -71,7 +71,7 @@ func (e *Engine) Decide(ctx context.Context, d store.Deciding) (Decided, error) 
 		return Decided{}, err
 	case out.Payload.Decision.Decision != wanted.Decision:
 		return Decided{}, fault.New(fault.Usage, fmt.Sprintf("payload %d of chat %d was %s already", shown.Number, c.Number,
-			out.Payload.Decision.Decision), fmt.Sprintf("fettle payloads show %d --chat %d", shown.Number, c.Number))
+			out.Payload.Decision.Decision), fault.Try(fault.ShowPayload, fmt.Sprint(shown.Number), fmt.Sprint(c.Number)))
 	case out.Again || wanted.Reaction == nil || wanted.Reaction.Tool == "":
 		return out, nil
 	}
@@ -119,7 +119,7 @@ func (e *Engine) keepDecision(ctx context.Context, wanted chat.PayloadDecision, 
 	case errors.As(err, &refused):
 		return nil, false, err
 	case errors.Is(err, kv.ErrNotFound):
-		return nil, false, fault.New(fault.NotFound, "the chat was removed meanwhile", "fettle chats list")
+		return nil, false, fault.New(fault.NotFound, "the chat was removed meanwhile", fault.Try(fault.ListChats))
 	case err != nil && ctx.Err() == nil:
 		return nil, false, e.StoreTrouble(err)
 	}

@@ -62,7 +62,7 @@ func (t *turn) deal() error {
 // readContext checks the request's context and brings page and tab into line
 // with it: whichever of both has them tells the other.
 func (t *turn) readContext() error {
-	const hint = `fettle ask --page PAGE --context '{"tab": "…"}' …`
+	hint := fault.Try(fault.SendContext)
 	values := map[string]json.RawMessage{}
 	if raw := bytes.TrimSpace(t.req.Context); len(raw) > 0 && string(raw) != "null" {
 		if len(raw) > payloads.MaxContext {

@@ -62,14 +62,14 @@ func (p *progress) look(calls []chat.ToolCall, req *TurnRequest, denied int) err
 			return p.unapproved(last)
 		}
 		return fault.New(fault.NoProgress, fmt.Sprintf("the model called %s %d times in a row with the same result",
-			last.ToolID, most), "fettle ask -c \"…\"   with another hint, or another model with -m")
+			last.ToolID, most), fault.Try(fault.Rephrase))
 	}
 	if most := orDefault(req.MaxFailures, DefaultMaxFailures); p.failures >= most {
 		if p.failures == p.denied {
 			return p.unapproved(last)
 		}
 		f := fault.New(fault.NoProgress, fmt.Sprintf("%d calls in a row failed, the last one of %s", p.failures, last.ToolID),
-			"fettle tool call "+last.ToolID+" …   shows what it says")
+			fault.Try(fault.TryTool, last.ToolID).That("shows what it says"))
 		if last.Error != "" {
 			f.Detail = []string{sanitize.Shorten(sanitize.Line(last.Error), 200)}
 		}
@@ -82,7 +82,7 @@ func (p *progress) look(calls []chat.ToolCall, req *TurnRequest, denied int) err
 // model can't do better, and who asked can.
 func (p *progress) unapproved(last chat.ToolCall) error {
 	return fault.New(fault.Approval, fmt.Sprintf("%s in a row needed an approval that nobody could give, the last one of %s", fault.Plural(p.denied, "call"), last.ToolID),
-		"fettle ask -c --allow "+last.ToolID+" \"go on\"")
+		fault.Try(fault.AllowTool, last.ToolID))
 }
 
 // repeats tells whether the responses have been the same so often, or have gone

@@ -115,7 +115,7 @@ func (q *caller) consent(ctx context.Context, p toolset.Prompting, model string,
 	case v == permission.Refuse:
 		return &toolset.NotAllowedError{Why: why}
 	case !q.t.req.CanAnswer:
-		return &toolset.NotAllowedError{Why: "nobody can be asked here whether it may ask a model; the rule --allow " + rule + " lets it"}
+		return &toolset.NotAllowedError{Why: "nobody can be asked here whether it may ask a model; a rule that allows " + rule + " lets it"}
 	}
 	shown := &event.FormPrompt{Model: model, System: req.System, MaxTokens: req.MaxTokens}
 	for _, m := range req.Messages {

@@ -66,7 +66,7 @@ func (t *turn) respond() ([]provider.ToolCall, error) {
 	}
 	if len(problems) > 0 {
 		f := fault.New(fault.InvalidReply, t.model.ref+": the answer doesn't match the schema, twice",
-			"another model with -m, or a simpler schema")
+			fault.Try(fault.SimplerSchema))
 		f.Status = http.StatusFailedDependency // a repetition would be refused by the same schema
 		f.Detail = strings.Split(schema.Explain(problems), "\n")
 		return nil, f
@@ -263,7 +263,7 @@ func (t *turn) stream(extra []provider.Message) (*reply, error) {
 		}
 		if r.size > maxReply {
 			return r, fault.New(fault.InvalidReply, fmt.Sprintf("%s: the response went past %d MB and was stopped",
-				t.model.ref, maxReply>>20), "ask for less at a time")
+				t.model.ref, maxReply>>20), fault.Advise("ask for less at a time"))
 		}
 	}
 	held := t.heldBack()

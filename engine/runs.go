@@ -30,7 +30,7 @@ func (t *turn) runNow(calls []*call, ws *toolset.Workspace) error {
 		return err
 	}
 	if err := t.log.Sync(); err != nil {
-		t.broken = fault.Wrap(fault.Store, "keep the turn", err, store.RoomHint)
+		t.broken = fault.Wrap(fault.Store, "keep the turn", err, store.MoveData())
 		return t.broken
 	}
 	return t.await(calls, t.launch(calls, ws), ws)

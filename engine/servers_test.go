@@ -154,7 +154,7 @@ func TestAServersToolsArePinnedAndAChangeWaits(t *testing.T) {
 	remote.describe("finds, and tells everybody")
 	b.o.MCP.Forget("docs")
 	results, _ := resultsOf(b.follow(b.start(req)))
-	if len(results) != 1 || !strings.Contains(results[0], "held back; fettle mcp test docs") {
+	if len(results) != 1 || !strings.Contains(results[0], "held back until the user has tested the MCP server docs") {
 		t.Errorf("changed: %q", results)
 	}
 	results, _ = resultsOf(b.follow(b.start(req))) // and then it isn't offered any more

@@ -167,11 +167,11 @@ func (t *turn) checkRequest(ctx context.Context) error {
 		t.req.Parts = directParts(t.req.Calls)
 	}
 	if len(t.req.Parts) == 0 && !t.req.Chat.Beside() {
-		return fault.New(fault.Usage, "there is nothing to ask", `fettle ask "why is the sky blue?"`)
+		return fault.New(fault.Usage, "there is nothing to ask", fault.Try(fault.Ask))
 	}
 	if n := len(t.req.System); n > chat.MaxSystem {
 		return fault.New(fault.Usage, fmt.Sprintf("the system prompt has %d bytes; %d are allowed", n, chat.MaxSystem),
-			"give the model long texts as files: fettle ask -f FILE …")
+			fault.Try(fault.AttachFiles))
 	}
 	if err := errors.Join(t.checkChat(), t.checkHistory()); err != nil {
 		return err
@@ -182,12 +182,12 @@ func (t *turn) checkRequest(ctx context.Context) error {
 	t.policy = t.eng.o.Policy.With(t.req.Policy)
 	err := t.compileRules()
 	if err != nil {
-		return fault.Wrap(fault.Usage, "read the rules", err, `fettle ask --allow 'write_file(path=notes/**)' …`)
+		return fault.Wrap(fault.Usage, "read the rules", err, fault.Try(fault.WriteRule))
 	}
 	if t.req.Schema != nil {
 		s, err := schema.Compile(t.req.Schema)
 		if err != nil {
-			return fault.Wrap(fault.Usage, "--schema", err, `fettle ask --schema '{"type":"object"}' …`)
+			return fault.WrongInput("schema", err, fault.Try(fault.WriteSchema))
 		}
 		t.schema = s
 	}
@@ -210,20 +210,20 @@ func (t *turn) checkChat() error {
 	r, ws := t.req.Chat, t.req.Workspace
 	switch {
 	case r.Last && (r.Number != 0 || r.ID != ""), r.Number != 0 && r.ID != "", r.Number < 0:
-		return fault.New(fault.Usage, "the request names more than one chat, or none that can be", "fettle chats list")
+		return fault.New(fault.Usage, "the request names more than one chat, or none that can be", fault.Try(fault.ListChats))
 	case r.New != "" && !r.IsNew():
-		return fault.New(fault.Usage, "the request names a chat and begins another", "fettle chats list")
+		return fault.New(fault.Usage, "the request names a chat and begins another", fault.Try(fault.ListChats))
 	case r.IsNew() && (r.Fork || r.Parent != "" || r.Beside()):
-		return fault.New(fault.Usage, "a fork or a message to go on from needs the chat it is in", "fettle ask -c --fork …")
+		return fault.New(fault.Usage, "a fork or a message to go on from needs the chat it is in", fault.Try(fault.ForkFrom))
 	case r.Beside() && (r.Fork || r.Parent != ""), r.Instead != "" && r.At != 0, r.At < -1:
-		return fault.New(fault.Usage, "a question that takes the place of another goes on from where that was asked", "fettle ask -c --at 3 …")
+		return fault.New(fault.Usage, "a question that takes the place of another goes on from where that was asked", fault.Try(fault.ReplaceMessage))
 	case ws == "" || !r.IsNew() && !r.Fork:
 		return nil
 	case !filepath.IsAbs(ws):
-		return fault.New(fault.Usage, "the workspace "+ws+" is no absolute path", "fettle ask -w DIR …")
+		return fault.New(fault.Usage, "the workspace "+ws+" is no absolute path", fault.Try(fault.UseFolder))
 	}
 	if err := t.eng.CheckWorkspace(ws); err != nil {
-		return fault.Wrap(fault.Usage, "-w", err, "fettle ask -w DIR …, with a folder of a project")
+		return fault.WrongInput("workspace", err, fault.Try(fault.UseProject))
 	}
 	return nil
 }
@@ -307,7 +307,7 @@ func (e *Engine) accept(ctx context.Context, t *turn) error {
 		t.cancel(err)
 		<-followed
 		e.forget(t)
-		return fault.Wrap(fault.Store, "keep the question", err, store.RoomHint)
+		return fault.Wrap(fault.Store, "keep the question", err, store.MoveData())
 	}
 	e.Minted.Drop(t.accept.Chat.ID)
 	return nil
@@ -341,7 +341,7 @@ func (t *turn) openLog(ctx context.Context) error {
 	case errors.As(err, &big):
 		return errors.Join(fault.New(fault.Usage,
 			fmt.Sprintf("the question has %d MB with its files; %d MB can be kept", big.Size>>20, journal.MaxLine>>20),
-			"fettle ask --ephemeral …   keeps nothing"), syncNumbers())
+			fault.Try(fault.DontKeep).That("keeps nothing")), syncNumbers())
 	case err != nil:
 		return errors.Join(store.WaitFault(ctx, "keep the question", err), syncNumbers())
 	}

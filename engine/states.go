@@ -257,11 +257,11 @@ func besideFault(conv *store.OpenChat, err error) error {
 		return err
 	}
 	out := *f
-	out.Hints = nil
+	out.Remedies = nil
 	if n := len(conv.Path); n > 0 && conv.Summed == nil {
-		out.Hints = append(out.Hints, fmt.Sprintf("fettle chats fork %d --at %d   goes on from there in a new chat, with the folder as it is", conv.Chat.Number, n))
+		out.Remedies = append(out.Remedies, fault.Try(fault.ForkChat, fmt.Sprint(conv.Chat.Number), fmt.Sprint(n)).That("goes on from there in a new chat, with the folder as it is"))
 	}
-	out.Hints = append(out.Hints, fmt.Sprintf("fettle undo --chat %d --overwrite   takes back a call with what was changed since; redo brings both", conv.Chat.Number))
+	out.Remedies = append(out.Remedies, fault.Try(fault.UndoOverwriting, fmt.Sprint(conv.Chat.Number)).That("takes back a call with what was changed since; redo brings both"))
 	return &out
 }
 

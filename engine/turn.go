@@ -232,7 +232,7 @@ func (t *turn) rounds(limit int) error {
 		if _, clients := t.splitClients(calls); step+1 >= limit && len(clients) == 0 && t.wouldGoOn(calls, next) {
 			t.refuseCalls(calls, "the turn limit was reached before it ran")
 			return fault.New(fault.TurnLimit, fault.Plural(limit, "response")+" of the model, and it still calls tools",
-				"fettle ask -c --max-turns "+strconv.Itoa(2*limit)+" \"go on\"")
+				fault.Try(fault.MoreSteps, strconv.Itoa(2*limit)))
 		}
 		switch on, err := t.useCalls(calls, next); {
 		case err != nil:
@@ -276,7 +276,7 @@ func (t *turn) emit(bodies ...event.Body) error {
 func (t *turn) append(bodies ...event.Body) ([]event.Event, error) {
 	events := t.number(bodies)
 	if err := t.log.Append(events...); err != nil {
-		return nil, fault.Wrap(fault.Store, "keep the turn", err, store.RoomHint)
+		return nil, fault.Wrap(fault.Store, "keep the turn", err, store.MoveData())
 	}
 	t.seq += event.Seq(len(bodies))
 	for _, e := range events {
@@ -313,7 +313,7 @@ func (t *turn) awaitSync() error {
 	err := <-t.pending
 	t.pending = nil
 	if err != nil {
-		return fault.Wrap(fault.Store, "keep the turn", err, store.RoomHint)
+		return fault.Wrap(fault.Store, "keep the turn", err, store.MoveData())
 	}
 	return nil
 }
@@ -336,7 +336,7 @@ func (t *turn) end(err error) {
 		lost = t.log.Sync()
 	}
 	if lost != nil {
-		events, lost = nil, fault.Wrap(fault.Store, "keep the end of the turn", lost, store.RoomHint)
+		events, lost = nil, fault.Wrap(fault.Store, "keep the end of the turn", lost, store.MoveData())
 	}
 	t.letGo(discard)
 	t.endSpan(events)
@@ -425,7 +425,7 @@ func (t *turn) lastBody(err error) event.Body {
 		return errorBody(t.broken)
 	case errors.Is(cause, errTimedOut):
 		return errorBody(fault.New(fault.Timeout, "the time limit of "+t.req.Timeout.String()+" was reached",
-			"--timeout 10m gives it longer"))
+			fault.Try(fault.MoreTime)))
 	case errors.Is(cause, errCancelled):
 		return event.Cancelled{}
 	case errors.Is(cause, store.ErrClosed): // nobody wanted it stopped: whoever reads it may ask again
@@ -473,9 +473,10 @@ func errorBody(err error) event.Error {
 	if !errors.As(err, &f) {
 		f = fault.Wrap(fault.Failed, "the turn ended", err)
 	}
+	remedies := boundRemedies(f.Remedies)
 	return event.Error{
-		Message: record.Clip(clean(f.Msg), maxErrorText), Code: string(f.Code), Retryable: retryable(f.Code),
-		Detail: boundLines(f.Detail), Hints: boundLines(f.Hints), Status: f.Status,
+		Message: record.Clip(clean(f.Error()), maxErrorText), Code: string(f.Code), Retryable: retryable(f.Code),
+		Detail: boundLines(f.Detail), Hints: fault.Texts(remedies), Remedies: remedies, Status: f.Status,
 		RetryAfterMS: f.RetryAfter.Milliseconds(),
 	}
 }

@@ -50,7 +50,7 @@ func (e *Engine) FindWorkflow(ctx context.Context, name string) (store.Workflow,
 		if near := nearest.Of(name, names); near != "" {
 			msg += "; did you mean " + near + "?"
 		}
-		return store.Workflow{}, fault.New(fault.NotFound, msg, "fettle workflows list")
+		return store.Workflow{}, fault.New(fault.NotFound, msg, fault.Try(fault.ListWorkflows))
 	}
 	f := fault.New(fault.Usage, fmt.Sprintf("%d toolsets have a workflow %s; name it with its toolset", len(found), name))
 	for _, w := range found {

@@ -70,7 +70,7 @@ func (t *turn) bindWorkflow(ctx context.Context) error {
 			return err
 		}
 		if err != nil || w.before.TurnID != w.was || w.before.State == store.WorkflowRunning || w.before.State == store.WorkflowCancelled {
-			return fault.New(fault.Busy, "somebody else went on with the workflow "+i.ID, "fettle workflows show "+i.ID)
+			return fault.New(fault.Busy, "somebody else went on with the workflow "+i.ID, fault.Try(fault.ShowWorkflow, i.ID))
 		}
 	}
 	i.TurnID, i.UpdatedAt = t.id, t.accept.Time

@@ -28,7 +28,7 @@ func (t *turn) workspace() (*toolset.Workspace, error) {
 	}
 	if err != nil {
 		return nil, fault.Wrap(fault.Failed, "open the chat's workspace", err,
-			"fettle ask -c --fork -w DIR …   goes on in another folder")
+			fault.Try(fault.ForkInFolder).That("goes on in another folder"))
 	}
 	t.eng.Equip(t.ws)
 	t.ws.Editor, t.ws.Terminal = t.req.Editor, t.req.Terminal

@@ -99,7 +99,7 @@ func (s *Server) callApp(r *http.Request, id string, call engine.AppCall) (*engi
 	var patience *time.Timer
 	call.OnWait = func(what string) {
 		if patience == nil {
-			patience = time.AfterFunc(appPatience, func() { cancel(fault.New(fault.Busy, clean(what), "try again when it has ended")) })
+			patience = time.AfterFunc(appPatience, func() { cancel(fault.New(fault.Busy, clean(what), fault.Advise("try again when it has ended"))) })
 		}
 	}
 	call.OnBegin = func() {

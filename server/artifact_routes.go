@@ -79,7 +79,7 @@ type appToolInfoJSON struct {
 }
 
 // noArtifacts is why a page can't be shown.
-const noArtifacts = "pages of tools need an origin of their own, and fettle serve has none here; --artifacts-url names one"
+const noArtifacts = "pages of tools need an origin of their own, and this server has none here; its option artifacts-url names one"
 
 func getToolCall(s *Server, w http.ResponseWriter, r *http.Request) error {
 	id, err := callOf(r)

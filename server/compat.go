@@ -213,7 +213,7 @@ func (s *Server) beginning(ctx context.Context, id store.TurnID) (ignored []stri
 			ignored = append(ignored, b.Ignored...)
 		case event.Status, event.AgentStart:
 		case event.Error:
-			return ignored, dialect.FaultOf(b)
+			return ignored, b.Fault()
 		default:
 			return ignored, nil
 		}

@@ -194,7 +194,9 @@ func boolParam(r *http.Request, name string) (bool, error) {
 func atOnce(ctx context.Context, do func(ctx context.Context, onWait func(string)) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	err := do(ctx, func(what string) { cancel(fault.New(fault.Busy, clean(what), "try again when it has ended")) })
+	err := do(ctx, func(what string) {
+		cancel(fault.New(fault.Busy, clean(what), fault.Advise("try again when it has ended")))
+	})
 	var busy *fault.Fault
 	if err != nil && errors.As(context.Cause(ctx), &busy) { // rather than that its context ended
 		return busy

@@ -49,9 +49,14 @@ type errorBody struct {
 	Message string   `json:"message"`
 	Detail  []string `json:"detail,omitempty"`
 	// Total is how many things Detail is a list of, of which it may have the first alone.
-	Total     int      `json:"detail_total,omitempty"`
-	Hints     []string `json:"hints,omitempty"`
-	RequestID string   `json:"request_id,omitempty"`
+	Total int `json:"detail_total,omitempty"`
+	// Input is the field of the request that is wrong, with which Message begins.
+	Input string `json:"input,omitempty"`
+	// Hints are next steps in the terms of this API, best first.
+	Hints []string `json:"hints,omitempty"`
+	// Remedies are the same steps by kind and arguments, for clients with terms of their own.
+	Remedies  []fault.Remedy `json:"remedies,omitempty"`
+	RequestID string         `json:"request_id,omitempty"`
 	// wait is how long the client is asked to wait, in the header Retry-After.
 	wait time.Duration
 }
@@ -67,7 +72,7 @@ func explain(err error) (status int, body errorBody) {
 	var method *methodError
 	switch {
 	case errors.As(err, &r):
-		return r.status, errorBody{Code: r.code, Message: r.msg, Hints: r.hints, wait: r.retry}
+		return r.status, errorBody{Code: r.code, Message: r.msg, Hints: r.hints, Remedies: fault.Advices(r.hints), wait: r.retry}
 	case errors.As(err, &method):
 		return http.StatusMethodNotAllowed, errorBody{Code: "method_not_allowed", Message: method.Error()}
 	case errors.As(err, &large):
@@ -82,7 +87,10 @@ func explain(err error) (status int, body errorBody) {
 		if errors.As(err, &conflict) {
 			status = http.StatusConflict
 		}
-		return status, errorBody{Code: string(f.Code), Message: f.Msg, Detail: f.Detail, Total: f.Total, Hints: f.Hints, wait: f.RetryAfter}
+		return status, errorBody{
+			Code: string(f.Code), Message: f.Error(), Detail: f.Detail, Total: f.Total, Input: f.Input,
+			Hints: hintLines(f.Remedies), Remedies: f.Remedies, wait: f.RetryAfter,
+		}
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return fault.Interrupted.Status(), errorBody{Code: string(fault.Interrupted), Message: "the request was cut off"}
 	}

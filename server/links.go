@@ -118,7 +118,7 @@ func createLink(s *Server, w http.ResponseWriter, r *http.Request) error {
 	}
 	asked := &http.Request{Method: http.MethodGet, URL: u, Host: r.Host, Header: http.Header{}}
 	if to := s.table.find(asked); to == nil || !to.linked || s.gate.plainPath(asked) != nil {
-		return fault.New(fault.Usage, "path is not that of a chat's file", "give the path of a GET of get_workspace_file, such as /api/chats/12/workspace/files/a.mp4")
+		return fault.New(fault.Usage, "path is not that of a chat's file", fault.Advise("give the path of a GET of get_workspace_file, such as /api/chats/12/workspace/files/a.mp4"))
 	}
 	path, end := s.gate.links.link(linkedTo(u))
 	writeJSON(w, http.StatusCreated, linkJSON{Path: path, ExpiresAt: end})

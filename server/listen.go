@@ -76,12 +76,12 @@ func Listen(o ListenOptions) (l *Listening, err error) {
 	}
 	host, _, err := net.SplitHostPort(o.Address)
 	if err != nil {
-		return nil, fault.New(fault.Usage, quoted(o.Address)+" is no address to listen on", "fettle serve --listen 127.0.0.1:0")
+		return nil, fault.New(fault.Usage, quoted(o.Address)+" is no address to listen on", fault.Run("fettle serve --listen 127.0.0.1:0"))
 	}
 	if !isLoopbackHost(host) && !o.TLS && l.behind == nil {
 		return nil, fault.New(fault.Usage, "others than this machine can reach "+clean(o.Address)+", and the token would go over the network unencrypted",
-			"fettle serve --listen 127.0.0.1:0", "fettle serve --listen "+clean(o.Address)+" --tls-cert FILE --tls-key FILE",
-			"fettle serve --listen "+clean(o.Address)+" --behind https://HOST, where a reverse proxy has the certificate")
+			fault.Run("fettle serve --listen 127.0.0.1:0"), fault.Run("fettle serve --listen "+clean(o.Address)+" --tls-cert FILE --tls-key FILE"),
+			fault.Run("fettle serve --listen "+clean(o.Address)+" --behind https://HOST, where a reverse proxy has the certificate"))
 	}
 	if l.let, err = takeServing(o.DataDir); err != nil {
 		return nil, err
@@ -111,7 +111,7 @@ func Listen(o ListenOptions) (l *Listening, err error) {
 }
 
 func listenFault(address string, err error) error {
-	return fault.Wrap(fault.Failed, "listen on "+clean(address), err, "fettle serve --listen 127.0.0.1:0   takes a free port")
+	return fault.Wrap(fault.Failed, "listen on "+clean(address), err, fault.Run("fettle serve --listen 127.0.0.1:0   takes a free port"))
 }
 
 // takeServing makes sure that a data directory has one server.
@@ -125,7 +125,7 @@ func takeServing(dataDir string) (func(), error) {
 		return nil, fault.Wrap(fault.Store, "take the lock of fettle serve", err)
 	}
 	if !ok {
-		f := fault.New(fault.Busy, "fettle serve runs already", "export FETTLE_DATA=DIR   for one with other data")
+		f := fault.New(fault.Busy, "fettle serve runs already", fault.Run("export FETTLE_DATA=DIR   for one with other data"))
 		if note, err := ReadNote(dataDir); err == nil {
 			f.Msg = fmt.Sprintf("fettle serve runs already, pid %d, at %s", note.PID, clean(note.Address))
 		}
@@ -260,11 +260,11 @@ func loopbackNames() []string { return []string{"127.0.0.1", "localhost", "[::1]
 func proxyURL(address string) (*url.URL, error) {
 	u, ok := readOrigin(address)
 	if !ok {
-		return nil, fault.New(fault.Usage, quoted(address)+" is no address of a reverse proxy", "fettle serve --behind https://fettle.example.org")
+		return nil, fault.New(fault.Usage, quoted(address)+" is no address of a reverse proxy", fault.Run("fettle serve --behind https://fettle.example.org"))
 	}
 	if !TokenSafe(u) {
 		return nil, fault.New(fault.Usage, quoted(address)+" has no certificate, and the token would go over the network unencrypted",
-			"fettle serve --behind https://"+clean(u.Host))
+			fault.Run("fettle serve --behind https://"+clean(u.Host)))
 	}
 	u.Path, u.Host = "", originHost(u)
 	return u, nil

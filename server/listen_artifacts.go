@@ -18,13 +18,13 @@ func (o ListenOptions) checkArtifacts() error {
 	if o.Artifacts != "" {
 		host, _, err := net.SplitHostPort(o.Artifacts)
 		if err != nil {
-			return fault.New(fault.Usage, quoted(o.Artifacts)+" is no address to listen on", "fettle serve --artifacts 127.0.0.1:8218")
+			return fault.New(fault.Usage, quoted(o.Artifacts)+" is no address to listen on", fault.Run("fettle serve --artifacts 127.0.0.1:8218"))
 		}
 		if !isLoopbackHost(host) && !o.TLS && o.ArtifactsURL == "" {
-			return fault.New(fault.Usage, "others than this machine can reach "+clean(o.Artifacts)+", and pages would go over the network unencrypted", artifactsExample)
+			return fault.New(fault.Usage, "others than this machine can reach "+clean(o.Artifacts)+", and pages would go over the network unencrypted", fault.Run(artifactsExample))
 		}
 		if o.Behind != "" && o.ArtifactsURL == "" {
-			return fault.New(fault.Usage, "behind a proxy browsers don't find "+clean(o.Artifacts)+" by itself", artifactsExample)
+			return fault.New(fault.Usage, "behind a proxy browsers don't find "+clean(o.Artifacts)+" by itself", fault.Run(artifactsExample))
 		}
 	}
 	if o.ArtifactsURL == "" {
@@ -32,10 +32,10 @@ func (o ListenOptions) checkArtifacts() error {
 	}
 	u, err := proxyURL(o.ArtifactsURL)
 	if err != nil {
-		return fault.New(fault.Usage, quoted(o.ArtifactsURL)+" is no origin that browsers could reach artifacts at", artifactsExample)
+		return fault.New(fault.Usage, quoted(o.ArtifactsURL)+" is no origin that browsers could reach artifacts at", fault.Run(artifactsExample))
 	}
 	if _, ok := frameOrigin(u); !ok {
-		return fault.New(fault.Usage, "browsers let no page have frames of "+quoted(o.ArtifactsURL)+"; it needs a name", artifactsExample)
+		return fault.New(fault.Usage, "browsers let no page have frames of "+quoted(o.ArtifactsURL)+"; it needs a name", fault.Run(artifactsExample))
 	}
 	return nil
 }
@@ -44,7 +44,7 @@ func (o ListenOptions) checkArtifacts() error {
 // it lets in.
 func (l *Listening) apart(g *gate) error {
 	if l.artifactOrigin != "" && (g.origins[l.artifactOrigin] || g.allow[l.artifactOrigin] || g.trust == l.artifactOrigin) {
-		return fault.New(fault.Usage, "artifacts need an origin of their own, and the server has or lets in "+quoted(l.artifactOrigin), artifactsExample)
+		return fault.New(fault.Usage, "artifacts need an origin of their own, and the server has or lets in "+quoted(l.artifactOrigin), fault.Run(artifactsExample))
 	}
 	return nil
 }
@@ -71,7 +71,7 @@ func (l *Listening) listenArtifacts(o ListenOptions, host string) error {
 	}
 	var err error
 	if l.Artifacts, err = net.Listen("tcp", address); err != nil {
-		return fault.Wrap(fault.Failed, "listen on "+clean(address)+" for artifacts", err, "fettle serve --artifacts 127.0.0.1:0   takes a free port")
+		return fault.Wrap(fault.Failed, "listen on "+clean(address)+" for artifacts", err, fault.Run("fettle serve --artifacts 127.0.0.1:0   takes a free port"))
 	}
 	at := l.Artifacts.Addr().String()
 	if origin == nil {
@@ -79,7 +79,7 @@ func (l *Listening) listenArtifacts(o ListenOptions, host string) error {
 	}
 	var ok bool
 	if l.artifactOrigin, ok = frameOrigin(origin); !ok {
-		return fault.New(fault.Usage, "browsers can't be told to go to "+clean(at), artifactsExample)
+		return fault.New(fault.Usage, "browsers can't be told to go to "+clean(at), fault.Run(artifactsExample))
 	}
 	return nil
 }

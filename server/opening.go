@@ -82,7 +82,7 @@ func openPage(s *Server, w http.ResponseWriter, r *http.Request) error {
 		if !s.gate.wrong.take() {
 			return slowDown("there were too many wrong codes")
 		}
-		return fault.New(fault.NotFound, "the code was used already, or is too old", "fettle serve --open opens the page anew; --print-url prints its address")
+		return fault.New(fault.NotFound, "the code was used already, or is too old", fault.Advise("let fettle serve open the page again, or print its address"))
 	}
 	w.Header().Set("Cache-Control", "no-store")
 	writeJSON(w, http.StatusOK, tokenJSON{s.o.Token})

@@ -98,10 +98,10 @@ func portOf(u *url.URL) string { return cmp.Or(u.Port(), standardPort(u.Scheme))
 func originOf(address string) (string, error) {
 	u, ok := readOrigin(address)
 	if !ok {
-		return "", fault.New(fault.Usage, quoted(address)+" is no origin", "fettle serve --trust-origin http://localhost:5173")
+		return "", fault.New(fault.Usage, quoted(address)+" is no origin", fault.Run("fettle serve --trust-origin http://localhost:5173"))
 	}
 	if !isLoopbackHost(u.Hostname()) {
-		return "", fault.New(fault.Usage, quoted(address)+" is not on this machine", "fettle serve --trust-origin http://localhost:5173")
+		return "", fault.New(fault.Usage, quoted(address)+" is not on this machine", fault.Run("fettle serve --trust-origin http://localhost:5173"))
 	}
 	return originText(u), nil
 }
@@ -115,10 +115,10 @@ func originsOf(addresses []string) (map[string]bool, error) {
 	for _, address := range addresses {
 		u, ok := readOrigin(address)
 		if !ok {
-			return nil, fault.New(fault.Usage, quoted(address)+" is no origin", example)
+			return nil, fault.New(fault.Usage, quoted(address)+" is no origin", fault.Run(example))
 		}
 		if !TokenSafe(u) {
-			return nil, fault.New(fault.Usage, quoted(address)+" has no certificate, so others could come in as it", example)
+			return nil, fault.New(fault.Usage, quoted(address)+" has no certificate, so others could come in as it", fault.Run(example))
 		}
 		out[originText(u)] = true
 	}

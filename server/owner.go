@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/fettle-cli/fettle/engine"
@@ -97,12 +98,19 @@ type Failure struct {
 	Msg    string     `json:"message"`
 	Detail []string   `json:"detail,omitempty"`
 	Total  int        `json:"detail_total,omitempty"`
-	Hints  []string   `json:"hints,omitempty"`
+	// Input is the field of the request that is wrong.
+	Input    string         `json:"input,omitempty"`
+	Remedies []fault.Remedy `json:"remedies,omitempty"`
+	// Hints are those of a server of an older version, which sends no remedies.
+	Hints []string `json:"hints,omitempty"`
 }
 
 // Fault gives it back.
 func (f *Failure) Fault() error {
-	return &fault.Fault{Code: f.Code, Msg: f.Msg, Detail: f.Detail, Total: f.Total, Hints: f.Hints}
+	if len(f.Remedies) == 0 {
+		f.Remedies = fault.Runs(f.Hints)
+	}
+	return &fault.Fault{Code: f.Code, Msg: strings.TrimPrefix(f.Msg, f.Input+": "), Detail: f.Detail, Total: f.Total, Input: f.Input, Remedies: f.Remedies}
 }
 
 // notBegun is the line that says why a turn has not begun. It is for the owner's
@@ -112,7 +120,7 @@ func notBegun(err error) TurnLine {
 	var r *refusal
 	switch {
 	case errors.As(err, &f):
-		return TurnLine{Fault: &Failure{f.Code, f.Msg, f.Detail, f.Total, f.Hints}}
+		return TurnLine{Fault: &Failure{Code: f.Code, Msg: f.Msg, Detail: f.Detail, Total: f.Total, Input: f.Input, Remedies: f.Remedies}}
 	case errors.As(err, &r):
 		return TurnLine{Refused: true}
 	}

@@ -282,7 +282,7 @@ func wireRoutes() []route {
 func opsRoutes() []route {
 	const tag = "operation"
 	return []route{
-		{op: "open_page", method: http.MethodPost, path: "/api/open", tag: tag, do: openPage, public: true, body: openBody{}, takes: jsonBody(), gives: tokenJSON{}, summary: "The token for a code that fettle serve --open has given a browser; once"},
+		{op: "open_page", method: http.MethodPost, path: "/api/open", tag: tag, do: openPage, public: true, body: openBody{}, takes: jsonBody(), gives: tokenJSON{}, summary: "The token for a code that the server has given a browser at its start; once"},
 		{op: "get_health", method: http.MethodGet, path: "/healthz", tag: tag, do: getHealth, public: true, gives: healthJSON{}, summary: "Whether the process answers"},
 		{op: "get_ready", method: http.MethodGet, path: "/readyz", tag: tag, do: getReady, public: true, gives: readyJSON{}, maybe: []int{http.StatusServiceUnavailable}, summary: "Whether turns can begin"},
 		{op: "get_metrics", method: http.MethodGet, path: "/metrics", tag: tag, do: getMetrics, media: "text/plain", summary: "Counters in Prometheus' text format"},

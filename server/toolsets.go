@@ -140,7 +140,7 @@ func (s *Server) importPlan(w http.ResponseWriter, r *http.Request, plan *engine
 	out := planJSON(plan)
 	approved := r.URL.Query().Get("approve")
 	if approved != "" && approved != out.Approve {
-		return fault.New(fault.Busy, "the bundle is not the one that was approved", "look at what this one wants")
+		return fault.New(fault.Busy, "the bundle is not the one that was approved", fault.Advise("look at what this one wants"))
 	}
 	if approved == "" && !plan.Same {
 		writeJSON(w, http.StatusOK, out)

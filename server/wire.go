@@ -249,7 +249,7 @@ func wireStream(id store.TurnID, chatID string, in *dialect.Request) following {
 // wireFault is an error as a dialect's Failure takes it. What the gate refuses
 // has no kind of its own there, so the status chooses one.
 func wireFault(status int, body errorBody, err error) *fault.Fault {
-	f := &fault.Fault{Code: fault.Code(body.Code), Msg: body.Message, Hints: body.Hints, Status: status, RetryAfter: body.wait}
+	f := &fault.Fault{Code: fault.Code(body.Code), Msg: body.Message, Remedies: fault.Advices(body.Hints), Status: status, RetryAfter: body.wait}
 	var field *dialect.FieldError
 	if errors.As(err, &field) {
 		f.Err = field

@@ -92,7 +92,7 @@ func withList(err error) error {
 		return err
 	}
 	out := *f
-	out.Hints = append(slices.Clone(f.Hints), "fettle agents list")
+	out.Remedies = append(slices.Clone(f.Remedies), fault.Run("fettle agents list"))
 	return &out
 }
 
@@ -121,7 +121,7 @@ func runExport(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, i
 		return err
 	}
 	if a.ToolsetID != "" {
-		return fault.New(fault.Usage, "the agent "+a.ID+" is a part of its toolset", "fettle toolset export "+cmdline.ShellWord(a.ToolsetID)+" FILE")
+		return fault.New(fault.Usage, "the agent "+a.ID+" is a part of its toolset", fault.Run("fettle toolset export "+cmdline.ShellWord(a.ToolsetID)+" FILE"))
 	}
 	text, err := catalog.AgentConfiguration(a)
 	if err != nil {

@@ -136,7 +136,7 @@ func (a *author) unpackable(o toolsetPackOptions, r *validate.Report) error {
 	if !a.rt.JSONErrors {
 		a.printFindings(a.rt.Streams.Err, []judged{{placeOf(o.ref), &kept}})
 	}
-	return fault.New(fault.Failed, fmt.Sprintf("%s has %s; nothing was packed", term.Clean(o.ref), what), "fettle toolset validate "+cmdline.ShellWord(o.ref))
+	return fault.New(fault.Failed, fmt.Sprintf("%s has %s; nothing was packed", term.Clean(o.ref), what), fault.Run("fettle toolset validate "+cmdline.ShellWord(o.ref)))
 }
 
 // pack writes the ZIP, reads it back, and says what it is.

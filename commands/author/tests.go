@@ -171,7 +171,7 @@ func runToolsetTest(ctx context.Context, rt *workbench.Runtime, o toolsetTestOpt
 func refusedFault(ref string, err error) error {
 	if r := validate.Refused(err); r != nil {
 		f := r.Findings[0]
-		return fault.New(fault.Failed, placeOf(ref).shown(f.File)+": "+f.Message, "fettle toolset validate "+cmdline.ShellWord(ref))
+		return fault.New(fault.Failed, placeOf(ref).shown(f.File)+": "+f.Message, fault.Run("fettle toolset validate "+cmdline.ShellWord(ref)))
 	}
 	return err
 }
@@ -189,7 +189,7 @@ func testable(ref string, b *bundle.Bundle) (*manifest.Document, error) {
 	if err := d.Err(); err != nil {
 		return nil, &fault.Fault{
 			Code: fault.Failed, Msg: placeOf(ref).shown("") + " has a manifest that can't be used, so nothing was run",
-			Detail: []string{err.Error()}, Hints: []string{"fettle toolset validate " + cmdline.ShellWord(ref)}, Err: err,
+			Detail: []string{err.Error()}, Remedies: []fault.Remedy{fault.Run("fettle toolset validate " + cmdline.ShellWord(ref))}, Err: err,
 		}
 	}
 	return d, nil

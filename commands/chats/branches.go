@@ -190,7 +190,7 @@ func (o switchOptions) message(chat chat.Chat, branches []store.Branch) (string,
 	n, ok := cmdline.ChatNumber(o.branch)
 	if !ok || n > int64(len(branches)) {
 		return "", fault.New(fault.NotFound, fmt.Sprintf("chat %d has no branch %s: it has %s", chat.Number, cmdline.ShellWord(o.branch),
-			term.Count(len(branches), "branch", "branches")), fmt.Sprintf("fettle chats branches %d", chat.Number))
+			term.Count(len(branches), "branch", "branches")), fault.Run(fmt.Sprintf("fettle chats branches %d", chat.Number)))
 	}
 	return branches[n-1].Leaf, nil
 }

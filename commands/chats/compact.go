@@ -103,7 +103,7 @@ func forgetSummaries(ctx context.Context, rt *workbench.Runtime, eng *engine.Eng
 		return workbench.PrintJSON(rt, compactJSON{workbench.OutputVersion, chat.Number, &n, nil})
 	}
 	if n == 0 {
-		return fault.New(fault.NotFound, fmt.Sprintf("chat %d has no summary", chat.Number), fmt.Sprintf("fettle chats compact %d", chat.Number))
+		return fault.New(fault.NotFound, fmt.Sprintf("chat %d has no summary", chat.Number), fault.Run(fmt.Sprintf("fettle chats compact %d", chat.Number)))
 	}
 	rt.Notice(fmt.Sprintf("chat %d: %s taken away; the model is told all messages again that fit", chat.Number,
 		term.Count(n, "summary was", "summaries were")))

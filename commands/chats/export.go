@@ -240,7 +240,7 @@ func (e *tooLargeError) Error() string {
 
 // Unwrap makes it a fault with a next step.
 func (e *tooLargeError) Unwrap() error {
-	return fault.New(fault.Failed, e.Error(), fmt.Sprintf("fettle chats export %d -o markdown   writes it for reading", e.chat))
+	return fault.New(fault.Failed, e.Error(), fault.Run(fmt.Sprintf("fettle chats export %d -o markdown   writes it for reading", e.chat)))
 }
 
 // toFolder writes a file for each chat. Which ones are there already is looked

@@ -142,7 +142,7 @@ func (in *importer) documentsIn(file importFile, notice bool) iter.Seq2[*chat.Do
 				return
 			}
 			if err != nil {
-				err = fault.Wrap(fault.Usage, "import "+input.Named(file.name), err, "fettle chats export 1 -o json   writes such a file")
+				err = fault.Wrap(fault.Usage, "import "+input.Named(file.name), err, fault.Run("fettle chats export 1 -o json   writes such a file"))
 			}
 			for _, note := range notes {
 				if notice {

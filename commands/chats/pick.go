@@ -63,7 +63,7 @@ func namedChats(ctx context.Context, eng *engine.Engine, args []string, path str
 				return nil, err
 			}
 			if len(chats) == 0 {
-				return nil, fault.New(fault.NotFound, "no chat has a number from "+from+" to "+to, "fettle chats list")
+				return nil, fault.New(fault.NotFound, "no chat has a number from "+from+" to "+to, fault.Run("fettle chats list"))
 			}
 			add(chats...)
 		case ok1 && !isRange || cmdline.IsULID(arg):

@@ -122,7 +122,7 @@ func runChatsRestore(ctx context.Context, rt *workbench.Runtime, wanted []int64)
 			continue
 		}
 		if _, err := eng.FindChat(ctx, store.ChatRef{Number: n}); err != nil {
-			return fault.New(fault.NotFound, fmt.Sprintf("there is no chat %d to restore", n), "fettle chats list --deleted")
+			return fault.New(fault.NotFound, fmt.Sprintf("there is no chat %d to restore", n), fault.Run("fettle chats list --deleted"))
 		}
 	}
 	for _, n := range wanted {
@@ -186,7 +186,7 @@ func runChatsPurge(ctx context.Context, rt *workbench.Runtime, eng *engine.Engin
 	}
 	rt.Notice(fmt.Sprintf("removed %s with %s for good", term.Count(done.Chats, "chat", "chats"), term.Count(done.Messages, "message", "messages")))
 	if done.Busy > 0 {
-		return fault.New(fault.Busy, term.Count(done.Busy, "chat is", "chats are")+" still needed by another process", "fettle chats purge   when it has ended")
+		return fault.New(fault.Busy, term.Count(done.Busy, "chat is", "chats are")+" still needed by another process", fault.Run("fettle chats purge   when it has ended"))
 	}
 	return nil
 }
@@ -205,11 +205,11 @@ func deletedChats(ctx context.Context, eng *engine.Engine, args []string) ([]cha
 		}
 		i := slices.IndexFunc(all, func(c chat.Chat) bool { return c.Number == n })
 		if i < 0 {
-			hints := []string{"fettle chats list --deleted"}
+			next := fault.Try(fault.ListDeletedChats)
 			if _, err := eng.FindChat(ctx, store.ChatRef{Number: n}); err == nil {
-				hints = []string{fmt.Sprintf("fettle chats rm %d   first", n)}
+				next = fault.Run(fmt.Sprintf("fettle chats rm %d   first", n))
 			}
-			return nil, fault.New(fault.NotFound, fmt.Sprintf("chat %d is not among the deleted ones", n), hints...)
+			return nil, fault.New(fault.NotFound, fmt.Sprintf("chat %d is not among the deleted ones", n), next)
 		}
 		out = append(out, all[i])
 	}

@@ -15,7 +15,7 @@ import (
 func Usagef(hint, format string, args ...any) error {
 	f := fault.New(fault.Usage, fmt.Sprintf(format, args...))
 	if hint != "" {
-		f.Hints = []string{hint}
+		f.Remedies = []fault.Remedy{fault.Run(hint)}
 	}
 	return f
 }
@@ -79,9 +79,9 @@ func UnknownFlag(app *cli.App, o Ordered) error {
 	if near := nearest.Of(strings.TrimLeft(o.Unknown, "-"), names); near != "" {
 		f.Msg += " (did you mean " + Dashed(near) + "?)"
 	}
-	f.Hints = []string{o.Path + " --help"}
+	f.Remedies = []fault.Remedy{fault.Run(o.Path + " --help")}
 	if o.Command != nil && o.Command.Name == "ask" {
-		f.Hints = append(f.Hints, o.Path+" -- "+ShellWord(o.Unknown)+"   to ask it as text")
+		f.Remedies = append(f.Remedies, fault.Run(o.Path+" -- "+ShellWord(o.Unknown)+"   to ask it as text"))
 	}
 	return f
 }
@@ -100,12 +100,12 @@ func UnknownCommand(cmds []*cli.Command, args []string, path string) error {
 	f := fault.New(fault.Usage, msg)
 	if near := nearest.Of(args[0], names); near != "" {
 		f.Msg += " (did you mean " + near + "?)"
-		f.Hints = append(f.Hints, strings.Join(append([]string{path, near}, ShellWords(args[1:])...), " "))
+		f.Remedies = append(f.Remedies, fault.Run(strings.Join(append([]string{path, near}, ShellWords(args[1:])...), " ")))
 	}
 	if path == "fettle" {
-		f.Hints = append(f.Hints, "fettle ask "+ShellWord(strings.Join(args, " "))+"   asks a model")
+		f.Remedies = append(f.Remedies, fault.Run("fettle ask "+ShellWord(strings.Join(args, " "))+"   asks a model"))
 	}
-	f.Hints = append(f.Hints, path+" --help")
+	f.Remedies = append(f.Remedies, fault.Run(path+" --help"))
 	return f
 }
 

@@ -302,7 +302,7 @@ func unknownKey(text string) error {
 	if near != "" {
 		f.Msg += " (did you mean " + near + "?)"
 	}
-	f.Hints = []string{"fettle help environment   lists the settings"}
+	f.Remedies = []fault.Remedy{fault.Run("fettle help environment   lists the settings")}
 	return f
 }
 
@@ -320,4 +320,6 @@ func fieldsBelow(head string) []string {
 	return nil
 }
 
-func usage(msg string, hints ...string) error { return fault.New(fault.Usage, msg, hints...) }
+func usage(msg string, hints ...string) error {
+	return fault.New(fault.Usage, msg, fault.Runs(hints)...)
+}

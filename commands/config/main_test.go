@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fettle-cli/fettle/commands/remedy"
 	"github.com/fettle-cli/fettle/engine/fault"
 )
 
@@ -79,7 +80,7 @@ func render(err error) string {
 	for _, d := range f.Detail {
 		b.WriteString("  " + d + "\n")
 	}
-	for _, h := range f.Hints {
+	for _, h := range remedy.Lines(f) {
 		b.WriteString("hint: " + h + "\n")
 	}
 	return b.String()

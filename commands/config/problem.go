@@ -74,8 +74,8 @@ func (e *Error) Fault() *fault.Fault {
 		if !p.flag {
 			f.Code = fault.Config
 		}
-		if p.Hint != "" && !slices.Contains(f.Hints, p.Hint) {
-			f.Hints = append(f.Hints, p.Hint)
+		if p.Hint != "" {
+			f.Add(fault.Run(p.Hint))
 		}
 		if i >= maxShown {
 			continue

@@ -206,7 +206,7 @@ func (f UserFile) Drop(ctx context.Context, k Key, values []string) error {
 		out, err := yamledit.Drop(text, k.Path, values)
 		if errors.Is(err, yamledit.ErrAbsent) {
 			return "", fault.New(fault.NotFound, fmt.Sprintf("%s in %s doesn't have %s", k, f.path, shown(strings.Join(values, ", "))),
-				"fettle config get "+k.String())
+				fault.Run("fettle config get "+k.String()))
 		}
 		return out, err
 	})
@@ -247,7 +247,7 @@ func (f UserFile) Unset(ctx context.Context, k Key) error {
 	return f.edit(ctx, k, func(text string) (string, error) {
 		out, err := yamledit.Remove(text, k.Path)
 		if errors.Is(err, yamledit.ErrAbsent) {
-			return "", fault.New(fault.NotFound, fmt.Sprintf("%s is not set in %s", k, f.path), "fettle config list   tells what is, and where")
+			return "", fault.New(fault.NotFound, fmt.Sprintf("%s is not set in %s", k, f.path), fault.Run("fettle config list   tells what is, and where"))
 		}
 		return out, err
 	})
@@ -288,7 +288,7 @@ func (f UserFile) edit(ctx context.Context, k Key, do func(text string) (string,
 		case errors.Is(err, yamledit.ErrNotList):
 			return "", usage(fmt.Sprintf("%s is no list in %s yet", k, f.path), "fettle config set "+k.String()+" A,B")
 		case errors.As(err, &form):
-			return "", fault.New(fault.Config, fmt.Sprintf("%s can't be changed in place in %s: %s", k, f.path, form), "fettle config edit")
+			return "", fault.New(fault.Config, fmt.Sprintf("%s can't be changed in place in %s: %s", k, f.path, form), fault.Run("fettle config edit"))
 		}
 		return out, err
 	})

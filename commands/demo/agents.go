@@ -86,7 +86,7 @@ func (d *demo) install(ctx context.Context) error {
 	}
 	defer p.Close()
 	if p.Installed != nil && !p.Same && p.Installed.SourceType != bundle.FromProgram {
-		return fault.New(fault.Failed, "another "+toolsetID+" is installed, and the demo leaves it alone", "fettle demo")
+		return fault.New(fault.Failed, "another "+toolsetID+" is installed, and the demo leaves it alone", fault.Run("fettle demo"))
 	}
 	if _, err := d.eng.ImportToolset(ctx, p, registry.ApplyOptions{Approved: true}); err != nil {
 		return err

@@ -15,6 +15,7 @@ import (
 
 	"github.com/fettle-cli/fettle/commands/config"
 	"github.com/fettle-cli/fettle/commands/doctor/machine"
+	"github.com/fettle-cli/fettle/commands/remedy"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine/fault"
@@ -95,7 +96,7 @@ func failedResult(r machine.Result, err error) machine.Result {
 	var f *fault.Fault
 	if errors.As(err, &f) {
 		r.More = f.Detail
-		r.Try(f.Hints...)
+		r.Try(remedy.Lines(f)...)
 	}
 	return r
 }

@@ -241,7 +241,7 @@ func lines(raw []byte) ([]text, error) {
 		case line[0] == '{' && json.Valid(line):
 			t, err := object(line)
 			if err != nil {
-				return nil, fault.New(fault.Usage, fmt.Sprintf("line %d of standard input: %v", n, err), `{"id": "a", "text": "rain in Oslo"}   is the form of a line`)
+				return nil, fault.New(fault.Usage, fmt.Sprintf("line %d of standard input: %v", n, err), fault.Run(`{"id": "a", "text": "rain in Oslo"}   is the form of a line`))
 			}
 			out = append(out, t)
 		default:

@@ -220,9 +220,9 @@ func deniedFault(p event.ResponsePayload) error {
 	switch {
 	case len(allow) == 0:
 	case p.ConversationID > 0:
-		f.Hints = []string{fmt.Sprintf("fettle ask --chat %d %s \"go on\"", p.ConversationID, flags)}
+		f.Remedies = []fault.Remedy{fault.Run(fmt.Sprintf("fettle ask --chat %d %s \"go on\"", p.ConversationID, flags))}
 	default:
-		f.Hints = []string{"fettle ask " + flags + " …   runs them"}
+		f.Remedies = []fault.Remedy{fault.Run("fettle ask " + flags + " …   runs them")}
 	}
 	return f
 }

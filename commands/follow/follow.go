@@ -119,7 +119,7 @@ func ending(v View, last event.Body, how event.Footnote) error {
 		}); ok {
 			return p.failure(b)
 		}
-		return faultOf(b)
+		return b.Fault()
 	case event.Cancelled:
 		return workbench.ExitError{Status: fault.Interrupted.Exit()}
 	case event.Complete:
@@ -131,10 +131,6 @@ func ending(v View, last event.Body, how event.Footnote) error {
 		}
 	}
 	return nil
-}
-
-func faultOf(e event.Error) *fault.Fault {
-	return &fault.Fault{Code: fault.Code(e.Code), Msg: e.Message, Detail: e.Detail, Hints: e.Hints}
 }
 
 // progress is what views need to know of a turn besides what they show.
@@ -152,9 +148,9 @@ type progress struct {
 
 // failure is the fault of a turn that failed. A first question can be asked again.
 func (p *progress) failure(e event.Error) *fault.Fault {
-	f := faultOf(e)
+	f := e.Fault()
 	if p.first && p.Number() > 0 {
-		f.Hints = append(slices.Clone(f.Hints), fmt.Sprintf("fettle ask --chat %d --retry   asks the question again", p.Number()))
+		f.Remedies = append(slices.Clone(f.Remedies), fault.Run(fmt.Sprintf("fettle ask --chat %d --retry   asks the question again", p.Number())))
 	}
 	return f
 }

@@ -67,7 +67,7 @@ func (v *Text) printWhole() error {
 func noBlock(chat int64) error {
 	f := fault.New(fault.InvalidReply, "the answer has no code block")
 	if chat > 0 {
-		f.Hints = []string{fmt.Sprintf("fettle chats show %d   shows it", chat)}
+		f.Remedies = []fault.Remedy{fault.Run(fmt.Sprintf("fettle chats show %d   shows it", chat))}
 	}
 	return f
 }

@@ -116,9 +116,9 @@ func unknownTopic(c *cli.Context, word string) error {
 	f := fault.New(fault.Usage, "there is no command or topic "+word)
 	if near := nearest.Of(word, names); near != "" {
 		f.Msg += " (did you mean " + near + "?)"
-		f.Hints = append(f.Hints, "fettle help "+near)
+		f.Remedies = append(f.Remedies, fault.Run("fettle help "+near))
 	}
-	f.Hints = append(f.Hints, "fettle help   lists them")
+	f.Remedies = append(f.Remedies, fault.Run("fettle help   lists them"))
 	return f
 }
 

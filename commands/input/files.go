@@ -91,7 +91,7 @@ func (b *batch) addStdin(ctx context.Context) error {
 	}
 	if class == terminal {
 		return fault.New(fault.Usage, "-f - reads a pipe or a file, and standard input is a terminal",
-			"some-command | fettle ask -f - …", "fettle ask -f FILE …")
+			fault.Run("some-command | fettle ask -f - …"), fault.Run("fettle ask -f FILE …"))
 	}
 	return b.addContent("stdin", "", raw, b.o.stdinBytes())
 }
@@ -198,7 +198,7 @@ func tooLarge(name string, known, limit int64, image bool) error {
 	if image {
 		has, hint = has+" for an image", "make it smaller; providers take no larger ones"
 	}
-	return fault.New(fault.Usage, name+" "+has, hint)
+	return fault.New(fault.Usage, name+" "+has, fault.Run(hint))
 }
 
 // maxNames bounds how many names of a folder are compared for a suggestion.
@@ -225,10 +225,10 @@ func missing(name string, err error) error {
 	if near := nearest.Of(base, list(dir)); near != "" {
 		near = filepath.Join(filepath.Dir(name), near)
 		f.Msg += "; did you mean " + sanitize.Mask(near) + "?"
-		f.Hints = []string{"fettle ask -f " + quote(near) + " …"}
+		f.Remedies = []fault.Remedy{fault.Run("fettle ask -f " + quote(near) + " …")}
 	}
 	if strings.ContainsAny(base, "*?[") {
-		f.Hints = append(f.Hints, "leave the quotes out: the shell turns * into names")
+		f.Remedies = append(f.Remedies, fault.Run("leave the quotes out: the shell turns * into names"))
 	}
 	return f
 }

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fettle-cli/fettle/commands/remedy"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/google/go-cmp/cmp"
 )
@@ -156,8 +157,8 @@ func TestFilesThatAreNotRead(t *testing.T) {
 			if parts != nil {
 				t.Errorf("parts %v came with an error", parts)
 			}
-			if !strings.Contains(strings.Join(f.Hints, "\n"), tt.hint) {
-				t.Errorf("hints %q, want %q in them", f.Hints, tt.hint)
+			if !strings.Contains(strings.Join(remedy.Lines(f), "\n"), tt.hint) {
+				t.Errorf("hints %q, want %q in them", remedy.Lines(f), tt.hint)
 			}
 		})
 	}

@@ -80,7 +80,7 @@ func (w *walk) visit(name string, d fs.DirEntry, err error) error {
 	}
 	if w.entries++; w.entries > maxEntries {
 		return fault.New(fault.Usage, fmt.Sprintf("%s has more than %d entries, the limit", sanitize.Mask(w.name), maxEntries),
-			"fettle ask -f DIR …   with a folder further down")
+			fault.Run("fettle ask -f DIR …   with a folder further down"))
 	}
 	if name != "." && path.Base(name) == ".git" {
 		if d.IsDir() {
@@ -185,7 +185,7 @@ func (w *walk) tooMuch(name string) error {
 		msg = fmt.Sprintf("%s holds more than %d text files, the limit of one question", sanitize.Mask(name), MaxFiles)
 		hints = hints[:1]
 	}
-	return &fault.Fault{Code: fault.Usage, Msg: msg, Hints: hints, Detail: []string{
+	return &fault.Fault{Code: fault.Usage, Msg: msg, Remedies: fault.Runs(hints), Detail: []string{
 		fmt.Sprintf("fits      %s, %s", files(len(w.parts)), size(w.bytes)),
 		fmt.Sprintf("left out  %s, %s: %s", files(len(w.over)), size(bytes), some(names)),
 	}}

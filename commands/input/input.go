@@ -118,7 +118,7 @@ func readStdin(ctx context.Context, o Options) ([]byte, class, error) {
 	case none, terminal:
 		return nil, class, nil
 	case folder:
-		return nil, class, fault.New(fault.Usage, "standard input is a folder", "fettle ask -f DIR …   reads a folder's text files")
+		return nil, class, fault.New(fault.Usage, "standard input is a folder", fault.Run("fettle ask -f DIR …   reads a folder's text files"))
 	}
 	s := source{
 		name: name, limit: o.stdinBytes(), class: class, silence: o.silence,
@@ -140,7 +140,7 @@ func stdinTooLarge(known, limit int64) error {
 	if known > 0 {
 		msg, want = fmt.Sprintf("standard input has %s; the limit is %s", size(known), size(limit)), known
 	}
-	return fault.New(fault.Usage, msg, raise("limits.stdin_bytes", "FETTLE_LIMITS_STDIN_BYTES", want))
+	return fault.New(fault.Usage, msg, fault.Run(raise("limits.stdin_bytes", "FETTLE_LIMITS_STDIN_BYTES", want)))
 }
 
 // raise is the hint that raises a limit to hold want bytes. The configuration

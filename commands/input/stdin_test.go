@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fettle-cli/fettle/commands/remedy"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -321,8 +322,8 @@ func TestStdinAsText(t *testing.T) {
 				return
 			}
 			f := wantFault(t, err, tt.fault)
-			if !strings.Contains(strings.Join(f.Hints, "\n"), tt.hint) {
-				t.Errorf("hints %q, want %q in them", f.Hints, tt.hint)
+			if !strings.Contains(strings.Join(remedy.Lines(f), "\n"), tt.hint) {
+				t.Errorf("hints %q, want %q in them", remedy.Lines(f), tt.hint)
 			}
 		})
 	}
@@ -342,8 +343,8 @@ func TestTheLimitIsExact(t *testing.T) {
 			continue
 		}
 		f := wantFault(t, err, want)
-		if want := "FETTLE_LIMITS_STDIN_BYTES=1MiB fettle ask …   raises the limit"; f.Hints[0] != want {
-			t.Errorf("hint %q, want %q", f.Hints[0], want)
+		if want := "FETTLE_LIMITS_STDIN_BYTES=1MiB fettle ask …   raises the limit"; f.Remedies[0].Text != want {
+			t.Errorf("hint %q, want %q", f.Remedies[0].Text, want)
 		}
 	}
 }

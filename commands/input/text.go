@@ -199,19 +199,19 @@ func binaryFault(name, path string, raw []byte, bad *notText) *fault.Fault {
 	switch {
 	case imageType(raw) != "":
 		f.Msg = name + " is an image"
-		f.Hints = []string{"fettle ask -f - …   reads an image from standard input"}
+		f.Remedies = []fault.Remedy{fault.Run("fettle ask -f - …   reads an image from standard input")}
 	case isPDF(raw) && path != "":
-		f.Hints = []string{"pdftotext " + arg + " - | fettle ask …   asks about its text"}
+		f.Remedies = []fault.Remedy{fault.Run("pdftotext " + arg + " - | fettle ask …   asks about its text")}
 	case isPDF(raw):
-		f.Hints = []string{"pdftotext - - | fettle ask …   asks about its text"}
+		f.Remedies = []fault.Remedy{fault.Run("pdftotext - - | fettle ask …   asks about its text")}
 	case strings.HasSuffix(bad.what, "image"):
-		f.Hints = []string{"convert it to PNG, JPEG, GIF or WebP, which are read"}
+		f.Remedies = []fault.Remedy{fault.Run("convert it to PNG, JPEG, GIF or WebP, which are read")}
 	case bad.latin && path != "":
-		f.Hints = []string{"iconv -f latin1 -t utf-8 " + arg + " | fettle ask …   if it is Latin-1 text"}
+		f.Remedies = []fault.Remedy{fault.Run("iconv -f latin1 -t utf-8 " + arg + " | fettle ask …   if it is Latin-1 text")}
 	case bad.latin:
-		f.Hints = []string{"iconv -f latin1 -t utf-8 | fettle ask …   if it is Latin-1 text"}
+		f.Remedies = []fault.Remedy{fault.Run("iconv -f latin1 -t utf-8 | fettle ask …   if it is Latin-1 text")}
 	default:
-		f.Hints = []string{"text, and PNG, JPEG, GIF and WebP images are read; convert it to one of them"}
+		f.Remedies = []fault.Remedy{fault.Run("text, and PNG, JPEG, GIF and WebP images are read; convert it to one of them")}
 	}
 	return f
 }

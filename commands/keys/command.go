@@ -146,7 +146,7 @@ func (k *Keys) run(ctx context.Context, c Command) (string, error) {
 
 func failed(c Command, why string) error {
 	return fault.New(fault.Unauthorised, "the command for the key of "+c.Provider+" "+why,
-		"run it by hand to see what it says; fettle config edit   shows providers."+c.Provider+".key")
+		fault.Run("run it by hand to see what it says; fettle config edit   shows providers."+c.Provider+".key"))
 }
 
 // complaint is how a command failed, with the first line of what it said if no

@@ -51,7 +51,7 @@ func (k *Keys) read() (file, error) {
 	}
 	f := file{text: string(data), exposed: info != nil && wholefile.Exposed(info)}
 	if f.entries, err = parseFile(f.text); err != nil {
-		return file{}, fault.New(fault.Config, k.Path()+": "+err.Error(), "edit "+k.Path())
+		return file{}, fault.New(fault.Config, k.Path()+": "+err.Error(), fault.Advise("edit "+k.Path()))
 	}
 	return f, nil
 }
@@ -226,7 +226,7 @@ func (k *Keys) Remove(ctx context.Context, name string) (Place, error) {
 
 func noEntry(name string, f file) error {
 	names := slices.Sorted(maps.Keys(f.entries))
-	out := fault.New(fault.NotFound, "no key of "+name+" is kept", "fettle keys list")
+	out := fault.New(fault.NotFound, "no key of "+name+" is kept", fault.Try(fault.ListKeys))
 	if near := nearest.Of(name, names); near != "" {
 		out.Msg += " (did you mean " + near + "?)"
 	}
@@ -239,9 +239,9 @@ func CheckName(name string) error {
 	const hint = "fettle keys set openai   asks for the key itself"
 	switch {
 	case config.LooksLikeKey(name):
-		return fault.New(fault.Usage, "this looks like a key, and the name of a provider was expected", hint)
+		return fault.New(fault.Usage, "this looks like a key, and the name of a provider was expected", fault.Run(hint))
 	case !config.ValidProvider(name):
-		return fault.New(fault.Usage, "a provider's name is of letters, digits, dots, dashes and underscores, at most 64 of them", hint)
+		return fault.New(fault.Usage, "a provider's name is of letters, digits, dots, dashes and underscores, at most 64 of them", fault.Run(hint))
 	case name == "script":
 		return fault.New(fault.Usage, name+" takes no key: it plays recordings")
 	}
@@ -266,7 +266,7 @@ func (k *Keys) change(ctx context.Context, edit func(file) (string, error)) erro
 	if err != nil {
 		var form *yamledit.FormError
 		if errors.As(err, &form) {
-			return fault.New(fault.Config, k.Path()+" can't be changed in place: "+form.Error(), "edit "+k.Path())
+			return fault.New(fault.Config, k.Path()+" can't be changed in place: "+form.Error(), fault.Advise("edit "+k.Path()))
 		}
 		return err
 	}

@@ -83,7 +83,7 @@ func TestKeyOfAKeyringThatFails(t *testing.T) {
 		_, err := k.For(config.Provider{Name: "p"})(t.Context())
 		var f *fault.Fault
 		if !errors.As(err, &f) || f.Code != fault.Unauthorised || f.Msg != "the key of p is in the keyring, and can't be had from it" ||
-			f.Detail[0] != "the keyring: locked" || !strings.HasPrefix(f.Hints[0], "fettle keys set --file p") {
+			f.Detail[0] != "the keyring: locked" || !strings.HasPrefix(f.Remedies[0].Text, "fettle keys set --file p") {
 			t.Errorf("error %+v", f)
 		}
 	}

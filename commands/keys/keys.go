@@ -147,7 +147,7 @@ func (k *Keys) exposed(name string) error {
 	if info, err := os.Stat(k.Path()); err == nil {
 		msg += fmt.Sprintf(" (mode %04o)", info.Mode().Perm())
 	}
-	return fault.New(fault.Config, msg, "chmod 600 "+k.Path())
+	return fault.New(fault.Config, msg, fault.Run("chmod 600 "+k.Path()))
 }
 
 func (k *Keys) fromKeyring(ctx context.Context, name string) (string, error) {
@@ -164,11 +164,11 @@ func (k *Keys) fromKeyring(ctx context.Context, name string) (string, error) {
 			return key, nil
 		}
 	}
-	f := fault.New(fault.Unauthorised, "the key of "+name+" is in the keyring, and can't be had from it", "fettle keys set --file "+name+"   keeps it in a file instead")
+	f := fault.New(fault.Unauthorised, "the key of "+name+" is in the keyring, and can't be had from it", fault.Run("fettle keys set --file "+name+"   keeps it in a file instead"))
 	f.Detail = []string{err.Error()}
 	if errors.Is(err, ErrNoEntry) {
 		f.Msg, f.Detail = "the keyring has no key of "+name+" any more", nil
-		f.Hints = []string{"fettle keys set " + name}
+		f.Remedies = []fault.Remedy{fault.Try(fault.StoreKey, name)}
 	}
 	f.Err = err
 	return "", f
@@ -180,11 +180,11 @@ func (k *Keys) noKey(p config.Provider) error {
 	const column = 28 // wide enough for the names of variables
 	if p.KeyEnv != "" {
 		f.Detail = append(f.Detail, fmt.Sprintf("looked for  %-*s  not set", column, p.KeyEnv))
-		f.Hints = append(f.Hints, "export "+p.KeyEnv+"=…")
+		f.Remedies = append(f.Remedies, fault.Try(fault.SetVariable, p.KeyEnv))
 	}
 	f.Detail = append(f.Detail,
 		fmt.Sprintf("            %-*s  not set", column, "providers."+p.Name+".key"),
 		fmt.Sprintf("            %-*s  none", column, "fettle keys"))
-	f.Hints = append(f.Hints, "fettle keys set "+p.Name)
+	f.Remedies = append(f.Remedies, fault.Try(fault.StoreKey, p.Name))
 	return f
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/fettle-cli/fettle/commands/config"
+	"github.com/fettle-cli/fettle/commands/remedy"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"go.uber.org/goleak"
 )
@@ -168,7 +169,7 @@ looked for  ANTHROPIC_API_KEY             not set
             fettle keys                   none
 export ANTHROPIC_API_KEY=…
 fettle keys set anthropic`
-	if got := strings.Join(append(append([]string{f.Msg}, f.Detail...), f.Hints...), "\n"); got != want {
+	if got := strings.Join(append(append([]string{f.Msg}, f.Detail...), remedy.Lines(f)...), "\n"); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	// At another address the same provider may want none.
@@ -224,7 +225,7 @@ func TestAFileThatOthersCanRead(t *testing.T) {
 		}
 		_, err := k.For(p)(t.Context())
 		var f *fault.Fault
-		if !errors.As(err, &f) || f.Code != fault.Config || f.Hints[0] != "chmod 600 "+k.Path() || strings.Contains(f.Msg, "EXAMPLE") {
+		if !errors.As(err, &f) || f.Code != fault.Config || f.Remedies[0].Text != "chmod 600 "+k.Path() || strings.Contains(f.Msg, "EXAMPLE") {
 			t.Errorf("mode %o: %v", mode, err)
 		}
 		if key, err := k.For(config.Provider{Name: "other"})(t.Context()); key != "" || err != nil {

@@ -43,12 +43,12 @@ func runNew(ctx context.Context, rt *workbench.Runtime, o options) error {
 	}
 	if given {
 		if err := prompts.Check(o.name, text); err != nil {
-			return fault.Wrap(fault.Usage, "make a prompt", err, `fettle prompts new review "Review this: {{input}}"`)
+			return fault.Wrap(fault.Usage, "make a prompt", err, fault.Run(`fettle prompts new review "Review this: {{input}}"`))
 		}
 	}
 	path, err := library.Create(o.source, o.name, text)
 	if errors.Is(err, fs.ErrExist) {
-		return fault.New(fault.Usage, "there is a prompt "+o.name+" already", "fettle prompts edit "+o.name)
+		return fault.New(fault.Usage, "there is a prompt "+o.name+" already", fault.Run("fettle prompts edit "+o.name))
 	}
 	if err != nil {
 		return fault.Wrap(fault.Failed, "prompts", err)
@@ -157,7 +157,7 @@ func runPath(rt *workbench.Runtime, o options) error {
 		}
 	}
 	if path == "" {
-		return fault.New(fault.NotFound, "this folder's project has no prompts", "fettle prompts new review --project")
+		return fault.New(fault.NotFound, "this folder's project has no prompts", fault.Run("fettle prompts new review --project"))
 	}
 	rt.Streams.Out.Printf("%s\n", path)
 	return nil

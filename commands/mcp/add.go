@@ -184,7 +184,7 @@ func runAdd(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, o ad
 	for i := range list {
 		if list[i].ID == id && !o.replace {
 			return fault.New(fault.Usage, "there is an MCP server "+id+" already",
-				"fettle mcp show "+cmdline.ShellWord(id), "fettle mcp add --replace "+cmdline.ShellWord(id)+" …   changes it")
+				fault.Run("fettle mcp show "+cmdline.ShellWord(id)), fault.Run("fettle mcp add --replace "+cmdline.ShellWord(id)+" …   changes it"))
 		}
 	}
 	if err := eng.AddMCPServer(ctx, o.config, o.set); err != nil {

@@ -79,7 +79,7 @@ func (x *importing) run(ctx context.Context) error {
 	}
 	found, err := clientconfig.Read(raw, clientconfig.Options{Name: filepath.Base(x.file), Dir: dir})
 	if err != nil {
-		return fault.Wrap(fault.Usage, "read "+filepath.Base(x.file), err, "fettle mcp import --help")
+		return fault.Wrap(fault.Usage, "read "+filepath.Base(x.file), err, fault.Run("fettle mcp import --help"))
 	}
 	list, err := x.eng.MCPServers(ctx)
 	if err != nil {
@@ -184,7 +184,7 @@ func (x *importing) allowed(ctx context.Context, n int) (bool, error) {
 		return true, nil
 	}
 	if !x.rt.Streams.CanAsk() {
-		return false, fault.New(fault.Approval, "nobody can be asked here whether to add these; nothing was added", again)
+		return false, fault.New(fault.Approval, "nobody can be asked here whether to add these; nothing was added", fault.Run(again))
 	}
 	key, err := x.rt.Streams.Ask(ctx, term.Question{Text: "Add " + term.Count(n, "server", "servers") + "?", Default: 'n', Choices: []term.Choice{
 		{Key: 'y', Label: "yes", Commits: true}, {Key: 'n', Label: "no"},

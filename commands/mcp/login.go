@@ -51,7 +51,7 @@ func runLogin(ctx context.Context, rt *workbench.Runtime, id, output string) err
 		return err
 	}
 	if s.Config.URL == "" {
-		return fault.New(fault.Usage, "the MCP server "+id+" is a command, which wants no sign-in", "fettle mcp show "+cmdline.ShellWord(id))
+		return fault.New(fault.Usage, "the MCP server "+id+" is a command, which wants no sign-in", fault.Run("fettle mcp show "+cmdline.ShellWord(id)))
 	}
 	before, err := rt.Servers().SignInMark(ctx, eng.ReachedAs(s))
 	if err != nil {

@@ -96,7 +96,7 @@ func runTest(ctx context.Context, rt *workbench.Runtime, eng servers, o testOpti
 		}
 	}
 	if !approved {
-		return fault.New(fault.Approval, "the tools of "+o.id+" that changed are held back", "fettle mcp test "+cmdline.ShellWord(o.id)+" --yes   approves them")
+		return fault.New(fault.Approval, "the tools of "+o.id+" that changed are held back", fault.Run("fettle mcp test "+cmdline.ShellWord(o.id)+" --yes   approves them"))
 	}
 	return nil
 }

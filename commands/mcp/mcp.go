@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/fettle-cli/fettle/commands/cmdline"
+	"github.com/fettle-cli/fettle/commands/remedy"
 	"github.com/fettle-cli/fettle/commands/serve"
 	"github.com/fettle-cli/fettle/commands/show"
 	"github.com/fettle-cli/fettle/commands/term"
@@ -247,13 +248,13 @@ func runShow(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, id,
 		v.Line(line[0], line[1], "")
 	}
 	if why := toServerJSON(s).Problem; why != "" {
-		v.Line("problem", why, "")
+		v.Line("problem", remedy.Reason(s.ID, why), "")
 	}
 	held := s.Held()
 	for _, t := range s.Tools {
 		about, _, _ := strings.Cut(t.Tool.Description, "\n")
 		if why := held[t.Tool.ID]; why != "" {
-			about = "held back: " + why
+			about = "held back: " + remedy.Reason(s.ID, why)
 		}
 		v.Line("tool", t.Tool.ID, about)
 	}

@@ -202,18 +202,14 @@ func nobodyAnswered(lists []models.List, o listOptions) error {
 	for _, l := range lists {
 		if trouble := listTrouble(l); trouble != nil {
 			f.Detail = append(f.Detail, trouble.Msg)
-			for _, hint := range trouble.Hints {
-				if !slices.Contains(f.Hints, hint) {
-					f.Hints = append(f.Hints, hint)
-				}
-			}
+			f.Add(trouble.Remedies...)
 		}
 	}
 	if len(f.Detail) == 1 {
 		f.Msg, f.Detail = f.Detail[0], nil
 	}
-	if len(f.Hints) == 0 {
-		f.Hints = []string{"fettle help models"}
+	if len(f.Remedies) == 0 {
+		f.Remedies = []fault.Remedy{fault.Run("fettle help models")}
 	}
 	return f
 }

@@ -162,10 +162,10 @@ func pullFault(ctx context.Context, rt *workbench.Runtime, model pullable, at pr
 			f.Msg = model.at + " finds no model " + model.name + " to pull"
 			f.Detail = []string{pe.Message}
 		}
-		f.Hints = []string{"fettle models list --provider " + model.at + "   what is here"}
+		f.Remedies = []fault.Remedy{fault.Run("fettle models list --provider " + model.at + "   what is here")}
 		return f
 	case provider.Broken, provider.SlowStart, provider.Overloaded, provider.RateLimited:
-		return fault.New(fault.Unavailable, "pull "+model.ref()+": "+pe.Error(), again+goesOn)
+		return fault.New(fault.Unavailable, "pull "+model.ref()+": "+pe.Error(), fault.Run(again+goesOn))
 	}
 	return models.Explain(model.ref(), err)
 }

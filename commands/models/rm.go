@@ -91,9 +91,12 @@ func toRemove(err error) error {
 		return err
 	}
 	out := *f
-	out.Hints = nil
-	for _, hint := range f.Hints {
-		out.Hints = append(out.Hints, strings.Replace(hint, "fettle models show ", "fettle models rm ", 1))
+	out.Remedies = nil
+	for _, r := range f.Remedies {
+		if r.Kind == fault.ShowModel {
+			r = fault.Run("fettle models rm " + cmdline.ShellWords(r.Args)[0])
+		}
+		out.Remedies = append(out.Remedies, r)
 	}
 	return &out
 }

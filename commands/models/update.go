@@ -140,7 +140,7 @@ func readPublished(ctx context.Context, from string) ([]byte, error) {
 	case cause != nil:
 		return nil, cause
 	case err != nil:
-		return nil, fault.Wrap(fault.Unavailable, doing, err, "fettle models update --from FILE   reads a copy, such as one that a browser has saved")
+		return nil, fault.Wrap(fault.Unavailable, doing, err, fault.Run("fettle models update --from FILE   reads a copy, such as one that a browser has saved"))
 	}
 	return data, nil
 }

@@ -24,7 +24,7 @@ func MustBeNew(path, replace string) error {
 	_, err := os.Lstat(path)
 	switch {
 	case err == nil:
-		return fault.New(fault.Usage, path+" is there already; nothing was written", replace+"   replaces it")
+		return fault.New(fault.Usage, path+" is there already; nothing was written", fault.Run(replace+"   replaces it"))
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	}
@@ -38,7 +38,7 @@ func MustBeNew(path, replace string) error {
 func WriteWhole(l *atomicfile.Ledger, path string, write func(io.Writer) error) error {
 	dir := filepath.Dir(path)
 	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
-		return fault.New(fault.Usage, "there is no folder "+term.Clean(dir)+"; nothing was written", "mkdir -p "+cmdline.ShellWord(dir))
+		return fault.New(fault.Usage, "there is no folder "+term.Clean(dir)+"; nothing was written", fault.Run("mkdir -p "+cmdline.ShellWord(dir)))
 	}
 	f, err := l.Create(path)
 	if err != nil {
@@ -73,7 +73,7 @@ func WriteNew(dir string, files map[string][]byte) (err error) {
 	if len(there) > 0 {
 		return &fault.Fault{
 			Code: fault.Usage, Msg: fmt.Sprintf("%s has %s already; nothing was written", term.Clean(dir), term.Count(len(there), "file of a toolset", "files of a toolset")),
-			Detail: there, Hints: []string{"fettle toolset init " + cmdline.ShellWord(filepath.Join(dir, "my-tools"))},
+			Detail: there, Remedies: []fault.Remedy{fault.Run("fettle toolset init " + cmdline.ShellWord(filepath.Join(dir, "my-tools")))},
 		}
 	}
 	var made []string // what is taken back where something goes wrong

@@ -274,7 +274,7 @@ func showSchema(rt *workbench.Runtime, types []catalog.PayloadType, name, output
 	}
 	switch {
 	case len(found) == 0:
-		return fault.New(fault.NotFound, "there is no payload type "+cmdline.ShellWord(name), "fettle payloads types")
+		return fault.New(fault.NotFound, "there is no payload type "+cmdline.ShellWord(name), fault.Run("fettle payloads types"))
 	case output == "json":
 		return workbench.PrintJSON(rt, typesJSON{SchemaVersion: workbench.OutputVersion, Types: found})
 	}

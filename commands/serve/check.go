@@ -30,7 +30,7 @@ func runCheck(ctx context.Context, rt *workbench.Runtime, printURL bool) error {
 	}
 	note, err := server.ReadNote(dirs.Data)
 	if errors.Is(err, fs.ErrNotExist) {
-		return fault.New(fault.Unavailable, "no fettle serve runs on "+dirs.Data, "fettle serve")
+		return fault.New(fault.Unavailable, "no fettle serve runs on "+dirs.Data, fault.Run("fettle serve"))
 	}
 	if err != nil {
 		return fault.Wrap(fault.Store, "read where the server is", err)
@@ -42,9 +42,9 @@ func runCheck(ctx context.Context, rt *workbench.Runtime, printURL bool) error {
 	where := fmt.Sprintf("fettle serve, pid %d, at %s", note.PID, at)
 	switch {
 	case err != nil:
-		return fault.Wrap(fault.Unavailable, where+" doesn't answer", err, "fettle serve")
+		return fault.Wrap(fault.Unavailable, where+" doesn't answer", err, fault.Run("fettle serve"))
 	case status != http.StatusOK:
-		return fault.New(fault.Unavailable, where+" takes no turns now", "fettle serve --check   a little later")
+		return fault.New(fault.Unavailable, where+" takes no turns now", fault.Run("fettle serve --check   a little later"))
 	}
 	if !printURL {
 		rt.Streams.Out.Printf("%s is ready\n", where)

@@ -99,7 +99,7 @@ func (o *mcpServeOptions) check(rt *workbench.Runtime) error {
 		return cmdline.Usagef("fettle mcp serve --help", "fettle mcp serve is started by a program, and nobody types what it reads; its help says how")
 	}
 	if err := (permission.Policy{Allow: o.allow}).Check(); err != nil {
-		return fault.Wrap(fault.Usage, "--allow", err, "fettle mcp serve --allow 'write_file(path=notes/**)'")
+		return fault.Wrap(fault.Usage, "--allow", err, fault.Run("fettle mcp serve --allow 'write_file(path=notes/**)'"))
 	}
 	if o.workspace == "" {
 		return nil
@@ -126,7 +126,7 @@ func runMCPServe(ctx context.Context, rt *workbench.Runtime, o mcpServeOptions) 
 	}
 	if o.workspace != "" {
 		if err := eng.CheckWorkspace(o.workspace); err != nil {
-			return fault.Wrap(fault.Usage, "fettle can't work in this folder", err, "fettle mcp serve -w DIR")
+			return fault.Wrap(fault.Usage, "fettle can't work in this folder", err, fault.Run("fettle mcp serve -w DIR"))
 		}
 	}
 	if err := knownGroups(ctx, eng, o.toolsets); err != nil {
@@ -158,7 +158,7 @@ func knownGroups(ctx context.Context, eng *engine.Engine, ids []string) error {
 	}
 	for _, id := range ids {
 		if !known[id] {
-			return fault.New(fault.NotFound, "there is no toolset "+cmdline.ShellWord(id), "fettle toolset list", "fettle mcp list")
+			return fault.New(fault.NotFound, "there is no toolset "+cmdline.ShellWord(id), fault.Run("fettle toolset list"), fault.Run("fettle mcp list"))
 		}
 	}
 	return nil

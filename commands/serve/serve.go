@@ -295,7 +295,7 @@ func (o options) certificate() (*tls.Certificate, error) {
 	}
 	c, err := tls.LoadX509KeyPair(o.cert, o.key)
 	if err != nil {
-		return nil, fault.Wrap(fault.Usage, "read the certificate", err, "fettle serve --tls-cert FILE --tls-key FILE, both in PEM")
+		return nil, fault.Wrap(fault.Usage, "read the certificate", err, fault.Run("fettle serve --tls-cert FILE --tls-key FILE, both in PEM"))
 	}
 	return &c, nil
 }

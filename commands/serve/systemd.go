@@ -20,18 +20,18 @@ func passedListener() (net.Listener, error) {
 	}
 	if n := os.Getenv("LISTEN_FDS"); n != "1" {
 		return nil, fault.New(fault.Usage, "fettle serve takes one socket of systemd's, and there are "+strconv.Quote(n),
-			"systemctl --user edit fettle.socket")
+			fault.Run("systemctl --user edit fettle.socket"))
 	}
 	f := os.NewFile(firstPassed, "LISTEN_FD")
 	l, err := net.FileListener(f) // a copy, which no program that is started has
 	_ = f.Close()
 	if err != nil {
-		return nil, fault.Wrap(fault.Usage, "take the socket of systemd's", err, "systemctl --user edit fettle.socket")
+		return nil, fault.Wrap(fault.Usage, "take the socket of systemd's", err, fault.Run("systemctl --user edit fettle.socket"))
 	}
 	if _, ok := l.(*net.TCPListener); !ok {
 		_ = l.Close()
 		return nil, fault.New(fault.Usage, "fettle serve takes a TCP socket of systemd's; a Unix socket it makes by itself",
-			"systemctl --user edit fettle.socket")
+			fault.Run("systemctl --user edit fettle.socket"))
 	}
 	return l, nil
 }

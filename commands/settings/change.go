@@ -76,9 +76,9 @@ func givenValues(ctx context.Context, rt *workbench.Runtime, k config.Key, args 
 		}
 	} else if k.Private && !(len(args) == 1 && k.TakesCommand && strings.HasPrefix(args[0], "!")) {
 		f := fault.New(fault.Usage, k.String()+" may be a secret, which is no argument: the shell's history keeps those",
-			"fettle config set "+cmdline.ShellWord(k.String())+" -   reads it from standard input")
+			fault.Run("fettle config set "+cmdline.ShellWord(k.String())+" -   reads it from standard input"))
 		if k.TakesCommand {
-			f.Hints = append([]string{"fettle keys set " + k.Path[len(k.Path)-2] + "   asks for it, and keeps it in the keyring"}, f.Hints...)
+			f.Remedies = append([]fault.Remedy{fault.Run("fettle keys set " + k.Path[len(k.Path)-2] + "   asks for it, and keeps it in the keyring")}, f.Remedies...)
 		}
 		return nil, f
 	}

@@ -102,7 +102,7 @@ func notSet(rt *workbench.Runtime, key string) error {
 	if err != nil {
 		return err
 	}
-	return fault.New(fault.NotFound, k.String()+" is not set", "fettle config list   tells what is")
+	return fault.New(fault.NotFound, k.String()+" is not set", fault.Run("fettle config list   tells what is"))
 }
 
 func runConfigGet(rt *workbench.Runtime, o configOptions) error {
@@ -184,7 +184,7 @@ func runConfigPath(rt *workbench.Runtime, o configOptions) error {
 		return nil
 	}
 	if project == "" {
-		return fault.New(fault.NotFound, "no project's configuration counts here", "a project keeps it in .fettle/config.yaml")
+		return fault.New(fault.NotFound, "no project's configuration counts here", fault.Run("a project keeps it in .fettle/config.yaml"))
 	}
 	rt.Streams.Out.Printf("%s\n", project)
 	return nil
@@ -296,7 +296,7 @@ func checked(rt *workbench.Runtime, out configCheckJSON, output string) error {
 		f := fault.New(fault.Config, sum)
 		for _, p := range out.Problems {
 			if p.Hint != "" && p.Severity == "error" {
-				f.Hints = append(f.Hints, p.Hint)
+				f.Remedies = append(f.Remedies, fault.Run(p.Hint))
 				break
 			}
 		}

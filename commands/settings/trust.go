@@ -129,7 +129,7 @@ func (t *truster) file() (string, error) {
 	}
 	file := config.FindProject(dir, t.home)
 	if file == "" || trust.RealPath(file) == trust.RealPath(t.own) {
-		return "", fault.New(fault.NotFound, "no project's configuration counts in "+dir, "a project keeps it in .fettle/config.yaml")
+		return "", fault.New(fault.NotFound, "no project's configuration counts in "+dir, fault.Run("a project keeps it in .fettle/config.yaml"))
 	}
 	return file, nil
 }
@@ -238,7 +238,7 @@ func (t *truster) askProject(ctx context.Context, p *config.Project) error {
 	dir := filepath.Dir(filepath.Dir(p.File))
 	if !t.rt.Streams.CanAsk() {
 		return fault.New(fault.Approval, "nobody can be asked here whether to trust "+p.File,
-			"fettle trust --sha256 "+p.Sum+" "+cmdline.ShellWord(dir)+"   trusts exactly this file")
+			fault.Run("fettle trust --sha256 "+p.Sum+" "+cmdline.ShellWord(dir)+"   trusts exactly this file"))
 	}
 	key, err := t.rt.Streams.Ask(ctx, term.Question{
 		Text:    "Trust this file as it is?",
@@ -281,14 +281,14 @@ func (t *truster) key(ctx context.Context) error {
 	}
 	p, ok := cfg.Providers[t.o.key]
 	if !ok {
-		f := fault.New(fault.Usage, "there is no provider "+config.Redact(t.o.key), "fettle config list providers")
+		f := fault.New(fault.Usage, "there is no provider "+config.Redact(t.o.key), fault.Run("fettle config list providers"))
 		if near := nearest.Of(t.o.key, slices.Sorted(maps.Keys(cfg.Providers))); near != "" {
 			f.Msg += " (did you mean " + near + "?)"
 		}
 		return f
 	}
 	if p.KeyCommand == "" {
-		return fault.New(fault.NotFound, "the key of "+p.Name+" comes from no command", "fettle keys list   tells where from")
+		return fault.New(fault.NotFound, "the key of "+p.Name+" comes from no command", fault.Run("fettle keys list   tells where from"))
 	}
 	if t.o.revoke {
 		return t.command(ctx, p.KeyCommand)

@@ -36,7 +36,7 @@ type trustCommandJSON struct {
 func (t *truster) listAll() error {
 	projects, commands, err := t.store.List()
 	if err != nil {
-		return fault.Wrap(fault.Failed, "nothing is trusted", err, "rm "+cmdline.ShellWord(t.store.Path()))
+		return fault.Wrap(fault.Failed, "nothing is trusted", err, fault.Run("rm "+cmdline.ShellWord(t.store.Path())))
 	}
 	out := trustListJSON{SchemaVersion: workbench.OutputVersion, Projects: []trustedFileJSON{}, Commands: []trustCommandJSON{}}
 	for _, p := range projects {

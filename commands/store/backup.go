@@ -215,7 +215,7 @@ func damagedBackup(ctx context.Context, eng *engine.Engine, r *backup.Report) er
 	}
 	f := damageFault(all, chats)
 	f.Msg = "the backup is complete, but the store is damaged: " + f.Msg
-	f.Hints = append(f.Hints, "fettle store restore --damaged FILE   restores what is not damaged")
+	f.Remedies = append(f.Remedies, fault.Run("fettle store restore --damaged FILE   restores what is not damaged"))
 	return f
 }
 
@@ -285,5 +285,5 @@ func notBesideServe(ctx context.Context, rt *workbench.Runtime) error {
 	}
 	defer local.Close()
 	return fault.New(fault.Busy, fmt.Sprintf("fettle serve, pid %d, works with these data", local.Info.PID),
-		fmt.Sprintf("kill %d   and do it again", local.Info.PID))
+		fault.Run(fmt.Sprintf("kill %d   and do it again", local.Info.PID)))
 }

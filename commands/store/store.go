@@ -215,7 +215,7 @@ func damageFault(r *cas.VerifyReport, chats map[string]chat.Chat) *fault.Fault {
 			f.Detail = append(f.Detail, "  needed by "+place)
 		}
 	}
-	f.Hints = []string{"fettle store verify -o json   lists every place"}
+	f.Remedies = []fault.Remedy{fault.Run("fettle store verify -o json   lists every place")}
 	return f
 }
 

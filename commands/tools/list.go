@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/fettle-cli/fettle/commands/cmdline"
+	"github.com/fettle-cli/fettle/commands/remedy"
 	"github.com/fettle-cli/fettle/commands/show"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
@@ -90,7 +91,7 @@ func printGroup(out *term.Output, g toolGroupJSON) error {
 	}
 	switch {
 	case g.Problem != "":
-		head += "  " + style.Yellow(term.Clean(g.Problem))
+		head += "  " + style.Yellow(term.Clean(remedy.Reason(g.ID, g.Problem)))
 	case !g.Enabled:
 		head += "  " + style.Yellow("off")
 	}
@@ -111,7 +112,7 @@ func printGroup(out *term.Output, g toolGroupJSON) error {
 		}
 		about := show.FirstLine(t.Description)
 		if t.Problem != "" {
-			about = t.Problem
+			about = remedy.Reason(g.ID, t.Problem)
 		}
 		table.Row("  "+t.ID, rendererWord(t), strings.TrimSpace(strings.Join(marks, " ")), about)
 	}
@@ -197,7 +198,7 @@ func runToolShow(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine,
 	v.Text(t.Description)
 	state := toolState(g, t)
 	if why := t.Problem + g.Problem; why != "" {
-		state += ": " + why
+		state += ": " + remedy.Reason(g.ID, why)
 	}
 	v.Line("state", state, "")
 	v.Line("of", g.ID, g.Name)

@@ -137,7 +137,7 @@ func (x *importing) breaks(p *registry.Plan) error {
 	return &fault.Fault{
 		Code:   fault.Usage,
 		Msg:    fmt.Sprintf("%s %s lacks the code of %s; version %s stays installed", p.Manifest.ID, p.Manifest.Version, term.Count(len(p.Breaks), "tool", "tools"), p.Installed.Version),
-		Detail: lines, Hints: []string{x.again() + "   shows the bundle and asks"},
+		Detail: lines, Remedies: []fault.Remedy{fault.Run(x.again() + "   shows the bundle and asks")},
 	}
 }
 
@@ -191,7 +191,7 @@ func (x *importing) approve(ctx context.Context, p *registry.Plan) (bool, error)
 		} else {
 			view.print(p)
 		}
-		return false, fault.New(fault.Approval, "nobody can be asked here whether to allow this; nothing was installed", x.again()+" --yes   allows all of it")
+		return false, fault.New(fault.Approval, "nobody can be asked here whether to allow this; nothing was installed", fault.Run(x.again()+" --yes   allows all of it"))
 	}
 	ok, err := AskDetailed(ctx, x.rt, Detailed{Question: "Allow this?", Cut: !view.print(p), Details: func() { view.details(p.Items, x.rt.PromptWidth()) }})
 	if err == nil && !ok {

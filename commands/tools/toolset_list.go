@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/fettle-cli/fettle/commands/cmdline"
+	"github.com/fettle-cli/fettle/commands/remedy"
 	"github.com/fettle-cli/fettle/commands/show"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
@@ -109,7 +110,7 @@ func runToolsetList(ctx context.Context, rt *workbench.Runtime, eng *engine.Engi
 	}
 	for _, info := range list {
 		if info.Problem != "" {
-			rt.Notice(info.Toolset.ID + ": " + info.Problem)
+			rt.Notice(info.Toolset.ID + ": " + remedy.Reason(info.Toolset.ID, info.Problem))
 		}
 	}
 	return nil
@@ -186,7 +187,7 @@ func (s *toolsetShow) run(ctx context.Context) error {
 		return nil
 	}
 	f := fault.New(fault.Failed, term.Count(len(damage), "file", "files")+" of "+s.id+" not as imported",
-		importAgain(info.Toolset)+"   installs them again")
+		fault.Run(importAgain(info.Toolset)+"   installs them again"))
 	for _, d := range damage[:min(len(damage), 20)] {
 		f.Detail = append(f.Detail, d.Path+": "+d.Reason)
 	}
@@ -234,7 +235,7 @@ func (s *toolsetShow) print(info *registry.Info) error {
 	v.Text(t.Description)
 	state := stateWord(*info)
 	if info.Problem != "" {
-		state += ": " + info.Problem
+		state += ": " + remedy.Reason(t.ID, info.Problem)
 	}
 	v.Line("state", state, "")
 	v.Line("from", t.SourceRef, "installed "+term.Ago(now, t.InstalledAt))

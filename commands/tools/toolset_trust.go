@@ -232,7 +232,7 @@ func (t *toolsetTrust) ask(ctx context.Context, info *registry.Info, widens bool
 		again = "fettle toolset trust " + cmdline.ShellWord(t.id) + " --uncontained --yes"
 	}
 	if !t.rt.Streams.CanAsk() {
-		return false, fault.New(fault.Approval, "nobody can be asked here whether to trust "+t.id, again)
+		return false, fault.New(fault.Approval, "nobody can be asked here whether to trust "+t.id, fault.Run(again))
 	}
 	// The list that was printed has a line for each item: names, commands and addresses.
 	// Other fields, such as descriptions, are among the details.

@@ -28,7 +28,7 @@ func configuredAgents(cfg *config.Config) (*catalog.Agents, error) {
 	}
 	agents, err := catalog.UncheckedAgents(all...)
 	if err != nil {
-		return nil, fault.Wrap(fault.Config, "read the agents", err, "fettle config edit")
+		return nil, fault.Wrap(fault.Config, "read the agents", err, fault.Try(fault.EditConfig))
 	}
 	return agents, nil
 }

@@ -46,8 +46,8 @@ func SearchReady(cfg *config.Config, wanted []string) error {
 		return nil
 	}
 	return fault.New(fault.Usage, "web search isn't set up",
-		"fettle config set search.address http://127.0.0.1:8888   for a SearXNG",
-		"fettle config set search.provider brave && fettle keys set search")
+		fault.Run("fettle config set search.address http://127.0.0.1:8888   for a SearXNG"),
+		fault.Run("fettle config set search.provider brave && fettle keys set search"))
 }
 
 // commandPolicy is what commands may reach beside the workspace.
@@ -82,7 +82,7 @@ func commandPolicy(c config.RunCommand) (toolset.Policy, error) {
 }
 
 func commandFault(err error) error {
-	return fault.Wrap(fault.Config, "run_command", err, "fettle config list   shows the settings of run_command")
+	return fault.Wrap(fault.Config, "run_command", err, fault.Run("fettle config list   shows the settings of run_command"))
 }
 
 // ReadCommand is what the program is called with to read a page or a PDF for

@@ -31,9 +31,9 @@ func (rt *Runtime) Edit(ctx context.Context, path string) error {
 	var exit *exec.ExitError
 	switch {
 	case errors.Is(err, exec.ErrNotFound), errors.As(err, &exit) && exit.ExitCode() == notFound:
-		return fault.New(fault.Failed, "there is no editor "+cmdline.ShellWord(editor)+"", hint)
+		return fault.New(fault.Failed, "there is no editor "+cmdline.ShellWord(editor)+"", fault.Run(hint))
 	case err != nil:
-		return fault.Wrap(fault.Failed, "edit with "+cmdline.ShellWord(editor), err, hint)
+		return fault.Wrap(fault.Failed, "edit with "+cmdline.ShellWord(editor), err, fault.Run(hint))
 	}
 	return ctx.Err()
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/fettle-cli/fettle/commands/remedy"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/engine/fault"
 )
@@ -18,7 +19,7 @@ func PrintFault(rt *Runtime, f *fault.Fault) {
 	}
 	out := rt.Streams.Err
 	var b strings.Builder
-	writeWrapped(&b, "fettle: ", f.Msg, out.Width())
+	writeWrapped(&b, "fettle: ", remedy.Message(f), out.Width())
 	for _, line := range f.Detail {
 		writeWrapped(&b, "  ", line, out.Width())
 	}
@@ -27,7 +28,7 @@ func PrintFault(rt *Runtime, f *fault.Fault) {
 		width = len("looked for")
 	}
 	label := "try"
-	for _, hint := range f.Hints { // whole, so that they can be pasted
+	for _, hint := range remedy.Lines(f) { // whole, so that they can be pasted
 		fmt.Fprintf(&b, "  %s  %s\n", out.Style().Dim(fmt.Sprintf("%-*s", width, label)), term.Clean(hint))
 		label = " or"
 	}
@@ -65,7 +66,7 @@ type FaultBody struct {
 // BodyOf is a fault as JSON shows it.
 func BodyOf(f *fault.Fault) FaultBody {
 	return FaultBody{
-		Code: string(f.Code), Exit: f.Code.Exit(), Message: f.Msg, Detail: f.Detail, Total: f.Total, Hints: f.Hints,
+		Code: string(f.Code), Exit: f.Code.Exit(), Message: remedy.Message(f), Detail: f.Detail, Total: f.Total, Hints: remedy.Lines(f),
 	}
 }
 

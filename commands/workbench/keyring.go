@@ -24,8 +24,8 @@ func (rt *Runtime) AllowKeyCommand(store *trust.Store) func(context.Context, key
 		}
 		if rt.Quiet || !rt.Streams.CanAsk() {
 			return fault.New(fault.Approval, "the key of "+c.Provider+" comes from a command that you haven't allowed yet",
-				"fettle trust --key "+c.Provider+rt.profileWords()+"   on a terminal shows it and asks",
-				"fettle trust --command 'COMMAND'   allows it by its text")
+				fault.Run("fettle trust --key "+c.Provider+rt.profileWords()+"   on a terminal shows it and asks"),
+				fault.Run("fettle trust --command 'COMMAND'   allows it by its text"))
 		}
 		key, err := rt.Streams.Ask(ctx, term.Question{
 			Text:    "The key of " + c.Provider + " comes from a command:\n\n    " + c.Text + "\n\nRun it, now and when the key is wanted again?",
@@ -37,7 +37,7 @@ func (rt *Runtime) AllowKeyCommand(store *trust.Store) func(context.Context, key
 		}
 		if key != 'y' {
 			return fault.New(fault.Approval, "the command for the key of "+c.Provider+" was not allowed",
-				"fettle config unset providers."+c.Provider+".key && fettle keys set "+c.Provider+"   keeps a key instead")
+				fault.Run("fettle config unset providers."+c.Provider+".key && fettle keys set "+c.Provider+"   keeps a key instead"))
 		}
 		return TrustFailed(store.TrustCommand(ctx, KeyCommand(c.Text, time.Now().UTC().Truncate(time.Second))))
 	}

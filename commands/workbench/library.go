@@ -80,19 +80,19 @@ func PromptFault(name string, err error) error {
 	var long *prompts.TooLongError
 	switch {
 	case errors.As(err, &broken):
-		f := &fault.Fault{Code: fault.Config, Msg: broken.Error(), Hints: []string{"fettle prompts edit " + name}, Err: err}
+		f := &fault.Fault{Code: fault.Config, Msg: broken.Error(), Remedies: []fault.Remedy{fault.Run("fettle prompts edit " + name)}, Err: err}
 		for _, p := range broken.Problems[1:] {
 			f.Detail = append(f.Detail, p.String())
 		}
 		return f
 	case errors.As(err, &none):
-		f := fault.New(fault.NotFound, none.Error(), "fettle prompts list")
+		f := fault.New(fault.NotFound, none.Error(), fault.Run("fettle prompts list"))
 		if none.Near != "" {
-			f.Hints = append([]string{"fettle prompts show " + none.Near}, f.Hints...)
+			f.Remedies = append([]fault.Remedy{fault.Run("fettle prompts show " + none.Near)}, f.Remedies...)
 		}
 		return f
 	case errors.As(err, &unknown):
-		return fault.New(fault.Usage, unknown.Error(), "fettle prompts show "+name)
+		return fault.New(fault.Usage, unknown.Error(), fault.Run("fettle prompts show "+name))
 	case errors.As(err, &long):
 		return fault.New(fault.Usage, long.Error())
 	}

@@ -155,7 +155,7 @@ func goneFault(err error) error {
 	if !errors.Is(err, client.ErrGone) {
 		return err
 	}
-	return fault.New(fault.Interrupted, "fettle serve ended before it had answered", "fettle chats list   shows what was kept")
+	return fault.New(fault.Interrupted, "fettle serve ended before it had answered", fault.Try(fault.ListChats).That("shows what was kept"))
 }
 
 func (t *through) Follow(ctx context.Context, id store.TurnID, after event.Seq) iter.Seq2[event.Event, error] {

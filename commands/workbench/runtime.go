@@ -19,6 +19,7 @@ import (
 	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/config"
+	"github.com/fettle-cli/fettle/commands/remedy"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/catalog"
@@ -160,9 +161,9 @@ func (rt *Runtime) profileWords() string {
 func editHint(err error, file string) error {
 	var f *fault.Fault
 	var broken *config.Error
-	if errors.As(err, &f) && len(f.Hints) == 0 && errors.As(err, &broken) &&
+	if errors.As(err, &f) && len(f.Remedies) == 0 && errors.As(err, &broken) &&
 		slices.ContainsFunc(broken.Problems, func(p config.Problem) bool { return p.File == file && p.Line > 0 }) {
-		f.Hints = []string{"fettle config edit"}
+		f.Remedies = []fault.Remedy{fault.Try(fault.EditConfig)}
 	}
 	return err
 }
@@ -218,6 +219,7 @@ func (rt *Runtime) EngineFor(cfg *config.Config, wrap func(provider.Provider) pr
 			Hold:       rt.Hold,
 			StoreTaken: rt.StoreTaken(dirs),
 			Notice:     rt.engineNotice,
+			Word:       remedy.Clause,
 			Collect: func(ctx context.Context) error {
 				_, err := rt.PrunePackages(ctx, rt.engine, packagesIdle)
 				return err

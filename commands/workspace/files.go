@@ -188,7 +188,7 @@ func runWorkspaceCat(ctx context.Context, rt *workbench.Runtime, o options) erro
 		return err
 	}
 	if entry.Kind != cas.File && entry.Kind != cas.Executable {
-		return fault.New(fault.Usage, cas.EscapePath(name)+" is not a file but a "+entry.Kind.String(), "fettle workspace files   lists what there is")
+		return fault.New(fault.Usage, cas.EscapePath(name)+" is not a file but a "+entry.Kind.String(), fault.Run("fettle workspace files   lists what there is"))
 	}
 	return eng.ReadFile(ctx, rt.Streams.Out, entry)
 }

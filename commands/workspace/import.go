@@ -130,5 +130,5 @@ func importFault(name string, err error) error {
 	if errors.As(err, &why) {
 		err = why.Err // the path is in the error once
 	}
-	return fault.Wrap(fault.Usage, "import "+name, err, "fettle workspace export 1 "+cmdline.ShellWord(filepath.Base(name))+"   writes such a file")
+	return fault.Wrap(fault.Usage, "import "+name, err, fault.Run("fettle workspace export 1 "+cmdline.ShellWord(filepath.Base(name))+"   writes such a file"))
 }

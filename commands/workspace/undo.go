@@ -302,17 +302,17 @@ func withWays(err error, command string) error {
 		return err
 	}
 	out := *f
-	out.Hints = nil
+	out.Remedies = nil
 	const named = 4 // more flags than that nobody types
 	if len(conflict.Paths) <= named {
 		keep := command
 		for _, p := range conflict.Paths {
 			keep += " --keep " + cmdline.ShellWords([]string{cas.EscapePath(p.Path)})[0]
 		}
-		out.Hints = append(out.Hints, keep)
+		out.Remedies = append(out.Remedies, fault.Run(keep))
 	}
 	if !slices.ContainsFunc(conflict.Paths, func(p cas.Blocked) bool { return p.Firm }) {
-		out.Hints = append(out.Hints, command+" --overwrite   (what it replaces can be restored)")
+		out.Remedies = append(out.Remedies, fault.Run(command+" --overwrite   (what it replaces can be restored)"))
 	}
 	return &out
 }
@@ -325,7 +325,7 @@ func WithOverwrite(err error, command string) error {
 		return err
 	}
 	out := *f
-	out.Hints = []string{command + "   (what is there is kept as a state)"}
+	out.Remedies = []fault.Remedy{fault.Run(command + "   (what is there is kept as a state)")}
 	return &out
 }
 
@@ -378,7 +378,7 @@ func knownIn(ctx context.Context, eng *engine.Engine, done *workspace.Restored, 
 		}
 	}
 	return fault.New(fault.NotFound, "no state of chat "+strconv.FormatInt(done.Chat.Number, 10)+" has "+cas.EscapePath(paths[0])+"; nothing was changed",
-		"fettle workspace files   lists what there is")
+		fault.Run("fettle workspace files   lists what there is"))
 }
 
 func runRestore(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, o options) error {

@@ -72,8 +72,8 @@ func mayReplace(s *store.Store, o Options) error {
 		return nil
 	}
 	return fault.New(fault.Usage, s.Options.DataDir+" is not empty: there are chats, or what belongs to them; nothing was changed",
-		"fettle store backup FILE   keeps what is there",
-		"fettle store restore --replace FILE   puts the backup in its place")
+		fault.Try(fault.MakeBackup).That("keeps what is there"),
+		fault.Try(fault.ReplaceData).That("puts the backup in its place"))
 }
 
 // staged is a backup that is being unpacked.
@@ -267,17 +267,17 @@ func (s *staged) explain(ctx context.Context, err error) error {
 		return err
 	case errors.As(err, &was):
 		out := fault.Wrap(fault.Store, "nothing was changed", err,
-			"fettle store restore --damaged FILE   puts back what is whole")
+			fault.Try(fault.RestoreDamaged).That("puts back what is whole"))
 		for _, p := range was.problems[:min(len(was.problems), store.ShownLeft)] {
 			out.Detail = append(out.Detail, p.What+": "+p.Reason)
 		}
 		return out
 	case errors.Is(err, archive.ErrFormat):
-		return fault.Wrap(fault.Usage, "nothing was changed", err, "fettle store backup FILE   makes one")
+		return fault.Wrap(fault.Usage, "nothing was changed", err, fault.Try(fault.MakeBackup).That("makes one"))
 	case errors.Is(err, archive.ErrDamaged):
-		return fault.Wrap(fault.Store, "nothing was changed", err, "another backup may be whole: fettle store restore --dry-run FILE")
+		return fault.Wrap(fault.Store, "nothing was changed", err, fault.Try(fault.TryBackup))
 	case errors.As(err, &full):
-		return fault.Wrap(fault.Failed, "nothing was changed", err, store.RoomHint)
+		return fault.Wrap(fault.Failed, "nothing was changed", err, store.MoveData())
 	}
 	return store.StoreFault("nothing was changed: unpack the backup", err)
 }

@@ -88,7 +88,7 @@ func (v *check) explain(err error) error {
 	case v.ctx.Err() != nil:
 		return context.Cause(v.ctx)
 	case errors.As(err, &full):
-		return fault.Wrap(fault.Failed, "there is no backup: its verification needs as much free space as the data", full, store.RoomHint)
+		return fault.Wrap(fault.Failed, "there is no backup: its verification needs as much free space as the data", full, store.MoveData())
 	}
 	return fault.Wrap(fault.Store, "there is no backup: what was written could not be restored", err)
 }

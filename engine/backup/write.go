@@ -134,7 +134,7 @@ func Make(ctx context.Context, s *store.Store, w io.Writer, o Options) (_ *Repor
 	o.complete()
 	if !s.HasStore() {
 		if turns, err := s.Journals.Turns(); err != nil || len(turns) == 0 {
-			return nil, errors.Join(err, fault.New(fault.NotFound, "there is nothing to back up yet", `fettle ask "why is the sky blue?"   begins a chat`))
+			return nil, errors.Join(err, fault.New(fault.NotFound, "there is nothing to back up yet", fault.Try(fault.Ask).That("begins a chat")))
 		}
 	}
 	let, err := s.ShareData(ctx, o.OnWait)

@@ -115,7 +115,7 @@ func (s *Agents) Find(name string) (*store.Agent, error) {
 		return a, nil
 	}
 	if why := s.Unusable()[name]; why != "" {
-		return nil, fault.New(fault.NotFound, "the agent "+name+" can't be used: "+why, "fettle agents list")
+		return nil, fault.New(fault.NotFound, "the agent "+name+" can't be used: "+why, fault.Try(fault.ListAgents))
 	}
 	var found []*store.Agent
 	var names []string
@@ -135,7 +135,7 @@ func (s *Agents) Find(name string) (*store.Agent, error) {
 		if near := nearest.Of(name, names); near != "" {
 			msg += "; did you mean " + near + "?"
 		}
-		return nil, fault.New(fault.NotFound, msg, "fettle agents list")
+		return nil, fault.New(fault.NotFound, msg, fault.Try(fault.ListAgents))
 	}
 	f := fault.New(fault.Usage, fmt.Sprintf("%d toolsets have an agent %s; name it with its toolset", len(found), name))
 	for _, a := range found {

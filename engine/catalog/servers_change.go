@@ -58,7 +58,7 @@ func (c *Catalog) ReachedAs(m *registry.MirrorServer) mcp.Server { return c.serv
 func (c *Catalog) AddMCPServer(ctx context.Context, config manifest.MCPServer, set registry.ServerSettings) error {
 	s := c.serverOf(&registry.MirrorServer{Server: registry.Server{ID: config.ID, Config: config, Settings: set, Own: true}})
 	if err := s.Check(); err != nil {
-		return fault.Wrap(fault.Usage, "add the MCP server", err, "fettle mcp add --help")
+		return fault.Wrap(fault.Usage, "add the MCP server", err, fault.Try(fault.AddServer))
 	}
 	return c.store.ToolsetFault("add the MCP server "+config.ID, c.store.Installed().PutServer(ctx, config, set))
 }
@@ -202,13 +202,13 @@ func ServerFault(id string, err error) error {
 	var uncontained *toolset.UncontainedError
 	switch {
 	case errors.As(err, &in):
-		return fault.Wrap(fault.Unauthorised, "the MCP server "+id, err, "fettle mcp login "+id)
+		return fault.Wrap(fault.Unauthorised, "the MCP server "+id, err, fault.Try(fault.SignIn, id))
 	case errors.As(err, &unset):
-		return fault.Wrap(fault.Config, "the MCP server "+id, err, "export "+unset.Name+"=…", "fettle keys set "+unset.Name)
+		return fault.Wrap(fault.Config, "the MCP server "+id, err, fault.Try(fault.SetVariable, unset.Name), fault.Try(fault.StoreKey, unset.Name))
 	case errors.As(err, &uncontained):
-		return fault.Wrap(fault.Failed, "the MCP server "+id, err, "fettle doctor")
+		return fault.Wrap(fault.Failed, "the MCP server "+id, err, fault.Try(fault.Diagnose))
 	}
-	return fault.Wrap(fault.Failed, "the MCP server "+id, err, "fettle mcp show "+id)
+	return fault.Wrap(fault.Failed, "the MCP server "+id, err, fault.Try(fault.ShowServer, id))
 }
 
 // NoteServerTools keeps which tools a server was seen to have, where these are
@@ -233,7 +233,8 @@ func (c *Catalog) NoteServerTools(ctx context.Context, id string, now []toolset.
 	case err != nil:
 		c.store.Options.Notice("what changed at the MCP server " + id + " is not noted: " + fault.FirstLine(err))
 	case len(changes) > 0:
-		c.store.Options.Notice(fmt.Sprintf("the MCP server %s changed %s since it was approved; fettle mcp test %s shows the change and asks", id, fault.Plural(len(changes), "tool"), id))
+		c.store.Options.Notice(fmt.Sprintf("the MCP server %s changed %s since it was approved; %s", id, fault.Plural(len(changes), "tool"),
+			c.store.Options.Word(fault.Try(fault.TestServer, id).That("shows the change and asks"))))
 	}
 }
 
@@ -270,7 +271,7 @@ func (c *Catalog) lookAtNew(ctx context.Context, toolsetID string) {
 			case errors.As(err, &unset): // the plan of the import lists all such variables
 				return
 			case err != nil:
-				c.store.Options.Notice(fault.FirstLine(err) + "; fettle mcp test " + s.ID + " tries again")
+				c.store.Options.Notice(fault.FirstLine(err) + "; " + c.store.Options.Word(fault.Try(fault.TestServer, s.ID).That("tries again")))
 				return
 			}
 			c.store.Options.Notice("the MCP server " + s.ID + " has " + fault.Plural(len(looked.Report.Tools), "tool"))
@@ -319,7 +320,7 @@ func (c *Catalog) UsableServer(ctx context.Context, id string) (mcp.Server, erro
 	case c.o.MCP == nil:
 		return mcp.Server{}, fault.New(fault.Failed, "MCP servers can't be reached here")
 	case m.Unusable != "":
-		return mcp.Server{}, fault.New(fault.Failed, "the MCP server "+id+" can't be used: "+m.Unusable, "fettle mcp show "+id)
+		return mcp.Server{}, fault.New(fault.Failed, "the MCP server "+id+" can't be used: "+m.Unusable, fault.Try(fault.ShowServer, id))
 	}
 	return c.serverOf(m), nil
 }

@@ -127,7 +127,7 @@ func FindTool(groups []ToolGroup, id string) (ToolGroup, ListedTool, error) {
 	if len(bare) == 1 {
 		return bare[0].g, bare[0].t, nil
 	}
-	f := fault.New(fault.NotFound, "there is no tool "+id, "fettle tool list")
+	f := fault.New(fault.NotFound, "there is no tool "+id, fault.Try(fault.ListTools))
 	if len(bare) > 1 {
 		f.Msg = "several tools are called " + id
 		for _, h := range bare {

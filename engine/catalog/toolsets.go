@@ -79,7 +79,7 @@ func (c *Catalog) PlanToolsetUpdate(ctx context.Context, id string, o registry.P
 	var gone *fs.PathError
 	if errors.As(err, &gone) && errors.Is(err, fs.ErrNotExist) {
 		return nil, fault.New(fault.NotFound, fmt.Sprintf("%s can't be updated: %s is not there any more", id, bundle.Printable(gone.Path)),
-			"fettle toolset import FILE   takes it from another place")
+			fault.Try(fault.ImportToolset).That("takes it from another place"))
 	}
 	return p, c.bundleFault("the source of "+id, err)
 }
@@ -216,7 +216,7 @@ func noGallerySet(id string) error {
 	} else if near := nearest.Of(id, gallery.IDs()); near != "" {
 		msg += "; did you mean " + gallery.Ref(near) + "?"
 	}
-	return fault.New(fault.NotFound, msg, "choose one of "+strings.Join(gallery.IDs(), ", "))
+	return fault.New(fault.NotFound, msg, fault.Advise("choose one of "+strings.Join(gallery.IDs(), ", ")))
 }
 
 func errorsOf(invalid *manifest.Error) int {

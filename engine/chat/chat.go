@@ -266,7 +266,7 @@ func (c *Chat) Usable() error {
 		return nil
 	}
 	return fault.New(fault.NotFound, fmt.Sprintf("chat %d is deleted", c.Number),
-		fmt.Sprintf("fettle chats restore %d", c.Number))
+		fault.Try(fault.RestoreChat, fmt.Sprint(c.Number)))
 }
 
 // Visible reports whether the chat is listed.

@@ -1,6 +1,12 @@
 package event
 
-import "encoding/json"
+import (
+	"cmp"
+	"encoding/json"
+	"time"
+
+	"github.com/fettle-cli/fettle/engine/fault"
+)
 
 // Type is the JSON `type` of an event.
 type Type string
@@ -334,12 +340,29 @@ type Error struct {
 	Code      string   `json:"code"`
 	Retryable bool     `json:"retryable"`
 	Detail    []string `json:"detail,omitempty"`
-	Hints     []string `json:"hints,omitempty"`
+	// Hints are next steps in words that fit every client, and Remedies are the same steps
+	// for a client that writes them in its own terms. Records of older versions have
+	// hints alone.
+	Hints    []string       `json:"hints,omitempty"`
+	Remedies []fault.Remedy `json:"remedies,omitempty"`
 	// Status is the HTTP status of the failure's nature, where it is not that of
 	// its code.
 	Status int `json:"status,omitempty"`
 	// RetryAfterMS is how long the provider asks its clients to wait; 0 where it does not.
 	RetryAfterMS int64 `json:"retry_after_ms,omitempty"`
+}
+
+// Fault returns the fault that e reports. The hints of a record without remedies are
+// commands for a terminal.
+func (e Error) Fault() *fault.Fault {
+	f := &fault.Fault{
+		Code: cmp.Or(fault.Code(e.Code), fault.Failed), Msg: e.Message, Detail: e.Detail, Remedies: e.Remedies, Status: e.Status,
+		RetryAfter: time.Duration(e.RetryAfterMS) * time.Millisecond,
+	}
+	if len(f.Remedies) == 0 {
+		f.Remedies = fault.Runs(e.Hints)
+	}
+	return f
 }
 
 // Cancelled ends a turn that somebody stopped.

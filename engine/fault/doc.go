@@ -3,6 +3,7 @@
 //
 // Rooms below the engine return plain errors, sentinels or typed errors; the
 // engine turns what reaches a person into a [Fault]. A Fault names the thing
-// that went wrong, may carry lines of detail, and ends in commands that can be
-// pasted. Nothing here imports anything else of fettle.
+// that went wrong, may carry lines of detail, and ends in remedies: next steps
+// without a shell command, a flag or a route, which the terminal, the page, HTTP,
+// ACP and MCP each write in their own terms. Nothing here imports anything else of fettle.
 package fault

@@ -108,9 +108,11 @@ type Fault struct {
 	// Total is how many things Detail is about, where it is a list of which only
 	// the first may be told: see [Fault.List]. Elsewhere it is 0.
 	Total int
-	// Hints are next steps, best first; each begins with a command that can
-	// be pasted where there is one.
-	Hints []string
+	// Input is the field of the request that is wrong, by its name in the HTTP API;
+	// empty where no field is. Front ends put their own name of it in front of Msg.
+	Input string
+	// Remedies are next steps, best first. Each front end writes them in its own terms.
+	Remedies []Remedy
 	// Status is the HTTP status where the kind's is not the failure's nature, such
 	// as a refusal by a provider that no second request changes; 0 is the kind's.
 	Status int
@@ -144,26 +146,44 @@ func (f *Fault) List(total int, line func(i int) string) {
 	}
 }
 
-// Error gives Msg alone: one line, as logs and events want it.
-func (f *Fault) Error() string { return f.Msg }
+// Error returns Msg in one line, after the field that is wrong.
+func (f *Fault) Error() string { return f.Text(f.Input) }
+
+// Text returns Msg after the name of the field that is wrong, as a front end calls it.
+func (f *Fault) Text(input string) string {
+	if f.Input == "" {
+		return f.Msg
+	}
+	return input + ": " + f.Msg
+}
 
 // Unwrap gives the cause.
 func (f *Fault) Unwrap() error { return f.Err }
 
-// New makes a Fault with hints.
-func New(code Code, msg string, hints ...string) *Fault {
-	return &Fault{Code: code, Msg: msg, Hints: hints}
+// New makes a Fault with remedies.
+func New(code Code, msg string, remedies ...Remedy) *Fault {
+	return &Fault{Code: code, Msg: msg, Remedies: remedies}
+}
+
+// WrongInput makes a Fault of the kind Usage about a field of the request. A cause that
+// is a Fault is returned unchanged, as by Wrap.
+func WrongInput(field string, err error, remedies ...Remedy) *Fault {
+	var f *Fault
+	if errors.As(err, &f) {
+		return f
+	}
+	return &Fault{Code: Usage, Input: field, Msg: oneLine(err.Error()), Remedies: remedies, Err: err}
 }
 
 // Wrap makes a Fault that says what was being done and why it failed; the
 // cause's text follows a colon. A cause that is a Fault already is returned
 // unchanged, so that the first to know the kind decides it.
-func Wrap(code Code, doing string, err error, hints ...string) *Fault {
+func Wrap(code Code, doing string, err error, remedies ...Remedy) *Fault {
 	var f *Fault
 	if errors.As(err, &f) {
 		return f
 	}
-	return &Fault{Code: code, Msg: doing + ": " + oneLine(err.Error()), Hints: hints, Err: err}
+	return &Fault{Code: code, Msg: doing + ": " + oneLine(err.Error()), Remedies: remedies, Err: err}
 }
 
 // CodeOf tells the kind of any error: a Fault's own, else Failed.

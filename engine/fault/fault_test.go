@@ -63,8 +63,8 @@ func TestALongListIsCut(t *testing.T) {
 func TestWrapKeepsTheFirstKind(t *testing.T) {
 	t.Parallel()
 	cause := errors.New("disk\nis full")
-	f := Wrap(Store, "keep the turn", cause, "hint")
-	if f.Error() != "keep the turn: disk is full" || !errors.Is(f, cause) || f.Hints[0] != "hint" {
+	f := Wrap(Store, "keep the turn", cause, Advise("hint"))
+	if f.Error() != "keep the turn: disk is full" || !errors.Is(f, cause) || f.Remedies[0].Text != "hint" {
 		t.Errorf("got %+v", f)
 	}
 	again := Wrap(Failed, "ask", fmt.Errorf("outer: %w", f))

@@ -68,10 +68,10 @@ func (c *Catalog) Resolve(ctx context.Context, ref string) (provider.Provider, s
 		f := fault.Wrap(fault.Unavailable, "find model "+ref, unknown)
 		_, model, _ = strings.Cut(ref, "/")
 		for _, name := range unknown.Nearest {
-			f.Hints = append(f.Hints, "fettle ask -m "+name+"/"+model+" …")
+			f.Remedies = append(f.Remedies, fault.Try(fault.AskModel, name+"/"+model))
 		}
-		if len(f.Hints) == 0 {
-			f.Hints = []string{"fettle models list   lists the models"}
+		if len(f.Remedies) == 0 {
+			f.Remedies = []fault.Remedy{fault.Try(fault.ListModels).That("lists the models")}
 		}
 		return nil, "", f
 	}
@@ -164,9 +164,9 @@ func (c *Catalog) Default(ctx context.Context) (string, error) {
 // was found there, in columns.
 func nothingFound(looked [][2]string) *fault.Fault {
 	f := fault.New(fault.Unavailable, "no model to ask",
-		"ollama serve, then: fettle models pull qwen3",
-		"export ANTHROPIC_API_KEY=…   or: fettle keys set anthropic",
-		"fettle demo            a recorded model, nothing to set up")
+		fault.Try(fault.StartOllama, "qwen3"),
+		fault.Try(fault.AddKey, "anthropic", "ANTHROPIC_API_KEY"),
+		fault.Try(fault.RunDemo))
 	f.Err = ErrNoModel
 	width := 0
 	for _, l := range looked {

@@ -70,7 +70,7 @@ func faultOf(ref string, e *provider.Error) *fault.Fault {
 	case provider.Unreachable:
 		return unreachable(prov, e)
 	case provider.Unauthorised:
-		return fault.New(fault.Unauthorised, said, keyHints(prov)...)
+		return fault.New(fault.Unauthorised, said, keyRemedies(prov)...)
 	case provider.UnknownModel:
 		return unknownModel(prov, model, e)
 	case provider.RateLimited, provider.Overloaded:
@@ -78,22 +78,22 @@ func faultOf(ref string, e *provider.Error) *fault.Fault {
 		if e.RetryAfter > time.Minute { // less was waited for
 			wait = "for " + strings.TrimSuffix(e.RetryAfter.Round(time.Minute).String(), "0s") + ", as it asks"
 		}
-		return fault.New(fault.Overloaded, said, "wait "+wait+", or ask another model with -m; the setting fallback does so by itself")
+		return fault.New(fault.Overloaded, said, fault.Try(fault.Wait, wait))
 	case provider.SlowStart:
-		return fault.New(fault.Unavailable, said, "FETTLE_LIMITS_FIRST_BYTE=30m FETTLE_LIMITS_BETWEEN_CHUNKS=10m fettle ask …   waits longer")
+		return fault.New(fault.Unavailable, said, fault.Try(fault.WaitLonger).That("waits longer"))
 	case provider.ContextFull:
 		return fault.New(fault.Context, ref+": the conversation doesn't fit the model's context: "+said,
-			"send less, begin a new chat, or use a model with a longer context")
+			fault.Advise("send less, begin a new chat, or use a model with a longer context"))
 	case provider.Broken:
-		return fault.New(fault.InvalidReply, said, "fettle ask -c \"go on\"   goes on from what came")
+		return fault.New(fault.InvalidReply, said, fault.Try(fault.Continue).That("goes on from what came"))
 	case provider.Undecodable:
-		return fault.New(fault.InvalidReply, said, "check that the address speaks "+prov+"'s protocol")
+		return fault.New(fault.InvalidReply, said, fault.Advise("check that the address speaks "+prov+"'s protocol"))
 	case provider.Unsupported:
 		return fault.New(fault.Failed, ref+" takes no "+string(e.Feature)+": "+said)
 	}
 	if e.Status == http.StatusRequestEntityTooLarge {
 		return fault.New(fault.Failed, said,
-			"send less, or raise the limit on the size of requests at the proxy before "+e.Address+" (nginx: client_max_body_size)")
+			fault.Advise("send less, or raise the limit on the size of requests at the proxy before "+e.Address+" (nginx: client_max_body_size)"))
 	}
 	return fault.New(fault.Failed, said)
 }
@@ -102,7 +102,7 @@ func faultOf(ref string, e *provider.Error) *fault.Fault {
 // says that its list of models is.
 func unknownModel(prov, model string, e *provider.Error) *fault.Fault {
 	if model == "" {
-		return fault.New(fault.Unavailable, e.Error(), "check the address in the configuration; fettle ask -m "+prov+"/MODEL … needs no list")
+		return fault.New(fault.Unavailable, e.Error(), fault.Try(fault.UnlistedModel, prov))
 	}
 	f := fault.New(fault.Unavailable, prov+" has no model "+model)
 	if e.Message != "" {
@@ -110,12 +110,12 @@ func unknownModel(prov, model string, e *provider.Error) *fault.Fault {
 	}
 	switch prov {
 	case "ollama":
-		f.Hints = append(f.Hints, "fettle models pull "+model)
+		f.Remedies = append(f.Remedies, fault.Try(fault.PullModel, model))
 	case "script":
-		f.Hints = []string{"fettle ask -m script/" + model + " …   uses the file for one question"}
+		f.Remedies = []fault.Remedy{fault.Try(fault.AskModel, "script/"+model).That("uses the file for one question")}
 		return f
 	}
-	f.Hints = append(f.Hints, "fettle models list --provider "+prov+"   what it has")
+	f.Remedies = append(f.Remedies, fault.Try(fault.ListModels, prov).That("what it has"))
 	return f
 }
 
@@ -128,22 +128,22 @@ func unreachable(prov string, e *provider.Error) *fault.Fault {
 		f.Detail = []string{e.Message}
 	}
 	if prov == "ollama" {
-		f.Hints = []string{"ollama serve", "fettle demo            a recorded model, nothing to set up"}
+		f.Remedies = []fault.Remedy{fault.Try(fault.StartOllama), fault.Try(fault.RunDemo)}
 	} else {
-		f.Hints = []string{"check the address in the configuration, and the network"}
+		f.Remedies = []fault.Remedy{fault.Advise("check the address in the configuration, and the network")}
 	}
 	return f
 }
 
-// keyHints tell what to do about a key that was refused. Where it came from is
+// keyRemedies tell what to do about a key that was refused. Where it came from is
 // not known here, and is what a person has to look at.
-func keyHints(prov string) []string {
-	const which = "fettle keys list   tells which key was used"
+func keyRemedies(prov string) []fault.Remedy {
+	which := fault.Try(fault.ListKeys).That("tells which key was used")
 	switch prov {
 	case "openai", "anthropic", "mistral":
-		return []string{"export " + strings.ToUpper(prov) + "_API_KEY=…   with a key that works", which}
+		return []fault.Remedy{fault.Try(fault.SetVariable, strings.ToUpper(prov)+"_API_KEY").That("with a key that works"), which}
 	case "ollama":
-		return []string{"fettle keys set ollama   keeps a key that whoever runs the address gave you"}
+		return []fault.Remedy{fault.Try(fault.StoreKey, prov).That("keeps a key that whoever runs the address gave you")}
 	}
-	return []string{which, "fettle keys set " + prov + "   keeps another one"}
+	return []fault.Remedy{which, fault.Try(fault.StoreKey, prov).That("keeps another one")}
 }

@@ -93,9 +93,9 @@ func noSuchModel(ref string, list List) error {
 	}
 	if near := Nearest(name, names); len(near) > 0 {
 		f.Msg += " (did you mean " + strings.Join(near, " or ") + "?)"
-		f.Hints = append(f.Hints, "fettle models show "+list.Provider+"/"+near[0])
+		f.Remedies = append(f.Remedies, fault.Try(fault.ShowModel, list.Provider+"/"+near[0]))
 	}
-	f.Hints = append(f.Hints, "fettle models list --provider "+list.Provider)
+	f.Remedies = append(f.Remedies, fault.Try(fault.ListModels, list.Provider))
 	return f
 }
 
@@ -108,17 +108,17 @@ func (x *Index) pointTo(ref string, err error) error {
 		return err
 	}
 	out := *f
-	out.Msg, out.Hints = unknown.Error(), nil
+	out.Msg, out.Remedies = unknown.Error(), nil
 	_, name, _ := strings.Cut(ref, "/")
 	for _, m := range x.Kept() {
 		if sameModel(m.Name, name) || sameModel(m.Name, ref) {
-			out.Hints = append(out.Hints, "fettle models show "+m.Ref())
+			out.Remedies = append(out.Remedies, fault.Try(fault.ShowModel, m.Ref()))
 		}
-		if len(out.Hints) == maxNearest {
+		if len(out.Remedies) == maxNearest {
 			break
 		}
 	}
-	out.Hints = append(out.Hints, "fettle models list")
+	out.Remedies = append(out.Remedies, fault.Try(fault.ListModels))
 	return &out
 }
 

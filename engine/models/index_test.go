@@ -353,14 +353,14 @@ func TestFind(t *testing.T) {
 		"far/gpt-5":          "far/gpt-5 listed 9",
 		"far/told":           "far/told unlisted 5",
 		"far/private":        "far/private unlisted 0",
-		"near/qwen4":         "near has no model qwen4 (did you mean qwen3 or qwen3:32b?) | fettle models show near/qwen3 | fettle models list --provider near",
-		"near/llama":         "near has no model llama (did you mean llama3.2?) | fettle models show near/llama3.2 | fettle models list --provider near",
-		"near/zzzzzzzz":      "near has no model zzzzzzzz | fettle models list --provider near",
-		"far/gtp-5":          "far has no model gtp-5 (did you mean gpt-5?) | fettle models show far/gpt-5 | fettle models list --provider far",
-		"far/secret-preview": "far has no model secret-preview | fettle models list --provider far",
+		"near/qwen4":         "near has no model qwen4 (did you mean qwen3 or qwen3:32b?) | look at the model near/qwen3 | list the models of near",
+		"near/llama":         "near has no model llama (did you mean llama3.2?) | look at the model near/llama3.2 | list the models of near",
+		"near/zzzzzzzz":      "near has no model zzzzzzzz | list the models of near",
+		"far/gtp-5":          "far has no model gtp-5 (did you mean gpt-5?) | look at the model far/gpt-5 | list the models of far",
+		"far/secret-preview": "far has no model secret-preview | list the models of far",
 		"qwen3":              "near/qwen3 listed 40960",
-		"lama3.2":            "no model is called lama3.2 | fettle ask -m near/llama3.2 … | fettle models list   lists the models",
-		"naer/qwen3":         "no provider is called naer (did you mean near?) | fettle models show near/qwen3 | fettle models list",
+		"lama3.2":            "no model is called lama3.2 | ask the model near/llama3.2 | list the models",
+		"naer/qwen3":         "no provider is called naer (did you mean near?) | look at the model near/qwen3 | list the models",
 	} {
 		t.Run(ref, func(t *testing.T) {
 			got := ""
@@ -368,7 +368,7 @@ func TestFind(t *testing.T) {
 			var f *fault.Fault
 			switch {
 			case errors.As(err, &f):
-				got = strings.Join(append([]string{f.Msg}, f.Hints...), " | ")
+				got = strings.Join(append([]string{f.Msg}, fault.Texts(f.Remedies)...), " | ")
 			case err != nil:
 				t.Fatal(err)
 			default:

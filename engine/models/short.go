@@ -43,7 +43,7 @@ func (c *Catalog) Short(ctx context.Context, name string) (string, error) {
 	}
 	if slices.Contains(c.Registry.Names(), name) {
 		return "", fault.New(fault.Usage, name+" is a provider, and its model is missing: a model is named provider/model",
-			"fettle models list --provider "+name)
+			fault.Try(fault.ListModels, name))
 	}
 	all := c.candidates()
 	found := matching(all, name)
@@ -59,7 +59,7 @@ func (c *Catalog) Short(ctx context.Context, name string) (string, error) {
 	if len(found) > 1 {
 		f := fault.New(fault.Usage, "more than one provider has "+name)
 		for _, m := range found {
-			f.Hints = append(f.Hints, "fettle ask -m "+m.ref()+" …")
+			f.Remedies = append(f.Remedies, fault.Try(fault.AskModel, m.ref()))
 		}
 		return "", f
 	}
@@ -193,18 +193,18 @@ func (c *Catalog) noneCalled(name string, all []candidate) error {
 			}
 		}
 		for _, near := range Nearest(name, slices.Sorted(maps.Keys(refs))) {
-			f.Hints = append(f.Hints, "fettle ask -m "+refs[near]+" …")
+			f.Remedies = append(f.Remedies, fault.Try(fault.AskModel, refs[near]))
 		}
-		if len(f.Hints) > 0 {
+		if len(f.Remedies) > 0 {
 			break
 		}
 	}
-	if len(f.Hints) == 0 {
+	if len(f.Remedies) == 0 {
 		for _, p := range c.Registry.Names() {
-			f.Hints = append(f.Hints, "fettle ask -m "+p+"/"+modelOr(name)+" …")
+			f.Remedies = append(f.Remedies, fault.Try(fault.AskModel, p+"/"+modelOr(name)))
 		}
 	}
-	f.Hints = append(f.Hints, "fettle models list   lists the models")
+	f.Remedies = append(f.Remedies, fault.Try(fault.ListModels).That("lists the models"))
 	return f
 }
 

@@ -84,10 +84,10 @@ func TestResolveShortNames(t *testing.T) {
 func TestShortNamesThatAreRefused(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, message, hint string }{
-		{"openai", "openai is a provider", "fettle models list --provider openai"},
-		{"sonet", "no model is called sonet", "fettle ask -m sonnet …"},
-		{"claude-sonet-5", "no model is called claude-sonet-5", "fettle ask -m anthropic/claude-sonnet-5 …"},
-		{"sonnet5", "no model is called sonnet5", "fettle ask -m anthropic/claude-sonnet-4-6 …"},
+		{"openai", "openai is a provider", "list the models of openai"},
+		{"sonet", "no model is called sonet", "ask the model sonnet"},
+		{"claude-sonet-5", "no model is called claude-sonet-5", "ask the model anthropic/claude-sonnet-5"},
+		{"sonnet5", "no model is called sonnet5", "ask the model anthropic/claude-sonnet-4-6"},
 		{"", "no model is called ", ""},
 	} {
 		cat, _ := shortCatalog(t)
@@ -97,8 +97,8 @@ func TestShortNamesThatAreRefused(t *testing.T) {
 			t.Errorf("%q: %v", c.name, err)
 			continue
 		}
-		if c.hint != "" && !slices.Contains(f.Hints, c.hint) {
-			t.Errorf("%q: hints %q lack %q", c.name, f.Hints, c.hint)
+		if c.hint != "" && !slices.Contains(fault.Texts(f.Remedies), c.hint) {
+			t.Errorf("%q: hints %q lack %q", c.name, fault.Texts(f.Remedies), c.hint)
 		}
 	}
 }
@@ -109,7 +109,7 @@ func TestShortNameOfSeveralProvidersIsNotGuessed(t *testing.T) {
 	cat.Seekers = nil // Groq is ready
 	_, _, err := cat.Resolve(t.Context(), "gpt-5")
 	var f *fault.Fault
-	if !errors.As(err, &f) || !slices.Equal(f.Hints, []string{"fettle ask -m groq/gpt-5 …", "fettle ask -m openai/gpt-5 …"}) {
+	if !errors.As(err, &f) || !slices.Equal(fault.Texts(f.Remedies), []string{"ask the model groq/gpt-5", "ask the model openai/gpt-5"}) {
 		t.Errorf("it gives %v", err)
 	}
 }

@@ -192,7 +192,7 @@ func (s *Store) BranchBelow(ctx context.Context, chat chat.Chat, message string)
 	})
 	if err == nil && out.Leaf == "" {
 		err = fault.New(fault.NotFound, fmt.Sprintf("chat %d has no message %s", chat.Number, message),
-			fmt.Sprintf("fettle chats branches %d", chat.Number))
+			fault.Try(fault.ListBranches, fmt.Sprint(chat.Number)))
 	}
 	return out, err
 }

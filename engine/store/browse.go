@@ -57,7 +57,7 @@ func (s *Store) Files(ctx context.Context, m *cas.Manifest) iter.Seq2[cas.Locate
 func (s *Store) FileEntry(ctx context.Context, m *cas.Manifest, name string) (cas.Entry, error) {
 	entry, err := s.Snapshots.Lookup(ctx, m.Root, name)
 	if errors.Is(err, cas.ErrNotFound) {
-		return entry, fault.New(fault.NotFound, "there is no file "+cas.EscapePath(name)+" in that state", "fettle workspace files   lists what there is")
+		return entry, fault.New(fault.NotFound, "there is no file "+cas.EscapePath(name)+" in that state", fault.Try(fault.ListFiles).That("lists what there is"))
 	}
 	if err != nil {
 		return entry, StateFault("look for "+cas.EscapePath(name), err)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"slices"
 	"strconv"
 	"time"
@@ -120,7 +119,7 @@ func (s *Store) DeleteChats(ctx context.Context, chats ...chat.Chat) error {
 func (s *Store) MarkDeleted(tx *kv.Tx, c chat.Chat, now time.Time) error {
 	chat, err := s.Tables.Chats.Get(tx, kv.Str(c.ID))
 	if errors.Is(err, kv.ErrNotFound) {
-		return fault.New(fault.NotFound, fmt.Sprintf("no chat %d", c.Number), "fettle chats list")
+		return fault.New(fault.NotFound, fmt.Sprintf("no chat %d", c.Number), fault.Try(fault.ListChats))
 	}
 	if err != nil || chat.DeletedAt != nil {
 		return err // somebody was faster, and its mark stands
@@ -158,20 +157,12 @@ func (s *Store) tryChatAlone(c chat.Chat) (func(), error) {
 		return unlock, nil
 	}
 	pid := lockfile.OwnerPID(path)
-	msg, hints := fmt.Sprintf("chat %d is busy", c.Number), []string(nil)
+	f := fault.New(fault.Busy, fmt.Sprintf("chat %d is busy", c.Number))
 	if pid > 0 {
-		msg += ": " + lockfile.Process(pid) + ", has it"
-		hints = []string{stopCommand(pid) + "   stops it; what came until then is kept"}
+		f.Msg += ": " + lockfile.Process(pid) + ", has it"
+		f.Remedies = []fault.Remedy{fault.Try(fault.StopProcess, strconv.Itoa(pid)).That("stops it; what came until then is kept")}
 	}
-	return nil, fault.New(fault.Busy, msg, hints...)
-}
-
-// stopCommand cancels the turn of a process.
-func stopCommand(pid int) string {
-	if runtime.GOOS == "windows" {
-		return fmt.Sprintf("taskkill /PID %d", pid)
-	}
-	return fmt.Sprintf("kill %d", pid)
+	return nil, f
 }
 
 // remirror tells the catalogue of deletions. They hold without it: it only says
@@ -220,7 +211,7 @@ func (s *Store) RestoreChat(ctx context.Context, number int64) (c chat.Chat, was
 	if _, err := s.Fold(ctx, FoldAll); err != nil {
 		return chat.Chat{}, false, err
 	}
-	gone := fault.New(fault.NotFound, fmt.Sprintf("there is no chat %d to restore", number), "fettle chats list --deleted")
+	gone := fault.New(fault.NotFound, fmt.Sprintf("there is no chat %d to restore", number), fault.Try(fault.ListDeletedChats))
 	err = s.View(ctx, func(*kv.Tx) error { return nil })
 	if errors.Is(err, kv.ErrNotFound) {
 		return chat.Chat{}, false, gone // no store yet, and none is made
@@ -263,7 +254,7 @@ func (s *Store) unmarkDeleted(tx *kv.Tx, chat *chat.Chat) (was bool, err error) 
 		return false, err
 	}
 	if err == nil && d.Purging {
-		return false, fault.New(fault.NotFound, fmt.Sprintf("chat %d is being removed for good", chat.Number), "fettle chats list --deleted")
+		return false, fault.New(fault.NotFound, fmt.Sprintf("chat %d is being removed for good", chat.Number), fault.Try(fault.ListDeletedChats))
 	}
 	chat.DeletedAt = nil
 	return true, errors.Join(PutBounded(s.In(tx), s.Tables.Chats, chat, chat.Called()), s.Tables.Deleted.Delete(tx, kv.Str(chat.ID)))

@@ -112,17 +112,17 @@ func renamed(calls []chat.ToolCall, name func(was string) string) {
 func (c *OpenChat) cut(place int) error {
 	if place < 0 || place > len(c.Path) {
 		return fault.New(fault.Usage, fmt.Sprintf("chat %d has no message %d: it has %s", c.Chat.Number, place, fault.Plural(len(c.Path), "message")),
-			fmt.Sprintf("fettle chats show %d", c.Chat.Number))
+			fault.Try(fault.ShowChat, fmt.Sprint(c.Chat.Number)))
 	}
 	if place == 0 {
 		place = len(c.Path)
 	}
 	if place == 0 || c.Path[place-1].Role != provider.Assistant {
-		hint := fmt.Sprintf("fettle chats fork %d", c.Chat.Number)
+		fork := fault.Try(fault.ForkChat, fmt.Sprint(c.Chat.Number))
 		if place > 1 {
-			hint += fmt.Sprintf(" --at %d", place-1)
+			fork = fault.Try(fault.ForkChat, fmt.Sprint(c.Chat.Number), fmt.Sprint(place-1))
 		}
-		return fault.New(fault.Usage, fmt.Sprintf("message %d of chat %d is a question: a fork begins after an answer", place, c.Chat.Number), hint)
+		return fault.New(fault.Usage, fmt.Sprintf("message %d of chat %d is a question: a fork begins after an answer", place, c.Chat.Number), fork)
 	}
 	c.Path = slices.Clip(c.Path[:place])
 	c.Parent = c.Path[place-1].ID

@@ -88,7 +88,7 @@ func (s *Store) checkImport(ctx context.Context, req ImportRequest) error {
 		case known != nil && req.There == RefuseExisting:
 			return existsFault(d, known)
 		case known == nil && taken[d.Chat.ID]:
-			return fault.New(fault.Usage, fmt.Sprintf("the chat %q is in the files twice", d.Chat.Title), "fettle chats import --copy FILE…   takes both")
+			return fault.New(fault.Usage, fmt.Sprintf("the chat %q is in the files twice", d.Chat.Title), fault.Try(fault.ImportCopies).That("takes both"))
 		}
 		taken[d.Chat.ID] = true
 	}
@@ -211,10 +211,10 @@ func (s *Store) knownChat(ctx context.Context, id string) (chat *chat.Chat, err 
 func existsFault(d *chat.Document, known *chat.Chat) error {
 	if known.DeletedAt != nil {
 		return fault.New(fault.Usage, fmt.Sprintf("%q is here already: it was chat %d and is deleted", d.Chat.Title, known.Number),
-			fmt.Sprintf("fettle chats restore %d", known.Number), "fettle chats import --copy FILE…   makes another one")
+			fault.Try(fault.RestoreChat, fmt.Sprint(known.Number)), fault.Try(fault.ImportCopies).That("makes another one"))
 	}
 	return fault.New(fault.Usage, fmt.Sprintf("%q is here already, as chat %d; nothing was imported", d.Chat.Title, known.Number),
-		"fettle chats import --skip FILE…   leaves out what is here", "fettle chats import --copy FILE…   makes another one")
+		fault.Try(fault.SkipExisting).That("leaves out what is here"), fault.Try(fault.ImportCopies).That("makes another one"))
 }
 
 // IncomingOf makes a chat of a document. Calls always get ids of their own:

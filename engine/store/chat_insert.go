@@ -125,7 +125,7 @@ func (s *Store) originStays(tx *kv.Tx, chatID string) error {
 		return err
 	}
 	if !Exists || err == nil && d.Purging {
-		return fault.New(fault.NotFound, "the chat that this one is made of was removed meanwhile", "fettle chats list")
+		return fault.New(fault.NotFound, "the chat that this one is made of was removed meanwhile", fault.Try(fault.ListChats))
 	}
 	return nil
 }

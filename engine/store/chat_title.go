@@ -48,7 +48,7 @@ func (s *Store) changeChat(ctx context.Context, ref ChatRef, change func(*kv.Tx,
 		return change(tx, &c)
 	})
 	if errors.Is(err, kv.ErrNotFound) {
-		return chat.Chat{}, fault.New(fault.NotFound, fmt.Sprintf("no chat %d", c.Number), "fettle chats list")
+		return chat.Chat{}, fault.New(fault.NotFound, fmt.Sprintf("no chat %d", c.Number), fault.Try(fault.ListChats))
 	}
 	if err != nil {
 		return chat.Chat{}, s.StoreTrouble(err)
@@ -103,7 +103,7 @@ func (s *Store) ChatByTitle(ctx context.Context, title string) (chat.Chat, error
 func titleFault(title string, found []chat.Chat) error {
 	title = sanitize.Shorten(sanitize.Line(title), chat.TitleLength)
 	if len(found) == 0 || title == "" {
-		return fault.New(fault.NotFound, fmt.Sprintf("no chat has the number, the id or the title %q", title), "fettle chats list")
+		return fault.New(fault.NotFound, fmt.Sprintf("no chat has the number, the id or the title %q", title), fault.Try(fault.ListChats))
 	}
 	f := fault.New(fault.Usage, fmt.Sprintf("more than one chat is called %q: say which by its number", title))
 	for _, c := range found[:min(len(found), maxNamesakes)] {

@@ -66,7 +66,7 @@ func (s *Store) chatPage(tx *kv.Tx, q ListChats) (out ChatPage, err error) {
 	if r.After == nil && q.AfterChat > 0 {
 		at, err := s.Tables.Chats.Find(tx, "number", kv.Int(q.AfterChat))
 		if errors.Is(err, kv.ErrNotFound) {
-			return out, fault.New(fault.NotFound, "no chat "+strconv.Itoa(int(q.AfterChat)), "fettle chats list")
+			return out, fault.New(fault.NotFound, "no chat "+strconv.Itoa(int(q.AfterChat)), fault.Try(fault.ListChats))
 		}
 		if err != nil {
 			return out, err

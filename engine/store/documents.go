@@ -97,7 +97,7 @@ func (s *Store) AddDocuments(ctx context.Context, all ...NewDocument) ([]AddedDo
 			return nil, err
 		}
 		if seen[n.Name] {
-			return nil, fault.New(fault.Usage, "two of the files would both be called "+n.Name, "fettle docs add --name NAME FILE   one at a time")
+			return nil, fault.New(fault.Usage, "two of the files would both be called "+n.Name, fault.Try(fault.AddDocument).That("one at a time"))
 		}
 		seen[n.Name] = true
 	}
@@ -153,7 +153,7 @@ func (s *Store) putDocument(tx *kv.Tx, d *Document) error {
 // planDocument checks one document and gives its record, which lacks the state.
 func (s *Store) planDocument(n NewDocument, have map[string]Document) (AddedDocument, error) {
 	if err := chat.CheckDocumentName(n.Name); err != nil {
-		return AddedDocument{}, fault.Wrap(fault.Usage, "store "+sanitize.Shorten(sanitize.Line(n.Name), chat.MaxDocumentName), err, "fettle docs add --name NAME FILE")
+		return AddedDocument{}, fault.Wrap(fault.Usage, "store "+sanitize.Shorten(sanitize.Line(n.Name), chat.MaxDocumentName), err, fault.Try(fault.AddDocument))
 	}
 	if len(n.Data) > MaxDocumentSize {
 		return AddedDocument{}, fault.New(fault.Usage, fmt.Sprintf("%s has %d MB; a document may have %d", n.Name, len(n.Data)>>20, MaxDocumentSize>>20))
@@ -175,7 +175,7 @@ func (s *Store) planDocument(n NewDocument, have map[string]Document) (AddedDocu
 
 func takenName(name string) error {
 	return fault.New(fault.Usage, "there is another document "+name+" already",
-		"fettle docs add --name OTHER FILE", "fettle docs rm "+name+"   first")
+		fault.Try(fault.RenameDocument), fault.Try(fault.RemoveDocument, name).That("first"))
 }
 
 func (s *Store) documentTrouble(err error) error {
@@ -195,7 +195,7 @@ func (s *Store) storeContents(ctx context.Context, contents [][]byte) ([]string,
 	}
 	for _, data := range contents {
 		if limit := s.Options.States.MaxFile; limit > 0 && int64(len(data)) >= limit {
-			return nil, fault.New(fault.Failed, "keep the document: it is larger than the limit for a file", "fettle config show limits")
+			return nil, fault.New(fault.Failed, "keep the document: it is larger than the limit for a file", fault.Try(fault.ShowLimits))
 		}
 	}
 	kept, err := s.Snapshots.KeepFiles(ctx, cas.About{ChatID: DocumentsID, Source: cas.UserUpload}, documentFile, contents, s.Options.States)
@@ -308,7 +308,7 @@ func (s *Store) FindDocument(ctx context.Context, ref string) (Document, error) 
 	if near := nearest.Of(ref, names); near != "" {
 		msg += "; did you mean " + near + "?"
 	}
-	return Document{}, fault.New(fault.NotFound, msg, "fettle docs list")
+	return Document{}, fault.New(fault.NotFound, msg, fault.Try(fault.ListDocuments))
 }
 
 func deref(d *Document) Document {
@@ -418,7 +418,7 @@ func (s *Store) RestoreDocuments(ctx context.Context, refs ...string) ([]Documen
 		i := slices.IndexFunc(removed, func(d Document) bool { return d.ID == ref || d.Name == ref })
 		if i < 0 {
 			return nil, fault.New(fault.NotFound, "there is no document "+sanitize.Shorten(sanitize.Line(ref), chat.MaxDocumentName)+" to restore",
-				"fettle docs list --deleted")
+				fault.Try(fault.ListDeletedDocuments))
 		}
 		d := removed[i]
 		if d.DeletedAt = nil; !slices.ContainsFunc(back, func(o Document) bool { return o.ID == d.ID }) {
@@ -433,7 +433,7 @@ func (s *Store) RestoreDocuments(ctx context.Context, refs ...string) ([]Documen
 				return fault.New(fault.NotFound, "the document "+back[i].Name+" has been removed for good meanwhile; nothing was restored")
 			}
 			if _, err := s.Tables.Documents.Find(tx, "name", kv.Str(back[i].Name)); err == nil {
-				return fault.New(fault.Usage, "another document is called "+back[i].Name+" by now", "fettle docs rm "+back[i].Name+"   first")
+				return fault.New(fault.Usage, "another document is called "+back[i].Name+" by now", fault.Try(fault.RemoveDocument, back[i].Name).That("first"))
 			} else if !errors.Is(err, kv.ErrNotFound) {
 				return err
 			}

@@ -25,7 +25,7 @@ func (s *Store) ExportChat(ctx context.Context, ref ChatRef) (doc *chat.Document
 	}
 	doc, err = s.exportDocument(ctx, chat.ID)
 	if errors.Is(err, kv.ErrNotFound) { // it was removed for good meanwhile
-		return nil, false, fault.New(fault.NotFound, fmt.Sprintf("no chat %d", chat.Number), "fettle chats list")
+		return nil, false, fault.New(fault.NotFound, fmt.Sprintf("no chat %d", chat.Number), fault.Try(fault.ListChats))
 	}
 	return doc, live, err
 }

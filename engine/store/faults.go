@@ -10,12 +10,14 @@ import (
 	"github.com/fettle-cli/fettle/engine/fault"
 )
 
-// RoomHint is what to do where the data directory can't be written.
-const RoomHint = "export FETTLE_DATA=DIR   keeps everything in another folder"
+// MoveData is what to do where the data directory can't be written.
+func MoveData() fault.Remedy {
+	return fault.Try(fault.MoveData).That("keeps everything in another folder")
+}
 
 // StoreFault is the fault of an operation on the data directory that failed.
 func StoreFault(doing string, err error) error {
-	return fault.Wrap(fault.Store, doing, err, RoomHint)
+	return fault.Wrap(fault.Store, doing, err, MoveData())
 }
 
 // WaitFault is StoreFault for what may also have been stopped while it waited.
@@ -76,16 +78,16 @@ func StateFault(doing string, err error) error {
 	var folder *cas.FolderError
 	switch {
 	case errors.As(err, &folder):
-		return fault.Wrap(fault.Failed, doing, err, "add it to .fettleignore, and states leave it out")
+		return fault.Wrap(fault.Failed, doing, err, fault.Advise("add it to .fettleignore, and states leave it out"))
 	case errors.As(err, &quota):
-		return fault.Wrap(fault.Failed, doing, err, "fettle store stats   says what uses the space")
+		return fault.Wrap(fault.Failed, doing, err, fault.Try(fault.StoreStats).That("says what uses the space"))
 	case errors.As(err, &conflict):
 		f := fault.New(fault.Failed, doing+": somebody else has changed what it would change")
 		f.Err = err
 		f.List(len(conflict.Paths), func(i int) string { return cas.EscapePath(conflict.Paths[i].Path) + "  " + conflict.Paths[i].Reason })
 		return f
 	case errors.As(err, &damage):
-		return fault.Wrap(fault.Store, doing, err, "fettle store verify   says what it belongs to")
+		return fault.Wrap(fault.Store, doing, err, fault.Try(fault.VerifyStore).That("says what it belongs to"))
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return err
 	}

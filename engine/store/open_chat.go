@@ -50,7 +50,7 @@ func (s *Store) Find(ctx context.Context, ref ChatRef, onWait func(string)) (cha
 				return c, nil
 			}
 			return chat.Chat{}, fault.New(fault.Busy, fmt.Sprintf("chat %d has no answer yet", first.Chat.Number),
-				"try again when its first turn has ended")
+				fault.Advise("try again when its first turn has ended"))
 		}
 		err = s.Journals.Wait(ctx, first.TurnID, func(owner string) {
 			onWait(fmt.Sprintf("chat %d is busy, %s", first.Chat.Number, owner))
@@ -125,7 +125,7 @@ func (s *Store) pickLast(ctx context.Context, live []*chat.Acceptance) (chat.Cha
 		}
 	}
 	if newest.ID == "" && first == nil {
-		return chat.Chat{}, nil, fault.New(fault.NotFound, "there is no chat to continue", `fettle ask "why is the sky blue?"   begins one`)
+		return chat.Chat{}, nil, fault.New(fault.NotFound, "there is no chat to continue", fault.Try(fault.Ask).That("begins one"))
 	}
 	return newest, first, nil
 }
@@ -145,7 +145,7 @@ func (s *Store) lookUp(ctx context.Context, ref ChatRef) (chat.Chat, error) {
 		if name == "" {
 			name = fmt.Sprint(ref.Number)
 		}
-		return chat.Chat{}, fault.New(fault.NotFound, "no chat "+name, "fettle chats list")
+		return chat.Chat{}, fault.New(fault.NotFound, "no chat "+name, fault.Try(fault.ListChats))
 	}
 	if err != nil {
 		return chat.Chat{}, err
@@ -185,11 +185,11 @@ func (s *Store) LoadBy(ctx context.Context, chatID, parent string, r Reach) (*Op
 	case !errors.Is(err, kv.ErrNotFound):
 		return conv, err
 	case parent != "":
-		return nil, fault.New(fault.NotFound, "no message "+parent+" in this chat", "fettle chats show")
+		return nil, fault.New(fault.NotFound, "no message "+parent+" in this chat", fault.Try(fault.ShowChat))
 	case conv.Chat.ID != "":
 		return nil, StoreFault(fmt.Sprintf("read chat %d", conv.Chat.Number), err)
 	}
-	return nil, fault.New(fault.NotFound, "no chat "+chatID, "fettle chats list")
+	return nil, fault.New(fault.NotFound, "no chat "+chatID, fault.Try(fault.ListChats))
 }
 
 // StateAt is the manifest at the message that the turn goes on from: the chat's

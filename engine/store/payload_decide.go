@@ -133,11 +133,11 @@ type Deciding struct {
 
 // PickPayload returns the payload of a chat that a decision is about.
 func PickPayload(c chat.Chat, all []chat.ShownPayload, d Deciding) (chat.ShownPayload, error) {
-	list := fmt.Sprintf("fettle payloads list --chat %d", c.Number)
+	list := fault.Try(fault.ListPayloads, fmt.Sprint(c.Number))
 	i := d.Number - 1
 	switch {
 	case len(all) == 0:
-		return chat.ShownPayload{}, fault.New(fault.NotFound, fmt.Sprintf("chat %d has no payloads", c.Number), "fettle chats list")
+		return chat.ShownPayload{}, fault.New(fault.NotFound, fmt.Sprintf("chat %d has no payloads", c.Number), fault.Try(fault.ListChats))
 	case d.Payload != "":
 		if i = slices.IndexFunc(all, func(p chat.ShownPayload) bool { return p.ID == d.Payload }); i < 0 {
 			return chat.ShownPayload{}, fault.New(fault.NotFound, fmt.Sprintf("chat %d has no payload %s", c.Number, chat.Short(d.Payload)), list)

@@ -152,7 +152,7 @@ func (s *Store) segment(ctx context.Context, id TurnID, i int) (raw []byte, err 
 	})
 	if errors.Is(err, kv.ErrNotFound) {
 		return nil, fault.New(fault.NotFound, "the events of turn "+string(id)+" are no longer kept",
-			"fettle chats show   still has its messages")
+			fault.Try(fault.ShowChat).That("still has its messages"))
 	}
 	return raw, err
 }
@@ -181,21 +181,21 @@ func (s *Store) StoreTrouble(err error) error {
 		return fault.Wrap(fault.Interrupted, "use the store", ErrClosed)
 	case errors.As(err, &busy):
 		owner := cmp.Or(lockfile.Process(busy.PID), "another process")
-		return fault.Wrap(fault.Store, "the store is held by "+owner, err, whenBusy(owner))
+		return fault.Wrap(fault.Store, "the store is held by "+owner, err, fault.Advise(whenBusy(owner)))
 	case errors.As(err, &locked):
 		return busyFault("the store is kept busy by "+locked.Owner, locked, err)
 	case errors.As(err, &corrupt):
 		return fault.Wrap(fault.Store, "the store is damaged", err,
-			"keep a copy of "+s.Options.DataDir+", then set FETTLE_DATA to a new folder")
+			fault.Advise("keep a copy of "+s.Options.DataDir+", then set FETTLE_DATA to a new folder"))
 	case errors.As(err, &newer):
-		return fault.Wrap(fault.Store, "the store", err, "use the newer fettle that wrote it")
+		return fault.Wrap(fault.Store, "the store", err, fault.Advise("use the newer fettle that wrote it"))
 	}
 	return StoreFault("the store", err)
 }
 
 // busyFault is the fault of a lock that was not free in time.
 func busyFault(msg string, busy *lockfile.BusyError, err error) error {
-	return fault.Wrap(fault.Store, msg, err, whenBusy(busy.Owner))
+	return fault.Wrap(fault.Store, msg, err, fault.Advise(whenBusy(busy.Owner)))
 }
 
 // whenBusy returns the hint for a lock that a process holds for too long.

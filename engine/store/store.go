@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/journal"
 	"github.com/fettle-cli/fettle/internal/atomicfile"
 	"github.com/fettle-cli/fettle/internal/kv"
@@ -37,6 +38,9 @@ type Options struct {
 	// Notice receives one line about each thing that was repaired or set aside, such as a
 	// journal with a torn last line; nil drops them. Several goroutines may call it at once.
 	Notice func(string)
+	// Word writes a remedy as a part of a notice, in the terms of the reader of notices; nil
+	// writes its text.
+	Word func(fault.Remedy) string
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
 }
@@ -48,6 +52,9 @@ func (o *Options) complete() {
 	}
 	if o.Notice == nil {
 		o.Notice = func(string) {}
+	}
+	if o.Word == nil {
+		o.Word = func(r fault.Remedy) string { return r.Text }
 	}
 }
 

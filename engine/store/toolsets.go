@@ -31,35 +31,49 @@ func (s *Store) ToolsetFault(doing string, err error) error {
 	case err == nil:
 		return nil
 	case errors.As(err, &busy):
-		return fault.Wrap(fault.Busy, doing, err, "try again when it has ended")
+		return fault.Wrap(fault.Busy, doing, err, fault.Advise("try again when it has ended"))
 	case errors.As(err, &missing):
 		return MissingFault(missing)
 	case errors.As(err, &big):
-		f := fault.Wrap(fault.Failed, doing, err, "shorten its descriptions, schemas and tests, or split it")
+		f := fault.Wrap(fault.Failed, doing, err, fault.Advise("shorten its descriptions, schemas and tests, or split it"))
 		if big.Server {
-			f = fault.Wrap(fault.Failed, doing, err, "shorten its arguments, variables and headers")
+			f = fault.Wrap(fault.Failed, doing, err, fault.Advise("shorten its arguments, variables and headers"))
 		}
 		return f
 	case errors.As(err, &clash):
 		f := fault.New(fault.Failed, fmt.Sprintf("%s can't be installed: %s", clash.ID, clash.Msg))
 		if clash.With != "fettle" {
-			f.Hints = []string{"fettle toolset show " + clash.With}
+			f.Remedies = []fault.Remedy{fault.Try(fault.ShowToolset, clash.With)}
 		}
 		return f
 	case errors.As(err, &state):
 		f := fault.New(fault.Failed, state.ID+": "+state.Msg)
-		if state.Hint != "" {
-			f.Hints = []string{state.Hint}
-		}
+		f.Remedies = fixes(state)
 		return f
 	case errors.Is(err, registry.ErrChanged):
-		return fault.Wrap(fault.Busy, doing, err, "do it again, and look at what it shows")
+		return fault.Wrap(fault.Busy, doing, err, fault.Advise("do it again, and look at what it shows"))
 	case errors.Is(err, registry.ErrNotApproved):
 		return fault.Wrap(fault.Approval, doing, err)
 	case isStoreError(err):
 		return s.StoreTrouble(err)
 	}
 	return fault.Wrap(fault.Failed, doing, err)
+}
+
+// fixes returns what the registry names as the way out of a state.
+func fixes(state *registry.StateError) []fault.Remedy {
+	fix := state.Fix
+	switch fix.Kind {
+	case registry.FixImport:
+		return []fault.Remedy{fault.Try(fault.ImportToolset, fix.Source).That(fix.Effect)}
+	case registry.FixDemo:
+		return []fault.Remedy{fault.Try(fault.InstallDemo).That(fix.Effect)}
+	case registry.FixDisable:
+		return []fault.Remedy{fault.Try(fault.DisableServer, state.ID).That(fix.Effect)}
+	case registry.FixHandOn:
+		return []fault.Remedy{fault.Advise("hand on " + fix.Source + ", from which it came")}
+	}
+	return nil
 }
 
 // isStoreError tells the errors of the store itself from those of files.
@@ -82,11 +96,11 @@ func MissingFault(missing *registry.NotFoundError) error {
 	}
 	switch missing.What {
 	case "toolset":
-		f.Hints = []string{"fettle toolset list"}
+		f.Remedies = []fault.Remedy{fault.Try(fault.ListToolsets)}
 	case "tool":
-		f.Hints = []string{"fettle tool list"}
+		f.Remedies = []fault.Remedy{fault.Try(fault.ListTools)}
 	case "MCP server":
-		f.Hints = []string{"fettle mcp list"}
+		f.Remedies = []fault.Remedy{fault.Try(fault.ListServers)}
 	}
 	return f
 }

@@ -41,7 +41,7 @@ const (
 
 // CheckInput holds what a workflow is started with against its schema.
 func (w *Workflow) CheckInput(input json.RawMessage) error {
-	hint := "fettle workflows start " + w.ID + " '{…}'"
+	hint := fault.Try(fault.StartWorkflow, w.ID)
 	if !record.IsObject(input) || len(input) > chat.MaxData {
 		return fault.New(fault.Usage, w.ID+": the input is no JSON object, or a very long one", hint)
 	}
@@ -65,17 +65,17 @@ func (i *WorkflowInstance) Allows(action string) error {
 	var can string
 	switch i.State {
 	case WorkflowRunning:
-		return fault.New(fault.Busy, "the workflow "+i.ID+" is running", "fettle workflows cancel "+i.ID)
+		return fault.New(fault.Busy, "the workflow "+i.ID+" is running", fault.Try(fault.CancelWorkflow, i.ID))
 	case WorkflowWaiting:
 		can = ActContinue
 	case WorkflowFailed, WorkflowInterrupted:
 		can = ActRetry
 	default:
-		return fault.New(fault.Usage, "the workflow "+i.ID+" is over: "+string(i.State), "fettle workflows start "+i.Workflow.ID+" '{…}'")
+		return fault.New(fault.Usage, "the workflow "+i.ID+" is over: "+string(i.State), fault.Try(fault.StartWorkflow, i.Workflow.ID))
 	}
 	if action != can {
 		return fault.New(fault.Usage, fmt.Sprintf("the workflow %s is %s: there is nothing to %s", i.ID, i.State, sanitize.Shorten(sanitize.Line(action), chat.MaxName)),
-			"fettle workflows act "+i.ID+" "+can)
+			fault.Try(fault.ActOnWorkflow, i.ID, can))
 	}
 	return nil
 }
@@ -106,7 +106,7 @@ func (s *Store) WorkflowInstance(ctx context.Context, ref string) (WorkflowInsta
 	})
 	if errors.Is(err, kv.ErrNotFound) {
 		return WorkflowInstance{}, fault.New(fault.NotFound, "no workflow instance "+sanitize.Shorten(sanitize.Line(id), chat.MaxName),
-			"fettle workflows list --instances")
+			fault.Try(fault.ListInstances))
 	}
 	if err != nil {
 		return WorkflowInstance{}, err
@@ -116,7 +116,7 @@ func (s *Store) WorkflowInstance(ctx context.Context, ref string) (WorkflowInsta
 		return WorkflowInstance{}, err
 	}
 	if len(all) == 0 { // its start came to nothing
-		return WorkflowInstance{}, fault.New(fault.NotFound, "no workflow instance "+id, "fettle workflows list --instances")
+		return WorkflowInstance{}, fault.New(fault.NotFound, "no workflow instance "+id, fault.Try(fault.ListInstances))
 	}
 	return all[0], nil
 }
@@ -175,9 +175,9 @@ func (s *Store) instanceID(ctx context.Context, ref string) (string, error) {
 		}
 	}
 	if chatID != "" {
-		return "", fault.New(fault.NotFound, "no workflow was started in chat "+ref, "fettle workflows list --instances")
+		return "", fault.New(fault.NotFound, "no workflow was started in chat "+ref, fault.Try(fault.ListInstances))
 	}
-	return "", fault.New(fault.NotFound, "no workflow was started yet", "fettle workflows list")
+	return "", fault.New(fault.NotFound, "no workflow was started yet", fault.Try(fault.ListWorkflows))
 }
 
 // WorkflowInstances lists the instances as they stand, the last begun first.

@@ -252,7 +252,7 @@ func (w *Folders) kept(ctx context.Context, m *cas.Manifest, name string) error 
 		switch f.Entry.Kind {
 		case cas.File, cas.Executable, cas.Link, cas.Folder:
 		default:
-			return fault.New(fault.Usage, fmt.Sprintf("%s could not be brought back, since no state has %s (%s)", cas.EscapePath(name), cas.EscapePath(f.Path), f.Entry.Kind), "use the system's own means for it")
+			return fault.New(fault.Usage, fmt.Sprintf("%s could not be brought back, since no state has %s (%s)", cas.EscapePath(name), cas.EscapePath(f.Path), f.Entry.Kind), fault.Advise("use the system's own means for it"))
 		}
 	}
 	return nil

@@ -37,7 +37,7 @@ func (w *Folders) knowKept(ctx context.Context, chat chat.Chat, ws *toolset.Work
 		case !known:
 			return fault.New(fault.NotFound,
 				fmt.Sprintf("there is no %s to keep, in the folder or in a state of chat %d; nothing was changed", cas.EscapePath(name), chat.Number),
-				"fettle workspace files   lists what there is")
+				fault.Try(fault.ListFiles).That("lists what there is"))
 		}
 	}
 	return nil

@@ -62,7 +62,7 @@ func (w *Folders) stateNamed(ctx context.Context, chat chat.Chat, name string) (
 
 func noState(chat chat.Chat, name string) error {
 	return fault.New(fault.NotFound, fmt.Sprintf("chat %d has no state %s", chat.Number, name),
-		fmt.Sprintf("fettle workspace log %d   lists them", chat.Number))
+		fault.Try(fault.ListSnapshots, fmt.Sprint(chat.Number)).That("lists them"))
 }
 
 // ancestor goes n states back.
@@ -70,7 +70,7 @@ func (w *Folders) ancestor(ctx context.Context, chat chat.Chat, m *cas.Manifest,
 	for i := range n {
 		if m.ParentID == "" {
 			return nil, fault.New(fault.NotFound, fmt.Sprintf("chat %d has only %s before that one", chat.Number, fault.Plural(i, "state")),
-				fmt.Sprintf("fettle workspace log %d   lists them", chat.Number))
+				fault.Try(fault.ListSnapshots, fmt.Sprint(chat.Number)).That("lists them"))
 		}
 		before, err := w.Manifest(ctx, m.ParentID)
 		if err != nil {
@@ -139,5 +139,5 @@ func (w *Folders) stateID(ctx context.Context, chat chat.Chat, name string) (str
 		}
 	}
 	return "", fault.New(fault.Usage, fmt.Sprintf("%s names %d states of chat %d", name, len(states), chat.Number),
-		"give more of the id", logOf(chat.Number))
+		fault.Advise("give more of the id"), logOf(chat.Number))
 }

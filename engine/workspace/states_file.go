@@ -63,7 +63,7 @@ func (w *Folders) ExportStates(ctx context.Context, out io.Writer, chat chat.Cha
 		return store.StoreFault("read the states of the workspace", err)
 	case last == nil: // a fork whose folder isn't filled yet
 		return fault.New(fault.NotFound, fmt.Sprintf("chat %d has no states of its own yet: it is at one of the chat that it was forked from", chat.Number),
-			fmt.Sprintf("fettle workspace diff %d   gives it its files", chat.Number))
+			fault.Try(fault.ShowChanges, fmt.Sprint(chat.Number)).That("gives it its files"))
 	}
 	tools, err := w.toolsOf(ctx, chat)
 	if err != nil {
@@ -221,7 +221,7 @@ func titleOf(extras []cas.Extra) string {
 
 // readHistory reads a file's states as those of a chat: all of them or none.
 func (w *Folders) readHistory(ctx context.Context, chatID string, file History) (*cas.Import, error) {
-	const hint = "fettle workspace export 1 history.tar.gz   writes such a file"
+	hint := fault.Try(fault.ExportSnapshots).That("writes such a file")
 	var about *exportedChat // read once, for all states
 	in, err := w.Snapshots.Import(ctx, file.Content, cas.ImportOptions{ChatID: chatID, Limits: w.Options.States,
 		Maker: func(extras []cas.Extra, call string) string {

@@ -118,7 +118,7 @@ func undoLast(ctx context.Context, chat chat.Chat, h *store.History, req Restore
 	case err != nil:
 		return nil, err
 	case len(undone) > 0:
-		return nil, fault.New(fault.NotFound, "there is nothing more to undo in this chat", fmt.Sprintf("fettle redo --chat %d", chat.Number))
+		return nil, fault.New(fault.NotFound, "there is nothing more to undo in this chat", fault.Try(fault.Redo, fmt.Sprint(chat.Number)))
 	}
 	return nil, fault.New(fault.NotFound, "there is nothing to undo in this chat: no call has changed a file that undo can restore", logOf(chat.Number))
 }
@@ -134,7 +134,7 @@ func redoNext(ctx context.Context, chat chat.Chat, h *store.History, req Restore
 	return m, err
 }
 
-func logOf(chat int64) string { return fmt.Sprintf("fettle workspace log %d", chat) }
+func logOf(chat int64) fault.Remedy { return fault.Try(fault.ListSnapshots, fmt.Sprint(chat)) }
 
 func (w *Folders) step(ctx context.Context, req RestoreRequest, choose chooser) (*Restored, error) {
 	req.planned()

@@ -49,7 +49,7 @@ func notDone(ctx context.Context, chat chat.Chat, h *store.History, m *cas.Manif
 	}
 	for _, s := range undone {
 		if s.After.ID == m.ID {
-			return fault.New(fault.NotFound, name+" is undone already", fmt.Sprintf("fettle redo --chat %d", chat.Number))
+			return fault.New(fault.NotFound, name+" is undone already", fault.Try(fault.Redo, fmt.Sprint(chat.Number)))
 		}
 	}
 	return fault.New(fault.NotFound, name+" is not a change that can be undone here: it belongs to another branch, was undone, or changed no file",

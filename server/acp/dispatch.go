@@ -264,8 +264,8 @@ func (a *agent) explain(err error) *rpcError {
 		return &rpcError{Code: codeInternal, Message: "something went wrong here; the log on standard error says what"}
 	}
 	out := &rpcError{
-		Code: codeInternal, Message: faultText(f.Msg, f.Detail, advice(f.Code)),
-		Data: failure{Code: string(f.Code), Detail: f.Detail, Hints: advice(f.Code)},
+		Code: codeInternal, Message: faultText(f.Error(), f.Detail, advice(f)),
+		Data: failure{Code: string(f.Code), Detail: f.Detail, Hints: advice(f)},
 	}
 	switch f.Code {
 	case fault.NotFound:

@@ -113,7 +113,7 @@ func (a *agent) ending(s *session, last event.Body) (string, error) {
 		case fault.Interrupted:
 			return stopCancelled, nil
 		}
-		return "", &fault.Fault{Code: fault.Code(b.Code), Msg: b.Message, Detail: b.Detail}
+		return "", b.Fault()
 	}
 	return "", errNoAnswer
 }

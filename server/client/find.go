@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"path/filepath"
+	"strconv"
 	"sync"
 	"time"
 
@@ -113,7 +114,7 @@ func alive(dataDir string) bool {
 func other(note server.Note, why string) error {
 	return &fault.Fault{
 		Code: fault.Busy, Msg: fmt.Sprintf("fettle serve, pid %d, has the store open, and %s", note.PID, why),
-		Hints: []string{fmt.Sprintf("kill %d   and do it again", note.PID)}, Err: ErrOther,
+		Remedies: []fault.Remedy{fault.Try(fault.StopProcess, strconv.Itoa(note.PID)).That("and do it again")}, Err: ErrOther,
 	}
 }
 

@@ -117,7 +117,7 @@ func (c *Remote) explain(ctx context.Context, err error) error {
 		return context.Cause(ctx)
 	case errors.As(err, &f):
 		if f.Code == "unauthorized" {
-			return fault.New(fault.Unauthorised, f.Msg, "fettle ask --server URL …, with the address that fettle serve --print-url prints there")
+			return fault.New(fault.Unauthorised, f.Msg, fault.Run("fettle ask --server URL …, with the address that fettle serve --print-url prints there"))
 		}
 		return f
 	case errors.As(err, &way):
@@ -206,7 +206,7 @@ func bodyOf(req engine.TurnRequest) (*question, error) {
 }
 
 func cantAsk(why, instead string) error {
-	return fault.New(fault.Usage, "--server asks another server, and "+why, instead)
+	return fault.New(fault.Usage, "--server asks another server, and "+why, fault.Run(instead))
 }
 
 // Start asks the server. The turn goes on there if this process ends without
@@ -255,7 +255,7 @@ func (c *Remote) lastChat(ctx context.Context) (int64, error) {
 		return 0, err
 	}
 	if len(page.Chats) == 0 {
-		return 0, fault.New(fault.NotFound, "the server has no chat to go on with", "fettle ask --server URL …   without -c begins one")
+		return 0, fault.New(fault.NotFound, "the server has no chat to go on with", fault.Run("fettle ask --server URL …   without -c begins one"))
 	}
 	return page.Chats[0].Number, nil
 }

@@ -20,6 +20,8 @@ import (
 	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/store"
+	"github.com/fettle-cli/fettle/server"
+	"github.com/google/go-cmp/cmp"
 )
 
 func TestSplitURL(t *testing.T) {
@@ -221,4 +223,27 @@ func FuzzSplitURL(f *testing.F) {
 			t.Errorf("%q is %q, which is %q, %v", given, server, again, err)
 		}
 	})
+}
+
+// A failure that a server answers has its remedies, for this front end to write, and texts
+// that a terminal can show. Servers of older versions send hints alone.
+func TestAFailureKeepsItsRemedies(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]fault.Fault{
+		`{"code":"usage","message":"tools: no tool\u0007 matches","input":"tools","hints":["the field tools"],"remedies":[{"kind":"show_tool","args":["a\u001bb"],"effect":"shows\u0007 it","text":"look\u0007 at"}]}`: {
+			Code: fault.Usage, Input: "tools", Msg: "no tool matches",
+			Remedies: []fault.Remedy{{Kind: fault.ShowTool, Args: []string{"ab"}, Effect: "shows it", Text: "look at"}},
+		},
+		`{"code":"usage","message":"it is wrong","hints":["fettle\u0007 chats list"]}`: {
+			Code: fault.Usage, Msg: "it is wrong", Remedies: []fault.Remedy{fault.Run("fettle chats list")},
+		},
+	} {
+		var said server.Failure
+		if err := json.Unmarshal([]byte(body), &said); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(&want, heard(said)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", body, diff)
+		}
+	}
 }

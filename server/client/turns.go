@@ -135,6 +135,7 @@ func heard(f server.Failure) error {
 	for i := range f.Hints {
 		f.Hints[i] = server.CleanText(f.Hints[i])
 	}
+	f.Input, f.Remedies = server.CleanText(f.Input), server.CleanRemedies(f.Remedies)
 	return f.Fault()
 }
 

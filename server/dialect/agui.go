@@ -329,7 +329,7 @@ func (a *aguiEncoder) end(dst []byte, b event.Body) []byte {
 	a.stage = ended
 	switch b := b.(type) {
 	case event.Error:
-		return a.fail(dst, FaultOf(b))
+		return a.fail(dst, b.Fault())
 	case event.Cancelled:
 		return a.run(a.event(dst, "RUN_FINISHED")).lit("outcome", `{"type":"cancelled"}`).frame()
 	case event.Complete:

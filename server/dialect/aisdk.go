@@ -283,7 +283,7 @@ func (a *aisdkEncoder) end(dst []byte, b event.Body) []byte {
 	a.stage = ended
 	switch b := b.(type) {
 	case event.Error:
-		return a.fail(dst, FaultOf(b))
+		return a.fail(dst, b.Fault())
 	case event.Cancelled:
 		dst = data(a.closePart(dst)).str("type", "abort").frame()
 		return append(dst, done...)

@@ -61,7 +61,7 @@ func (a *answer) Add(e event.Event) error {
 	case event.Complete:
 		a.ended = true
 	case event.Error:
-		a.ended, a.failed = true, FaultOf(b)
+		a.ended, a.failed = true, b.Fault()
 	case event.Cancelled:
 		a.ended, a.failed = true, wasCancelled()
 	}

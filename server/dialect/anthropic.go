@@ -193,7 +193,7 @@ func (a *anthropicEncoder) Append(dst []byte, e event.Event) ([]byte, error) {
 	case event.Complete:
 		a.finish()
 	case event.Error:
-		a.fail(FaultOf(b))
+		a.fail(b.Fault())
 	case event.Cancelled:
 		a.stage = ended
 	default:

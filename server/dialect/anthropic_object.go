@@ -40,7 +40,7 @@ func (a *anthropicObject) Add(e event.Event) error {
 		a.ended = true
 		a.blocks.close(a)
 	case event.Error:
-		a.ended, a.failed = true, FaultOf(b)
+		a.ended, a.failed = true, b.Fault()
 	case event.Cancelled:
 		a.ended, a.failed = true, wasCancelled()
 	default:

@@ -87,7 +87,7 @@ func (c *chatObject) Add(e event.Event) error {
 		}
 		c.body = append(whole.Payload, '\n')
 	case event.Error:
-		c.failed = FaultOf(b)
+		c.failed = b.Fault()
 	case event.Cancelled:
 		c.failed = wasCancelled()
 	}

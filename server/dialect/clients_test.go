@@ -214,7 +214,7 @@ func (p *replay) decode(w http.ResponseWriter, r *http.Request, n Name) *Request
 }
 
 func failed(w http.ResponseWriter, n Name, e event.Error) {
-	status, kind, text := n.Failure(FaultOf(e))
+	status, kind, text := n.Failure(e.Fault())
 	w.Header().Set("Content-Type", kind)
 	w.WriteHeader(status)
 	_, _ = w.Write(text)

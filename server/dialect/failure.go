@@ -3,9 +3,7 @@ package dialect
 import (
 	"errors"
 	"net/http"
-	"time"
 
-	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 )
 
@@ -29,8 +27,8 @@ func (n Name) Failure(f *fault.Fault) (status int, contentType string, body []by
 		o := open(nil)
 		o.obj("error", func(o *object) {
 			o.str("code", string(f.Code)).str("message", f.Msg)
-			if len(f.Hints) > 0 {
-				o.val("hints", f.Hints)
+			if len(f.Remedies) > 0 {
+				o.val("hints", fault.Texts(f.Remedies))
 			}
 		})
 		body = o.close()
@@ -175,18 +173,6 @@ func anthropicType(status int) string {
 		return "invalid_request_error"
 	}
 	return "api_error"
-}
-
-// FaultOf returns the fault that an error event reports.
-func FaultOf(e event.Error) *fault.Fault {
-	code := fault.Code(e.Code)
-	if code == "" {
-		code = fault.Failed
-	}
-	return &fault.Fault{
-		Code: code, Msg: e.Message, Detail: e.Detail, Hints: e.Hints, Status: e.Status,
-		RetryAfter: time.Duration(e.RetryAfterMS) * time.Millisecond,
-	}
 }
 
 func wasCancelled() *fault.Fault { return fault.New(fault.Interrupted, "the turn was cancelled") }

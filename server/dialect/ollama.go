@@ -70,7 +70,7 @@ func (l *ollamaEncoder) Append(dst []byte, e event.Event) ([]byte, error) {
 		ollamaEnd(o, &l.facts, &l.clock)
 		dst = o.line()
 	case event.Error:
-		dst = l.fail(dst, FaultOf(b))
+		dst = l.fail(dst, b.Fault())
 	case event.Cancelled:
 		l.stage = ended
 	}

@@ -111,7 +111,7 @@ func (c *openAIEncoder) Append(dst []byte, e event.Event) ([]byte, error) {
 		dst = c.finish(dst)
 	case event.Error:
 		c.stage = ended
-		dst = c.fail(dst, FaultOf(b))
+		dst = c.fail(dst, b.Fault())
 	case event.Cancelled:
 		c.stage = ended
 	}

@@ -102,7 +102,7 @@ func (r *responsesEncoder) at(dst []byte, kind, id string, index int) *object {
 func (r *responsesEncoder) end(dst []byte, b event.Body) []byte {
 	switch b := b.(type) {
 	case event.Error:
-		return r.fail(dst, FaultOf(b))
+		return r.fail(dst, b.Fault())
 	case event.Cancelled:
 		return r.finish(dst, "response.incomplete", "incomplete", nil)
 	}

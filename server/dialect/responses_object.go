@@ -85,7 +85,7 @@ func (r *responsesObject) Add(e event.Event) error {
 	}
 	switch b := e.Body.(type) {
 	case event.Error:
-		r.failed = FaultOf(b)
+		r.failed = b.Fault()
 	case event.Cancelled:
 		r.failed = wasCancelled()
 	}

@@ -251,7 +251,7 @@ func (c *call) result() *sdk.CallToolResult {
 		}
 		return c.toolResult(&b.Payload, meta)
 	case event.Error:
-		return failed(lines(b.Message, b.Detail, advice(fault.Code(b.Code))))
+		return failed(explain(b.Fault()))
 	case event.Cancelled:
 		return failed("the call was cancelled")
 	}

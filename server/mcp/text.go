@@ -22,14 +22,13 @@ func explain(err error) string {
 	if !errors.As(err, &f) {
 		return sanitize.Line(err.Error())
 	}
-	return lines(f.Msg, f.Detail, advice(f.Code))
+	return lines(f.Error(), f.Detail, advice(f))
 }
 
-// advice returns the next steps after a failure of a kind, in the terms of an MCP client. The
-// hints of a fault are for a shell that the client's user may not have, so no client gets
-// them.
-func advice(c fault.Code) []string {
-	switch c {
+// advice returns the next steps after a failure in the terms of an MCP client: what helps
+// after failures of its kind, else the remedies in words that fit every front end.
+func advice(f *fault.Fault) []string {
+	switch f.Code {
 	case fault.Unavailable, fault.Unauthorised:
 		return []string{"the user has to set up the agent's model in fettle's configuration"}
 	case fault.Overloaded, fault.Busy:
@@ -39,7 +38,7 @@ func advice(c fault.Code) []string {
 	case fault.Config:
 		return []string{"the user has to correct fettle's configuration, and restart the server"}
 	}
-	return nil
+	return fault.Texts(f.Remedies)
 }
 
 func lines(msg string, detail, hints []string) string {

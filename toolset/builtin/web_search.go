@@ -45,8 +45,8 @@ func (s Search) Ready() bool {
 	return s.Provider == Brave || s.Provider == SearXNG && s.Address != ""
 }
 
-// NoSearch says how to set a service.
-const NoSearch = "web search isn't set up: fettle config set search.address http://127.0.0.1:8888 for a SearXNG, or search.provider brave and fettle keys set search"
+// NoSearch is the error where no service is set up.
+const NoSearch = "web search isn't set up: the user can set search.address to that of a SearXNG, such as http://127.0.0.1:8888, or search.provider to brave and store a key named search"
 
 const (
 	standardFound = 8
@@ -272,7 +272,7 @@ func (s Search) status(resp *http.Response) error {
 	case code == http.StatusOK:
 		return nil
 	case code == http.StatusUnauthorized, code == http.StatusForbidden && s.Provider == Brave, code == http.StatusUnprocessableEntity:
-		return fmt.Errorf("it refuses the key (%d); the user can set one: fettle keys set search", code)
+		return fmt.Errorf("it refuses the key (%d); the user can store another one, named search", code)
 	case code == http.StatusForbidden:
 		return errors.New("it answers 403; a SearXNG must have json among search.formats in its settings.yml")
 	case code == http.StatusTooManyRequests, code >= 500:

@@ -375,7 +375,7 @@ func TestWebSearch(t *testing.T) {
 		t.Errorf("%q %v", res.Text, err)
 	}
 	for path, want := range map[string]string{
-		"/keyless/../keyless": "refuses the key (401); the user can set one: fettle keys set search", "/nojson": "json among search.formats",
+		"/keyless/../keyless": "refuses the key (401); the user can store another one, named search", "/nojson": "json among search.formats",
 		"/later": "answers 429", "/away": "answers 302", "/huge": "has more than", "/nonsense": "no JSON",
 	} {
 		s := Search{Provider: SearXNG, Address: server.URL + path}

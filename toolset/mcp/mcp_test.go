@@ -256,7 +256,7 @@ func TestAToolThatChangedIsHeldBack(t *testing.T) {
 	changed := server(t, "changed")
 	changed.Pinned = report.Tools
 	_, err = w.call(t, changed, "echo", `{}`)
-	if err == nil || !strings.Contains(err.Error(), "held back; fettle mcp test fix") {
+	if err == nil || !strings.Contains(err.Error(), "held back until the user has tested the MCP server fix") {
 		t.Errorf("changed: %v", err)
 	}
 	if _, err := w.call(t, changed, "fail", `{}`); err == nil || !strings.Contains(err.Error(), "locked") {

@@ -54,9 +54,9 @@ type SignIn struct {
 // SignInError says that a server wants a person to sign in first.
 type SignInError struct{ Server string }
 
-// Error says what to do.
+// Error returns what the user has to do.
 func (e *SignInError) Error() string {
-	return "it wants somebody to sign in: fettle mcp login " + e.Server
+	return "the user has to sign in to it"
 }
 
 // TokenName is the name under which a server's tokens are kept. It has a hash of

@@ -377,9 +377,9 @@ func (c *conn) approved(t toolset.Tool) bool {
 // HeldError says that a tool is held back until somebody has approved it.
 type HeldError struct{ Server, Why string }
 
-// Error says why, and what to do.
+// Error returns the reason and what the user has to do.
 func (e *HeldError) Error() string {
-	return e.Why + ", so it is held back; fettle mcp test " + e.Server + " shows the change and asks"
+	return e.Why + ", so it is held back until the user has tested the MCP server " + e.Server + " and approved it"
 }
 
 // listChanged lists the tools anew in the background, once however often a

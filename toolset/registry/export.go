@@ -46,7 +46,7 @@ func (r *Registry) Export(ctx context.Context, id string, w io.Writer, o ExportO
 	}
 	dir, release, err := Use(r.o.DataDir, id, info.Toolset.Revision)
 	if errors.Is(err, ErrGone) {
-		return nil, &StateError{ID: id, Msg: "its files are not there", Hint: info.Toolset.BringsBack()}
+		return nil, &StateError{ID: id, Msg: "its files are not there", Fix: info.Toolset.reinstall()}
 	}
 	if err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func (r *Registry) Export(ctx context.Context, id string, w io.Writer, o ExportO
 	if damage := damaged(dir, info.Files); len(damage) > 0 {
 		return nil, &StateError{
 			ID: id, Msg: fmt.Sprintf("%s is not as it was imported: %s", bundle.Printable(damage[0].Path), damage[0].Reason),
-			Hint: info.Toolset.BringsBack(),
+			Fix: info.Toolset.reinstall(),
 		}
 	}
 	return export(ctx, w, dir, info, o)
@@ -78,7 +78,7 @@ func export(ctx context.Context, w io.Writer, dir string, info *Info, o ExportOp
 		if got, ok := b.Find(f.Path); !ok || got.SHA256 != f.SHA256 {
 			return nil, &StateError{
 				ID: info.Toolset.ID, Msg: fmt.Sprintf("it can't be a toolset's ZIP: %s has no place in one", bundle.Printable(f.Path)),
-				Hint: "hand on " + info.Toolset.SourceRef + ", from which it came",
+				Fix: Fix{Kind: FixHandOn, Source: info.Toolset.SourceRef},
 			}
 		}
 		out.Files, out.Bytes = out.Files+1, out.Bytes+f.Size

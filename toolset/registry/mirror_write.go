@@ -425,7 +425,7 @@ func (r *Registry) mirrorToolset(tx *kv.Tx, id string) (MirrorToolset, error) {
 // problem returns why a whole toolset can't be used.
 func (r *Registry) problem(set *rows) string {
 	if set.set.Revoked != nil {
-		return "its approval was taken back; fettle toolset trust " + set.set.ID + " gives it again"
+		return WhyRevoked
 	}
 	if _, err := os.Stat(r.folder(set.set.ID, set.set.Revision)); err != nil {
 		return "its files are not there; import it again"

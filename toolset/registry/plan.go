@@ -163,13 +163,13 @@ func (r *Registry) PlanUpdate(ctx context.Context, id string, o PlanOptions) (*P
 	if _, ok := gallery.ID(set.set.SourceRef); !ok && set.set.SourceType == bundle.FromProgram {
 		return nil, &StateError{
 			ID: id, Msg: "it came with fettle itself, and has no file to be updated from",
-			Hint: set.set.BringsBack() + "   installs what this fettle holds",
+			Fix: Fix{Kind: FixDemo, Effect: "installs what this fettle holds"},
 		}
 	}
 	if name, ok := set.set.uploadedAs(); ok {
 		return nil, &StateError{
 			ID: id, Msg: "it was uploaded as " + name + ", and where that file is isn't known here",
-			Hint: "fettle toolset import FILE   installs a later version of it",
+			Fix: Fix{Kind: FixImport, Effect: "installs a later version of it"},
 		}
 	}
 	p, err := r.Plan(ctx, set.set.SourceRef, o)
@@ -179,7 +179,7 @@ func (r *Registry) PlanUpdate(ctx context.Context, id string, o PlanOptions) (*P
 	if p.Manifest.ID != id {
 		return nil, errors.Join(&StateError{
 			ID: id, Msg: fmt.Sprintf("%s holds the toolset %s now, not %s", set.set.SourceRef, p.Manifest.ID, id),
-			Hint: "fettle toolset import " + set.set.SourceRef,
+			Fix: Fix{Kind: FixImport, Source: set.set.SourceRef},
 		}, p.Close())
 	}
 	return p, nil

@@ -43,15 +43,15 @@ type Toolset struct {
 	Revoked *time.Time `json:"revoked_at,omitempty"`
 }
 
-// BringsBack is the command that installs it again from where it came.
-func (t *Toolset) BringsBack() string {
+// reinstall returns the fix that installs it again from where it came.
+func (t *Toolset) reinstall() Fix {
 	if _, ok := gallery.ID(t.SourceRef); !ok && t.SourceType == bundle.FromProgram {
-		return t.SourceRef
+		return Fix{Kind: FixDemo}
 	}
 	if _, ok := t.uploadedAs(); ok {
-		return "fettle toolset import FILE"
+		return Fix{Kind: FixImport}
 	}
-	return "fettle toolset import " + t.SourceRef
+	return Fix{Kind: FixImport, Source: t.SourceRef}
 }
 
 // File is document 004's toolset_files record (§1.2).

@@ -74,9 +74,29 @@ func (e *ClashError) Error() string { return e.Msg }
 // StateError says that a toolset is in no state to do what was asked for.
 type StateError struct {
 	ID, Msg string
-	// Hint is what to do first; it may be empty.
-	Hint string
+	// Fix is what to do first; it may be zero.
+	Fix Fix
 }
+
+// Fix is a way out of the state that a StateError reports.
+type Fix struct {
+	Kind FixKind
+	// Source is what the toolset was imported from; empty where only the user knows it.
+	Source string
+	// Effect says what the fix does, where its kind alone does not.
+	Effect string
+}
+
+// FixKind is the kind of a Fix.
+type FixKind string
+
+// The kinds of fixes.
+const (
+	FixImport  FixKind = "import"  // import the toolset from Source
+	FixDemo    FixKind = "demo"    // let the demo install its toolset
+	FixDisable FixKind = "disable" // disable the MCP server
+	FixHandOn  FixKind = "hand on" // hand on Source instead of an export
+)
 
 func (e *StateError) Error() string { return e.Msg }
 

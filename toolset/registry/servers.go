@@ -102,7 +102,7 @@ func (r *Registry) RemoveServer(ctx context.Context, id string) error {
 		}
 		return &StateError{
 			ID: id, Msg: fmt.Sprintf("it came with the toolset %s and goes with it", s.DeclaredBy[0]),
-			Hint: "fettle mcp disable " + id + "   leaves it out",
+			Fix: Fix{Kind: FixDisable, Effect: "leaves it out"},
 		}
 	})
 }
@@ -215,6 +215,13 @@ func ServerChanges(before, after []ServerTool) []Change {
 	return compare(items(before), items(after), known)
 }
 
+// The reasons for which approval has to be given again. Front ends name the way to do so.
+const (
+	WhyRevoked = "its approval was taken back"
+	WhyNew     = "it is new since the server was approved"
+	WhyChanged = "what it says of itself has changed since it was approved"
+)
+
 // Held are the tools of a server that wait for an approval, with the reason, by
 // id: those that have changed since, that are new, and that are gone.
 func (s *Server) Held() map[string]string {
@@ -226,7 +233,7 @@ func (s *Server) Held() map[string]string {
 	for _, t := range s.Seen {
 		now[t.Tool.ID] = t.Tool
 		if !slices.ContainsFunc(s.Tools, func(p ServerTool) bool { return p.Tool.ID == t.Tool.ID }) {
-			out[t.Tool.ID] = "it is new since the server was approved; fettle mcp test " + s.ID + " asks"
+			out[t.Tool.ID] = WhyNew
 		}
 	}
 	for _, t := range s.Tools {
@@ -234,7 +241,7 @@ func (s *Server) Held() map[string]string {
 		case !there:
 			out[t.Tool.ID] = "the server has it no more"
 		case !toolset.SamePin(t.Tool, seen):
-			out[t.Tool.ID] = "what it says of itself has changed since it was approved; fettle mcp test " + s.ID + " shows the change and asks"
+			out[t.Tool.ID] = WhyChanged
 		}
 	}
 	return out

@@ -24,7 +24,7 @@ func TestAnUploadsSourceIsItsName(t *testing.T) {
 	}
 	_, err = w.PlanUpdate(t.Context(), "example", PlanOptions{})
 	var state *StateError
-	if !errors.As(err, &state) || !strings.Contains(state.Msg, "csv tools.zip") || state.Hint == "" {
+	if !errors.As(err, &state) || !strings.Contains(state.Msg, "csv tools.zip") || state.Fix.Kind != FixImport {
 		t.Errorf("update: %v", err)
 	}
 }

@@ -93,7 +93,7 @@ func kindOf(contentType string, body []byte) (kind, error) {
 	name, _, _ := strings.Cut(media, "/")
 	switch name {
 	case "image":
-		return 0, &Error{"it is an image (" + media + "), and only text can be read; the user can save it and attach it with -f"}
+		return 0, &Error{"it is an image (" + media + "), and only text can be read; the user can save it and attach the file"}
 	case "audio", "video", "font":
 		return 0, &Error{"it is " + name + " (" + media + "), and only text can be read"}
 	}

@@ -10,12 +10,13 @@ export class ApiFault extends Error {
   /** what is wrong, one place a line */
   readonly detail: string[];
 
-  constructor(status: number, body: { code?: string; message?: string; hints?: string[]; detail?: unknown }) {
+  constructor(status: number, body: Partial<FaultBody>) {
     super(body.message || `the server answered ${status}`);
     this.name = "ApiFault";
     this.status = status;
     this.code = body.code ?? "failed";
-    this.hints = body.hints ?? [];
+    // The hints name operations of the API; the texts of the remedies fit a page.
+    this.hints = body.remedies?.filter((remedy) => remedy.kind !== "command").map((remedy) => remedy.text) ?? body.hints ?? [];
     this.detail = Array.isArray(body.detail) ? body.detail.filter((line) => typeof line === "string") : [];
   }
 }

@@ -973,7 +973,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** The token for a code that fettle serve --open has given a browser; once */
+        /** The token for a code that the server has given a browser at its start; once */
         post: operations["open_page"];
         delete?: never;
         options?: never;
@@ -2317,6 +2317,7 @@ export interface components {
             detail?: string[];
             hints?: string[];
             message: string;
+            remedies?: components["schemas"]["Remedy"][];
             retry_after_ms?: number;
             retryable: boolean;
             status?: number;
@@ -2334,7 +2335,9 @@ export interface components {
             detail?: string[];
             detail_total?: number;
             hints?: string[];
+            input?: string;
             message: string;
+            remedies?: components["schemas"]["Remedy"][];
         };
         FieldChange: {
             field: string;
@@ -2579,6 +2582,12 @@ export interface components {
         Reaction: {
             action?: string;
             tool?: string;
+        };
+        Remedy: {
+            args?: string[];
+            effect?: string;
+            kind: string;
+            text: string;
         };
         RenderConfig: {
             config: unknown;
@@ -3125,7 +3134,9 @@ export interface components {
             detail?: string[];
             detail_total?: number;
             hints?: string[];
+            input?: string;
             message: string;
+            remedies?: components["schemas"]["Remedy"][];
             request_id?: string;
         };
         event: components["schemas"]["TurnEvent"] | components["schemas"]["approval"];
@@ -3217,6 +3228,7 @@ export interface components {
             detail?: string[];
             hints?: string[];
             message: string;
+            remedies?: components["schemas"]["Remedy"][];
             retry_after_ms?: number;
             retryable: boolean;
             seq: number;

@@ -136,10 +136,10 @@ describe("a chat", () => {
   });
 
   it("gives a question back that is refused, and says why", async () => {
-    answers["POST /api/turns"] = () => json({ error: { code: "no_model", message: "no model to ask", hints: ["fettle models pull qwen3"] } }, 503);
+    answers["POST /api/turns"] = () => json({ error: { code: "no_model", message: "no model to ask", hints: ["list the models: GET /api/models"], remedies: [{ kind: "list_models", text: "list the models" }, { kind: "command", text: "fettle models list" }] } }, 503);
     const store = make();
     expect(await store.getState().send("hello")).toBe(false);
-    expect(store.getState()).toMatchObject({ messages: [], starting: false, fault: { message: "no model to ask", hints: ["fettle models pull qwen3"], retryable: true } });
+    expect(store.getState()).toMatchObject({ messages: [], starting: false, fault: { message: "no model to ask", hints: ["list the models"], retryable: true } });
   });
 
   it("is locked where the token is refused", async () => {

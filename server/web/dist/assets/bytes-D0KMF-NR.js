@@ -1,1 +1,0 @@
-import{X as e}from"./index-x67qBG8a.js";function t(t){return t<1e3?t===1?`1 byte`:`${t} bytes`:e(t)}export{t};

@@ -1,0 +1,1 @@
+import{X as e}from"./index-B8LRaeaM.js";function t(t){return t<1e3?t===1?`1 byte`:`${t} bytes`:e(t)}export{t};
