@@ -77,7 +77,7 @@ func askShapes() []shape {
 			{"payload", "structured data that is shown: payload_id, payload_type, data, source (tool or model), toolset_id, title, render_plan"},
 			{"workflow", "a step of one: instance, step, state, progress, data, outside (what the results have from beyond this machine)"},
 			{"complete", "the turn was answered: payload has message (with [[tool:N]] where call N stood), conversation_id (the chat's number), chat_id, message_id, model, usage, stop_reason, denied (calls that needed an approval), custom_payload (type, data: the last payload, else of type tool_history the calls), tool_history (the calls with tool_name, tool_id, input, output, status, workspace_payload, payload), workspace_payload, suggested_values, suggested_actions"},
-			{"error", "it was not: message, code, retryable, retry_after_ms (the wait that the provider asks for), detail, hints"},
+			{"error", "it was not: message, code, retryable, retry_after_ms (the wait that the provider asks for), detail, hints (next steps for any client), remedies (the same steps: kind, args, text and effect, what it does)"},
 			{"cancelled", "somebody stopped it"},
 		}},
 		{"fettle tool call -o json: one object", []field{
