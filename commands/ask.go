@@ -4,13 +4,10 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/config"
 	"github.com/fettle-cli/fettle/commands/follow"
 	"github.com/fettle-cli/fettle/commands/term"
@@ -18,11 +15,8 @@ import (
 	"github.com/fettle-cli/fettle/commands/workspace"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/chat"
-	"github.com/fettle-cli/fettle/engine/fault"
-	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/server/client"
-	"github.com/fettle-cli/fettle/toolset"
 )
 
 const askDescription = `The answer goes to standard output and nothing else does. What is piped in is
@@ -73,77 +67,18 @@ func newAsk(rt *workbench.Runtime) *cli.Command {
 	}
 }
 
-// flags are the options that have a place in the configuration.
-func (o askOptions) flags() map[string]config.Flag {
-	out := map[string]config.Flag{}
-	one := func(key, name, value string) {
-		if value != "" {
-			out[key] = config.Flag{Name: name, Values: []string{value}}
-		}
-	}
-	one("model", "--model", o.model)
-	one("color", "--color", o.color)
-	if o.maxTurns > 0 {
-		one("limits.max_turns", "--max-turns", strconv.Itoa(o.maxTurns))
-	}
-	if o.timeout > 0 {
-		one("limits.timeout", "--timeout", o.timeout.String())
-	}
-	if o.contained {
-		one("require_sandbox", "--require-sandbox", "on")
-	}
-	if o.noTools {
-		one("tools", "--no-tools", "off")
-	}
-	if len(o.allow) > 0 {
-		out["allow"] = config.Flag{Name: "--allow", Values: o.allow}
-	}
-	return out
-}
-
 // request makes the turn's request of options and configuration; the parts
 // are the message.
 func (o askOptions) request(rt *workbench.Runtime, cfg *config.Config) (engine.TurnRequest, error) {
-	globs, err := o.toolGlobs(cfg)
+	req, err := o.Options.Request(rt, cfg)
 	if err != nil {
-		return engine.TurnRequest{}, err
+		return req, err
 	}
-	if o.workspace != "" {
-		dirs, err := rt.Dirs()
-		if err != nil {
-			return engine.TurnRequest{}, err
-		}
-		if err := toolset.CheckBound(o.workspace, toolset.Places{Home: dirs.Home, DataDir: dirs.Data, Own: workbench.OwnState(dirs)}); err != nil {
-			return engine.TurnRequest{}, fault.Wrap(fault.Usage, "-w", err, "fettle ask -w DIR …, with a folder of a project")
-		}
-	}
-	asks := !o.yes && !o.Quiet && rt.Streams.CanAsk()
-	req := engine.TurnRequest{
-		Own: true, Chat: o.chat, Params: o.params, Agent: o.agent, Docs: o.docs(), Title: cmp.Or(strings.TrimSpace(o.prompt), o.named), Fallback: cfg.Fallback, Tools: globs, Workspace: o.workspace, Schema: o.Schema,
-		Policy: permission.Policy{AllowAll: o.yes, Allow: o.allow, Approvals: o.approvals}, Plan: o.plan, KeepMode: o.keepMode, MaxSteps: cfg.Limits.MaxTurns,
-		MaxHandoffs: cfg.Limits.MaxHandoffs, MaxRepeats: cfg.Limits.MaxRepeats, MaxFailures: cfg.Limits.MaxFailures, Timeout: cfg.Limits.Timeout,
-		Ephemeral: o.ephemeral, DiscardUnanswered: o.chat != (store.ChatRef{}), CanConfirm: asks, CanAnswer: asks, CanReview: asks,
-		TextAlone: o.page == "" && (o.Extract || o.Output == "text" && !rt.Streams.Out.IsTerminal()),
-		OnWait:    func(what string) { rt.Notice("waiting: " + what) },
-	}
+	req.Docs, req.Title = o.docs(), cmp.Or(req.Title, o.named)
+	req.Ephemeral, req.TextAlone = o.ephemeral, req.TextAlone && o.page == ""
 	if o.agentMode != "" {
 		on := o.agentMode == "on"
 		req.AgentMode = &on
-	}
-	// A chat keeps its model and its system prompt; a new one begins with the
-	// configured ones.
-	rt.NameModels(cfg.ModelNames()...)
-	if o.model != "" || o.chat == (store.ChatRef{}) {
-		req.Model = cfg.Model
-	}
-	if o.agent == "" && o.chat == (store.ChatRef{}) {
-		req.Agent = cfg.EntryAgent()
-	}
-	switch {
-	case o.hasSystem:
-		req.System = o.system
-	case o.chat == (store.ChatRef{}):
-		req.System = cfg.System
 	}
 	return req, nil
 }
@@ -153,58 +88,18 @@ func (o askOptions) request(rt *workbench.Runtime, cfg *config.Config) (engine.T
 func (o askOptions) docs() []string {
 	words, err := o.text(nil, true)
 	if err != nil { // a prompt that wants input, which is piped in
-		words = o.prompt
+		words = o.Prompt
 	}
 	return append([]string{}, engine.DocRefs(words)...)
 }
 
-// toolGlobs are the tools that the model is offered: nil is all.
-func (o askOptions) toolGlobs(cfg *config.Config) ([]string, error) {
-	if o.remote { // askElsewhere has them, by the flags alone
-		return nil, nil
-	}
-	if o.noTools || !cfg.Tools.Enabled && len(o.tools)+len(o.toolsets) == 0 {
-		return []string{}, nil
-	}
-	if err := workbench.SearchReady(cfg, o.tools); err != nil {
-		return nil, err
-	}
-	globs, err := o.chosenTools()
-	if err != nil {
-		return nil, err
-	}
-	if len(globs) == 0 {
-		globs = cfg.Tools.Globs
-	}
-	if len(globs) == 0 {
-		return nil, nil
-	}
-	return globs, nil
-}
-
-// chosenTools are the globs of --tool and --toolset.
-func (o askOptions) chosenTools() ([]string, error) {
-	globs := o.tools
-	for _, id := range o.toolsets {
-		switch {
-		case id == "builtin":
-			globs = append(globs, "?*") // ids without a toolset
-		case strings.ContainsAny(id, "*?[{!:"):
-			return nil, cmdline.Usagef("fettle ask -t builtin …", "--toolset wants the id of one toolset; globs go to --tool")
-		default:
-			globs = append(globs, id+":*")
-		}
-	}
-	return globs, nil
-}
-
 // runAsk asks and prints the answer.
 func runAsk(ctx context.Context, rt *workbench.Runtime, o askOptions) error {
-	rt.Quiet, rt.Verbose = o.Quiet, o.Verbose
+	rt.Quiet, rt.Verbose = o.View.Quiet, o.View.Verbose
 	if err := o.usePrompt(rt); err != nil {
 		return err
 	}
-	cfg, err := rt.Config(o.flags())
+	cfg, err := rt.Config(o.Flags())
 	if err != nil {
 		return err
 	}
@@ -233,7 +128,7 @@ func runAsk(ctx context.Context, rt *workbench.Runtime, o askOptions) error {
 	if err != nil {
 		return rec.close(err)
 	}
-	if err := o.attach(ctx, rt, cfg, eng, &req); err != nil {
+	if err := o.Attach(ctx, rt, cfg, eng, &req); err != nil {
 		return rec.close(err)
 	}
 	if err := o.fillFromServer(ctx, rt, cfg, eng, &req); err != nil {
@@ -242,7 +137,7 @@ func runAsk(ctx context.Context, rt *workbench.Runtime, o askOptions) error {
 	if err := o.offerCut(ctx, rt, cfg, eng); err != nil {
 		return rec.close(err)
 	}
-	view := follow.New(rt, o.Options, rt.Prices(cfg))
+	view := follow.New(rt, o.View, rt.Prices(cfg))
 	view.Status("asking " + cmp.Or(req.Model, "the chat's model"))
 	id, err := eng.Start(ctx, req)
 	if err != nil {
@@ -261,16 +156,16 @@ func (o askOptions) offerCut(ctx context.Context, rt *workbench.Runtime, cfg *co
 	if err != nil {
 		return err
 	}
-	if o.Output != "text" || o.Extract || !rt.Streams.In.IsTerminal() || !rt.Streams.Out.IsTerminal() || !engine.HasLayers(dirs.Data) {
+	if o.View.Output != "text" || o.View.Extract || !rt.Streams.In.IsTerminal() || !rt.Streams.Out.IsTerminal() || !engine.HasLayers(dirs.Data) {
 		return nil
 	}
 	eng, err := rt.EngineBeside(cfg, turns)
 	if err != nil {
 		return err
 	}
-	c := chat.Chat{Workspace: o.workspace}
-	if o.chat != (store.ChatRef{}) {
-		if c, err = eng.FindChat(ctx, o.chat); err != nil {
+	c := chat.Chat{Workspace: o.Workspace}
+	if o.Chat != (store.ChatRef{}) {
+		if c, err = eng.FindChat(ctx, o.Chat); err != nil {
 			return nil // the turn reports it
 		}
 	}
@@ -282,7 +177,7 @@ const longAgo = time.Hour
 
 // nameChat prints which chat -c continues, where that is not the obvious one.
 func (o askOptions) nameChat(rt *workbench.Runtime, eng client.Turns, id store.TurnID) {
-	if !o.chat.Last || o.Quiet {
+	if !o.Chat.Last || o.View.Quiet {
 		return
 	}
 	if chat, ok := eng.TurnChat(id); ok && !chat.UpdatedAt.IsZero() && time.Since(chat.UpdatedAt) > longAgo {
@@ -293,7 +188,7 @@ func (o askOptions) nameChat(rt *workbench.Runtime, eng client.Turns, id store.T
 // turns gives who is asked, and completes the request by what only an engine knows.
 func (o askOptions) turns(ctx context.Context, rt *workbench.Runtime, cfg *config.Config, rec *recording, req *engine.TurnRequest) (client.Turns, error) {
 	if o.record == "" && o.page == "" && o.action == "" {
-		t, err := rt.TurnsFor(ctx, cfg, o.allow)
+		t, err := rt.TurnsFor(ctx, cfg, o.Allow)
 		if err != nil {
 			return nil, err
 		}

@@ -13,21 +13,21 @@ func (o *askOptions) readBeside(c *cli.Context) error {
 	if !o.retry && !c.IsSet("at") {
 		return nil
 	}
-	if !o.chat.Last && !c.IsSet("chat") {
-		o.chat.Last = true
+	if !o.Chat.Last && !c.IsSet("chat") {
+		o.Chat.Last = true
 	}
-	o.chat.At = -1
+	o.Chat.At = -1
 	if c.IsSet("at") {
 		at, err := cmdline.ReadMessage(c.String("at"), "fettle ask --at 3 …")
 		if err != nil {
 			return err
 		}
-		o.chat.At, o.chat.Instead = at.Place, at.Id
+		o.Chat.At, o.Chat.Instead = at.Place, at.Id
 	}
 	switch {
-	case o.chat.Fork:
+	case o.Chat.Fork:
 		return cmdline.Usagef("fettle chats fork N --at 2", "--fork begins a chat, and --retry and --at a branch in the same one")
-	case o.retry && (o.prompt != "" || o.named != "" || len(o.files) > 0):
+	case o.retry && (o.Prompt != "" || o.named != "" || len(o.files) > 0):
 		return cmdline.Usagef("fettle ask --at N …", "--retry asks what was asked; to ask something else in its place there is --at alone")
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/commands/config"
+	"github.com/fettle-cli/fettle/commands/question"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/provider"
@@ -45,7 +46,7 @@ func (o *askOptions) fillFromServer(ctx context.Context, rt *workbench.Runtime, 
 	if err != nil {
 		return err
 	}
-	parts, text, err := promptParts(p.server, p.name, filled, cfg.Limits.FileBytes)
+	parts, text, err := question.PromptParts(p.server, p.name, filled, cfg.Limits.FileBytes)
 	if err != nil {
 		return err
 	}

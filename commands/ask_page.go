@@ -56,8 +56,8 @@ func (o *askOptions) readPage(c *cli.Context) error {
 	case o.action != "" && (c.Bool("retry") || c.IsSet("at")):
 		return cmdline.Usagef(help, "--action goes on with the last answer; --retry and --at don't")
 	}
-	if o.action != "" && !o.chat.Last && !c.IsSet("chat") {
-		o.chat.Last = true
+	if o.action != "" && !o.Chat.Last && !c.IsSet("chat") {
+		o.Chat.Last = true
 	}
 	if !c.IsSet("context") {
 		return nil
@@ -98,7 +98,7 @@ func readObject(flag, arg string) (json.RawMessage, error) {
 
 // hasQuestion tells whether something is asked beside an action that is taken.
 func (o askOptions) hasQuestion() bool {
-	return o.prompt != "" || o.named != "" || len(o.files) > 0
+	return o.Prompt != "" || o.named != "" || len(o.files) > 0
 }
 
 // onPage completes a request by where it is asked, and by the action that is
@@ -113,7 +113,7 @@ func (o askOptions) onPage(ctx context.Context, eng *engine.Engine, req *engine.
 	if o.action == "" {
 		return nil
 	}
-	a, err := suggestedAction(ctx, eng, o.chat, o.action)
+	a, err := suggestedAction(ctx, eng, o.Chat, o.action)
 	if err != nil {
 		return err
 	}

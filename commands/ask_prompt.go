@@ -41,17 +41,17 @@ func (o *askOptions) usePrompt(rt *workbench.Runtime) error {
 	if p.Hides != "" {
 		rt.Notice("prompt " + p.Name + " is the project's, " + cmdline.ShortPath(p.Path) + "; it hides yours")
 	}
-	o.params = o.params.Over(p.Params)
-	if o.model == "" {
-		o.model = p.Model
+	o.Params = o.Params.Over(p.Params)
+	if o.Model == "" {
+		o.Model = p.Model
 	}
-	if !o.hasSystem && p.System != "" {
-		o.system, o.hasSystem = p.System, true
+	if !o.HasSystem && p.System != "" {
+		o.System, o.HasSystem = p.System, true
 	}
-	if p.Tools != nil && !o.noTools && len(o.tools)+len(o.toolsets) == 0 {
-		o.noTools, o.promptTools = !p.Tools.Enabled, p.Tools.Globs
+	if p.Tools != nil && !o.NoTools && len(o.Tools)+len(o.Toolsets) == 0 {
+		o.NoTools, o.promptTools = !p.Tools.Enabled, p.Tools.Globs
 	}
-	if o.Schema == nil && !o.Extract {
+	if o.View.Schema == nil && !o.View.Extract {
 		schema, err := library.Schema(p)
 		if err == nil && p.Schema != "" && !json.Valid(schema) {
 			err = errors.New(p.Schema + " is no JSON")
@@ -59,7 +59,7 @@ func (o *askOptions) usePrompt(rt *workbench.Runtime) error {
 		if err != nil {
 			return fault.Wrap(fault.Config, "prompt "+p.Name, err, "fettle prompts edit "+p.Name)
 		}
-		o.Schema = schema
+		o.View.Schema = schema
 	}
 	return nil
 }
@@ -74,18 +74,18 @@ func (o *askOptions) choosePromptTools(rt *workbench.Runtime, cfg *config.Config
 		rt.Notice("the tools of prompt " + o.named + " are not used: a project can't widen what " + from + " says")
 		return
 	}
-	o.tools = o.promptTools
+	o.Tools = o.promptTools
 }
 
 // text is the question: what was piped in and the prompt, or a named prompt
 // that is filled with them. shown tells that files are shown beside it.
 func (o *askOptions) text(piped []byte, shown bool) (string, error) {
-	all := input.Compose(piped, o.prompt)
+	all := input.Compose(piped, o.Prompt)
 	if o.template == nil {
 		return all, nil
 	}
 	tail := all
-	if len(piped) > 0 && strings.TrimSpace(o.prompt) == "" {
+	if len(piped) > 0 && strings.TrimSpace(o.Prompt) == "" {
 		tail = input.Block(piped)
 	}
 	text, err := o.template.Fill(prompts.Values{Vars: o.filling, Input: all, Tail: tail, Shown: shown})

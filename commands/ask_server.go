@@ -26,7 +26,6 @@ import (
 type serverOptions struct {
 	server    string // off asks here
 	tokenFile string
-	remote    bool // another server is asked
 }
 
 // asksHere is the address that asks no other server.
@@ -60,19 +59,19 @@ func (o *askOptions) checkElsewhere() error {
 		return cmdline.Usagef(help, "%s can't be given where another server is asked: %s", flag, why)
 	}
 	switch {
-	case o.workspace != "":
+	case o.Workspace != "":
 		return refuse("-w", "it can't reach a folder of this machine")
 	case o.record != "":
 		return refuse("--record", "the model answers to that server")
-	case o.contained:
+	case o.RequireSandbox:
 		return refuse("--require-sandbox", "its tools run by its own configuration")
 	case strings.Contains(o.named, "/"):
 		return refuse("-p SERVER/NAME", "the MCP servers are this machine's")
-	case o.maxTurns > 0:
+	case o.MaxSteps > 0:
 		return refuse("--max-turns", "its limits are its own")
-	case o.timeout > 0:
+	case o.Timeout > 0:
 		return refuse("--timeout", "its limits are its own")
-	case o.retry || o.chat.At != 0 || o.chat.Instead != "":
+	case o.retry || o.Chat.At != 0 || o.Chat.Instead != "":
 		return refuse("--retry and --at", "ask in other words, with -c or --chat")
 	case o.action != "":
 		return refuse("--action", "say it in words, with -c or --chat")
@@ -105,7 +104,7 @@ func (o *askOptions) elsewhere(rt *workbench.Runtime, cfg *config.Config) (*clie
 			"fettle ask --server URL …, with the URL that fettle serve --print-url prints there",
 			"fettle ask --token-file FILE …", "export FETTLE_TOKEN=…")
 	}
-	o.remote = true
+	o.Remote = true
 	remote := client.NewRemote(address, token)
 	rt.Closers = append(rt.Closers, remote.Close)
 	return remote, nil
@@ -151,13 +150,13 @@ func clipToken(token string) (string, error) {
 // askElsewhere asks another server. What this machine's configuration says of
 // questions is left out: that server has its own, and the flags.
 func (o askOptions) askElsewhere(ctx context.Context, rt *workbench.Runtime, remote *client.Remote, req engine.TurnRequest) error {
-	req.Model, req.Agent, req.System, req.Tools = o.model, o.agent, "", nil
-	if o.hasSystem {
-		req.System = o.system
+	req.Model, req.Agent, req.System, req.Tools = o.Model, o.Agent, "", nil
+	if o.HasSystem {
+		req.System = o.System
 	}
-	if o.noTools {
+	if o.NoTools {
 		req.Tools = []string{}
-	} else if globs, err := o.chosenTools(); err != nil {
+	} else if globs, err := o.ChosenTools(); err != nil {
 		return err
 	} else if len(globs) > 0 {
 		req.Tools = globs
@@ -167,7 +166,7 @@ func (o askOptions) askElsewhere(ctx context.Context, rt *workbench.Runtime, rem
 		return err
 	}
 	rt.Turns = remote
-	view := follow.New(rt, o.Options, nil)
+	view := follow.New(rt, o.View, nil)
 	view.Status("asking the server")
 	id, err := remote.Start(ctx, req)
 	if err != nil {

@@ -2,16 +2,14 @@ package commands
 
 import (
 	"context"
-	"path/filepath"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/follow"
+	"github.com/fettle-cli/fettle/commands/question"
 	"github.com/fettle-cli/fettle/commands/workbench"
-	"github.com/fettle-cli/fettle/engine/fault"
-	"github.com/fettle-cli/fettle/engine/store"
 )
 
 const chatDescription = `Talks with a model until you leave. What was said is printed once and stays in
@@ -33,20 +31,20 @@ fettle chat --plain -m ollama/qwen3`
 
 // chatOptions are the flags of chat, as values.
 type chatOptions struct {
-	ask   askOptions // of each of its turns
+	ask   question.Options // of each of its turns
 	plain bool
 	first string // the first message
 }
 
 func newChat(rt *workbench.Runtime) *cli.Command {
-	const question, chat, tools, look = "question", "chat", "tools", "look"
+	const asked, chat, tools, look = "question", "chat", "tools", "look"
 	return &cli.Command{
 		Name: "chat", Usage: "talk with a model", ArgsUsage: "[CHAT | first message…]",
 		Description: chatDescription, UsageText: chatExamples,
 		Flags: append([]cli.Flag{
-			&cli.StringFlag{Name: "model", Aliases: []string{"m"}, Category: question, Usage: "ask the model `PROVIDER/NAME`"},
-			&cli.StringFlag{Name: "system", Aliases: []string{"s"}, Category: question, Usage: "tell the model `TEXT` first: the system prompt"},
-			rt.InProfile(question),
+			&cli.StringFlag{Name: "model", Aliases: []string{"m"}, Category: asked, Usage: "ask the model `PROVIDER/NAME`"},
+			&cli.StringFlag{Name: "system", Aliases: []string{"s"}, Category: asked, Usage: "tell the model `TEXT` first: the system prompt"},
+			rt.InProfile(asked),
 
 			&cli.BoolFlag{Name: "continue", Aliases: []string{"c"}, Category: chat, Usage: "go on with the last chat"},
 			&cli.Int64Flag{Name: "chat", Category: chat, Usage: "go on with chat `N`"},
@@ -58,62 +56,34 @@ func newChat(rt *workbench.Runtime) *cli.Command {
 			cmdline.ListFlag("tool", "", tools, "offer only tools that match `GLOB`; may be repeated"),
 			&cli.BoolFlag{Name: "no-tools", Category: tools, Usage: "offer no tools"},
 			cmdline.ListFlag("allow", "", tools, "run calls that match `RULE` without asking, such as write_file or 'write_file(path=notes/**)'; may be repeated"),
-			approvalsFlag(tools), planFlag(tools),
+			question.ApprovalsFlag(tools), question.PlanFlag(tools),
 			&cli.BoolFlag{Name: "require-sandbox", Category: tools, Usage: "run no tool of a toolset that can't be contained in full"},
 			&cli.BoolFlag{Name: "yes", Category: tools, Usage: "run every call without asking"},
 
 			&cli.BoolFlag{Name: "plain", Category: look, Usage: "read lines and print text, nothing else: for screen readers and logs"},
 			&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Category: look, Usage: "show reasoning as it comes"},
 			&cli.StringFlag{Name: "color", Value: "auto", Category: look, Usage: "use colour `WHEN`: auto, always or never"},
-		}, paramFlags(question)...),
+		}, question.ParamFlags(asked)...),
 		Action: workbench.Run(rt, readTalk, runChat),
 	}
 }
 
 func readTalk(c *cli.Context) (chatOptions, error) {
 	const help = "fettle chat --help"
-	a := askOptions{
-		model: c.String("model"), system: c.String("system"), hasSystem: c.IsSet("system"), workspace: c.String("workspace"),
-		toolsets: cmdline.ListOf(c, "toolset"), tools: cmdline.ListOf(c, "tool"), noTools: c.Bool("no-tools"), allow: cmdline.ListOf(c, "allow"),
-		contained: c.Bool("require-sandbox"), yes: c.Bool("yes"), agent: c.String("agent"),
-		Options: follow.Options{Verbose: c.Bool("verbose"), Output: "text"},
-		chat:    store.ChatRef{Last: c.Bool("continue"), Number: c.Int64("chat"), Fork: c.Bool("fork")},
-	}
-	var err error
-	if a.params, err = readParams(c, "fettle chat"); err != nil {
+	a, err := question.Read(c, "fettle chat")
+	if err != nil {
 		return chatOptions{}, err
 	}
-	if a.modeOptions, err = readMode(c, "fettle chat"); err != nil {
-		return chatOptions{}, err
-	}
-	if c.IsSet("color") {
-		a.color = c.String("color")
-	}
+	a.View = follow.Options{Verbose: c.Bool("verbose"), Output: "text"}
 	o := chatOptions{plain: c.Bool("plain"), first: strings.Join(c.Args().Slice(), " ")}
 	if n, ok := cmdline.ChatNumber(c.Args().First()); ok && c.NArg() == 1 {
-		if a.chat.Last || c.IsSet("chat") {
+		if a.Chat.Last || c.IsSet("chat") {
 			return o, cmdline.Usagef(help, "%s is a chat's number, and -c or --chat names another; give one", c.Args().First())
 		}
-		a.chat.Number, o.first = n, ""
+		a.Chat.Number, o.first = n, ""
 	}
-	if err := checkEmpty(c, help); err != nil {
+	if err := a.Check(c, "fettle chat"); err != nil {
 		return o, err
-	}
-	switch {
-	case a.chat.Last && c.IsSet("chat"):
-		return o, cmdline.Usagef(help, "-c and --chat both say which chat to go on with; give one")
-	case c.IsSet("chat") && a.chat.Number <= 0:
-		return o, cmdline.Usagef("fettle chats list", "--chat wants the number of a chat, such as 12")
-	case a.chat.Fork && !a.chat.Last && a.chat.Number == 0:
-		return o, cmdline.Usagef("fettle chat -c --fork", "--fork needs -c or --chat")
-	case a.noTools && (len(a.tools) > 0 || len(a.toolsets) > 0):
-		return o, cmdline.Usagef(help, "--no-tools can't be given with --tool or --toolset")
-	}
-	if a.workspace != "" {
-		var err error
-		if a.workspace, err = filepath.Abs(a.workspace); err != nil {
-			return o, fault.Wrap(fault.Usage, "-w", err)
-		}
 	}
 	o.ask = a
 	return o, nil
@@ -121,12 +91,12 @@ func readTalk(c *cli.Context) (chatOptions, error) {
 
 // runChat talks until the person leaves.
 func runChat(ctx context.Context, rt *workbench.Runtime, o chatOptions) error {
-	rt.Verbose = o.ask.Verbose
-	cfg, err := rt.Config(o.ask.flags())
+	rt.Verbose = o.ask.View.Verbose
+	cfg, err := rt.Config(o.ask.Flags())
 	if err != nil {
 		return err
 	}
-	if _, err := o.ask.request(rt, cfg); err != nil { // wrong flags are said before anything is drawn
+	if _, err := o.ask.Request(rt, cfg); err != nil { // wrong flags are said before anything is drawn
 		return err
 	}
 	eng, err := rt.EngineFor(cfg, nil)

@@ -148,7 +148,7 @@ func (t *talk) doModel(_ context.Context, arg string) error {
 		t.say("the model is " + t.modelName() + "; /model NAME asks another, and Tab lists them")
 		return nil
 	}
-	t.ask.model = arg
+	t.ask.Model = arg
 	t.say("the next question goes to " + term.Clean(arg))
 	return nil
 }
@@ -166,7 +166,7 @@ func (t *talk) doAgent(ctx context.Context, arg string) error {
 			return err
 		}
 	}
-	t.ask.agent = arg
+	t.ask.Agent = arg
 	if arg == engine.NoAgent {
 		t.say("the next question goes to the model itself")
 	} else {
@@ -180,11 +180,11 @@ func (t *talk) doToolset(ctx context.Context, arg string) error {
 	case "":
 		return t.fettle(ctx, "toolset", "list")
 	case "all":
-		t.ask.toolsets, t.ask.tools, t.ask.noTools = nil, nil, false
+		t.ask.Toolsets, t.ask.Tools, t.ask.NoTools = nil, nil, false
 		t.say("all enabled tools are offered")
 		return nil
 	case "none":
-		t.ask.toolsets, t.ask.tools, t.ask.noTools = nil, nil, true
+		t.ask.Toolsets, t.ask.Tools, t.ask.NoTools = nil, nil, true
 		t.say("no tools are offered")
 		return nil
 	}
@@ -202,7 +202,7 @@ func (t *talk) doToolset(ctx context.Context, arg string) error {
 			return fault.New(fault.NotFound, "there is no toolset "+term.Clean(id), "/toolset")
 		}
 	}
-	t.ask.toolsets, t.ask.tools, t.ask.noTools = want, nil, false
+	t.ask.Toolsets, t.ask.Tools, t.ask.NoTools = want, nil, false
 	t.say("only the tools of " + term.Clean(strings.Join(want, ", ")) + " are offered")
 	return nil
 }
@@ -349,10 +349,10 @@ func (t *talk) doNew(ctx context.Context, _ string) error {
 		return err
 	}
 	t.chooseMode(store.ModeChange{})
-	model := t.ask.model
+	model := t.ask.Model
 	t.goOn(chat.Chat{})
 	if model != "" {
-		t.ask.model = model
+		t.ask.Model = model
 	}
 	t.say("a new chat begins with your next question")
 	return nil

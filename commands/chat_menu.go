@@ -235,7 +235,7 @@ func (p *page) filesToName(begun string) []suggestion {
 
 // agentName is the agent that the next turn enters by.
 func (t *talk) agentName() string {
-	name := t.ask.agent
+	name := t.ask.Agent
 	if name == "" {
 		name = t.chat.Agent
 	}

@@ -62,9 +62,9 @@ func modeOf(name string) store.ModeChange {
 
 // heldMode is the mode without what the user has chosen since the last turn.
 func (t *talk) heldMode() modeState {
-	m := modeState{cmp.Or(t.ask.approvals, t.eng.Mode(t.chat)), t.chat.Plan}
-	if t.ask.plan != nil {
-		m.plan = *t.ask.plan
+	m := modeState{cmp.Or(t.ask.Approvals, t.eng.Mode(t.chat)), t.chat.Plan}
+	if t.ask.Plan != nil {
+		m.plan = *t.ask.Plan
 	}
 	return m
 }
@@ -125,10 +125,10 @@ func (t *talk) putMode(req *engine.TurnRequest) store.ModeChange {
 // modeKept notes that the chat has what was chosen, which takes the place of the flags.
 func (t *talk) modeKept(c store.ModeChange) {
 	if c.Approvals != nil {
-		t.ask.approvals = ""
+		t.ask.Approvals = ""
 	}
 	if c.Plan != nil {
-		t.ask.plan = nil
+		t.ask.Plan = nil
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -217,7 +217,7 @@ func (t *talk) doApprovals(ctx context.Context, arg string) error {
 // setMode chooses a mode, and stores it with the chat if there is one.
 func (t *talk) setMode(ctx context.Context, c store.ModeChange) error {
 	if c.Approvals != nil && *c.Approvals == "" && t.chat.ID == "" {
-		t.ask.approvals, c.Approvals = "", nil // the chat that begins has none of its own
+		t.ask.Approvals, c.Approvals = "", nil // the chat that begins has none of its own
 	}
 	t.chooseMode(c)
 	return t.saveMode(ctx)

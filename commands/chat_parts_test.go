@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/commands/follow"
+	"github.com/fettle-cli/fettle/commands/question"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/term/live"
 	"github.com/fettle-cli/fettle/commands/workbench"
@@ -23,7 +24,7 @@ func TestMentionWords(t *testing.T) {
 		"'/tmp/a b.png'\nnext": "/tmp/a b.png|next",
 		"":                     "",
 	} {
-		if got := strings.Join(mentionWords(text), "|"); got != want {
+		if got := strings.Join(question.MentionWords(text), "|"); got != want {
 			t.Errorf("%q gave %q, want %q", text, got, want)
 		}
 	}

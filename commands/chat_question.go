@@ -8,10 +8,10 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/input"
+	"github.com/fettle-cli/fettle/commands/question"
 	"github.com/fettle-cli/fettle/commands/transcript"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/provider"
@@ -46,8 +46,8 @@ func (t *talk) folder() string {
 	switch chat := t.now(); {
 	case chat.ID != "":
 		return t.eng.WorkspacePath(chat)
-	case t.ask.workspace != "":
-		return t.ask.workspace
+	case t.ask.Workspace != "":
+		return t.ask.Workspace
 	}
 	wd, err := os.Getwd()
 	if err != nil {
@@ -64,7 +64,7 @@ const maxMentions = 32
 func (t *talk) named(ctx context.Context, text string) ([]provider.Part, error) {
 	var files []string
 	var parts []provider.Part
-	for _, word := range mentionWords(text) {
+	for _, word := range question.MentionWords(text) {
 		if len(files)+len(parts) >= maxMentions {
 			break
 		}
@@ -82,7 +82,7 @@ func (t *talk) named(ctx context.Context, text string) ([]provider.Part, error) 
 		}
 	}
 	if len(files)+len(parts) < maxMentions {
-		read, err := attachResources(ctx, t.eng, text, t.cfg.Limits.FileBytes)
+		read, err := question.AttachResources(ctx, t.eng, text, t.cfg.Limits.FileBytes)
 		if err != nil {
 			return nil, err
 		}
@@ -105,43 +105,6 @@ func (t *talk) named(ctx context.Context, text string) ([]provider.Part, error) 
 	}
 	t.say("sent along: " + strings.Join(files, ", "))
 	return append(parts, images...), nil
-}
-
-// mentionWords are the words of a text; a name with blanks stands in quotes or
-// has a backslash before each, as terminals type what is dropped on them.
-func mentionWords(text string) []string {
-	var words []string
-	var word strings.Builder
-	var quote rune
-	escaped := false
-	end := func() {
-		if word.Len() > 0 {
-			words = append(words, word.String())
-			word.Reset()
-		}
-	}
-	for _, r := range text {
-		switch {
-		case escaped:
-			if r == '@' && word.Len() == 0 {
-				word.WriteRune('\\') // so that it names nothing
-			}
-			word.WriteRune(r)
-			escaped = false
-		case r == '\\' && quote == 0:
-			escaped = true
-		case quote != 0 && r == quote:
-			quote = 0
-		case quote == 0 && (r == '\'' || r == '"') && (word.Len() == 0 || word.String() == "@"):
-			quote = r
-		case quote == 0 && unicode.IsSpace(r):
-			end()
-		default:
-			word.WriteRune(r)
-		}
-	}
-	end()
-	return words
 }
 
 // existing is the file that a word names: in the chat's folder, or from where

@@ -9,6 +9,7 @@ import (
 
 	"github.com/fettle-cli/fettle/commands/config"
 	"github.com/fettle-cli/fettle/commands/follow"
+	"github.com/fettle-cli/fettle/commands/question"
 	"github.com/fettle-cli/fettle/commands/show"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/term/live"
@@ -36,7 +37,7 @@ type talk struct {
 	cfg *config.Config
 	eng *engine.Engine
 	o   chatOptions
-	ask askOptions // of the next turn
+	ask question.Options // of the next turn
 
 	chat  chat.Chat   // the zero value before its first turn
 	at    int         // the place of the question that the next one replaces; 0 is none
@@ -89,10 +90,10 @@ func (t *talk) within(streams *term.Streams) *workbench.Runtime {
 
 // resume finds the chat that goes on.
 func (t *talk) resume(ctx context.Context) error {
-	if t.ask.chat == (store.ChatRef{}) {
+	if t.ask.Chat == (store.ChatRef{}) {
 		return nil
 	}
-	ref := t.ask.chat
+	ref := t.ask.Chat
 	if ref.Fork {
 		chat, err := t.eng.ForkChat(ctx, store.ChatRef{Last: ref.Last, Number: ref.Number}, 0)
 		if err != nil {
@@ -112,11 +113,11 @@ func (t *talk) resume(ctx context.Context) error {
 // goOn makes the next turn one of this chat, with what it was given by flags.
 func (t *talk) goOn(chat chat.Chat) {
 	t.chat, t.at, t.asked, t.log = chat, 0, "", &follow.Log{}
-	t.ask.chat = store.ChatRef{ID: chat.ID}
-	t.ask.hasSystem = t.ask.hasSystem && chat.ID == ""
+	t.ask.Chat = store.ChatRef{ID: chat.ID}
+	t.ask.HasSystem = t.ask.HasSystem && chat.ID == ""
 	if chat.ID == "" {
 		t.ask = t.o.ask
-		t.ask.chat = store.ChatRef{}
+		t.ask.Chat = store.ChatRef{}
 	}
 }
 
@@ -188,7 +189,7 @@ func textOf(parts []provider.Part) string {
 
 // modelName is the model that the next turn asks.
 func (t *talk) modelName() string {
-	for _, name := range []string{t.ask.model, t.chat.Model, t.cfg.Model} {
+	for _, name := range []string{t.ask.Model, t.chat.Model, t.cfg.Model} {
 		if name != "" {
 			return term.Clean(name)
 		}
@@ -228,12 +229,12 @@ type running struct {
 func (t *talk) runTurn(ctx context.Context, r running) error {
 	silent := *t.in
 	silent.Quiet = true // warnings were said when the chat began
-	cfg, err := silent.Config(t.ask.flags())
+	cfg, err := silent.Config(t.ask.Flags())
 	if err != nil {
 		return err
 	}
-	t.ask.prompt = r.title
-	req, err := t.ask.request(t.in, cfg)
+	t.ask.Prompt = r.title
+	req, err := t.ask.Request(t.in, cfg)
 	if err != nil {
 		return err
 	}
@@ -253,7 +254,7 @@ func (t *talk) runTurn(ctx context.Context, r running) error {
 	if err := t.offerCut(ctx, t.in); err != nil {
 		return err
 	}
-	view := follow.NewText(t.in, t.ask.Options, t.rt.Prices(cfg))
+	view := follow.NewText(t.in, t.ask.View, t.rt.Prices(cfg))
 	view.Log = &follow.Log{Direct: r.calls != nil, Plan: t.planBelow, Diff: t.diffBelow}
 	t.showing = view.Log
 	view.Status("asking " + t.modelName())
@@ -278,8 +279,8 @@ func (t *talk) runTurn(ctx context.Context, r running) error {
 	if view.Number() > 0 || t.chat.ID != "" || r.calls != nil {
 		chat.Model = view.Model()
 		t.chat = chat
-		t.ask.chat = store.ChatRef{ID: chat.ID}
-		t.ask.system, t.ask.hasSystem, t.ask.workspace = "", false, ""
+		t.ask.Chat = store.ChatRef{ID: chat.ID}
+		t.ask.System, t.ask.HasSystem, t.ask.Workspace = "", false, ""
 	}
 	t.spent.add(view, t.rt.Prices(cfg))
 	if planned && err == nil {
@@ -296,7 +297,7 @@ func (t *talk) offerCut(ctx context.Context, on *workbench.Runtime) error {
 	}
 	chat := t.now()
 	if chat.ID == "" {
-		chat.Workspace = t.ask.workspace
+		chat.Workspace = t.ask.Workspace
 	}
 	return t.offers.Ask(ctx, on, t.eng, chat)
 }

@@ -1,4 +1,4 @@
-package commands
+package question
 
 import (
 	"github.com/urfave/cli/v2"
@@ -7,27 +7,28 @@ import (
 	"github.com/fettle-cli/fettle/engine/permission"
 )
 
-// modeOptions are how the calls of turns are decided.
-type modeOptions struct {
-	approvals permission.Mode // empty is the chat's, then the configured one
-	plan      *bool           // nil keeps the chat's choice
-	keepMode  bool            // the chat keeps both; only chat sets it, for what was chosen in it
+// Mode is how the calls of turns are decided.
+type Mode struct {
+	Approvals permission.Mode // empty is the chat's, then the configured one
+	Plan      *bool           // nil keeps the chat's choice
 }
 
-func approvalsFlag(category string) cli.Flag {
+// ApprovalsFlag returns the flag --approvals, which [Read] reads.
+func ApprovalsFlag(category string) cli.Flag {
 	return &cli.StringFlag{Name: "approvals", Category: category, Usage: "which calls need an approval, `MODE`: calls, changes, edits or ask-all; not kept with the chat"}
 }
 
-func planFlag(category string) cli.Flag {
+// PlanFlag returns the flag --plan, which [Read] reads.
+func PlanFlag(category string) cli.Flag {
 	return &cli.BoolFlag{Name: "plan", Category: category, Usage: "plan mode: let the model only read the workspace and answer with a plan; --plan=false leaves a chat's plan mode"}
 }
 
 // readMode reads the flags about approvals of a command.
-func readMode(c *cli.Context, command string) (modeOptions, error) {
-	var o modeOptions
+func readMode(c *cli.Context, command string) (Mode, error) {
+	var o Mode
 	if c.IsSet("plan") {
 		plan := c.Bool("plan")
-		o.plan = &plan
+		o.Plan = &plan
 	}
 	if !c.IsSet("approvals") {
 		return o, nil
@@ -39,6 +40,6 @@ func readMode(c *cli.Context, command string) (modeOptions, error) {
 	case c.Bool("yes"):
 		return o, cmdline.Usagef(command+" --help", "--yes runs every call without asking, and --approvals says which calls ask; give one")
 	}
-	o.approvals = mode
+	o.Approvals = mode
 	return o, nil
 }
