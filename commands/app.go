@@ -13,6 +13,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/agents"
 	"github.com/fettle-cli/fettle/commands/chats"
 	"github.com/fettle-cli/fettle/commands/cmdline"
+	"github.com/fettle-cli/fettle/commands/completion"
 	"github.com/fettle-cli/fettle/commands/demo"
 	"github.com/fettle-cli/fettle/commands/docs"
 	"github.com/fettle-cli/fettle/commands/doctor"
@@ -118,7 +119,7 @@ func newApp(rt *workbench.Runtime) *cli.App {
 			newAsk(rt), newChat(rt), demo.New(rt), serve.New(rt), serve.NewACP(rt), chats.New(rt), workspace.NewUndo(rt), workspace.NewRedo(rt), workspace.New(rt),
 			tools.New(rt), tools.NewToolset(rt), mcp.New(rt), agents.New(rt), workflows.New(rt), payloads.New(rt), docs.New(rt), embed.New(rt), models.New(rt), library.New(rt), usage.New(rt),
 			settings.NewConfig(rt), settings.NewKeys(rt), settings.NewTrust(rt),
-			doctor.New(rt), store.New(rt), newCompletion(rt), newComplete(rt), newRead(rt), newMan(rt),
+			doctor.New(rt), store.New(rt), completion.New(rt), completion.NewComplete(rt), newRead(rt), newMan(rt),
 			newVersion(rt), help.New(rt),
 		},
 		Action: func(c *cli.Context) error {

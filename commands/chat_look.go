@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fettle-cli/fettle/commands/suggest"
 	"github.com/fettle-cli/fettle/commands/term"
 )
 
@@ -24,7 +25,7 @@ type looking struct {
 	name   string // what the list is of, as in listNamed
 	asked  bool   // a person asked for it
 	cancel context.CancelFunc
-	list   []suggestion // once it was found
+	list   []suggest.Value // once it was found
 }
 
 // listNamed names the list that may take its time and that the cursor stands at:
@@ -50,7 +51,7 @@ func listNamed(before, word string) string {
 
 // look gives a list that was found a moment ago. Else it has it looked for, unless
 // that is done already, and the menu opens when it is there.
-func (p *page) look(ctx context.Context, name string, asked bool, find func(context.Context) []suggestion) []suggestion {
+func (p *page) look(ctx context.Context, name string, asked bool, find func(context.Context) []suggest.Value) []suggest.Value {
 	if p.values.name == name && time.Since(p.values.at) <= valuesFresh {
 		return p.values.list
 	}
@@ -108,10 +109,10 @@ func (p *page) foundList(ctx context.Context, l *looking) {
 	}
 	chosen := ""
 	if p.menu.open() {
-		chosen = p.menu.list[p.menu.at].value
+		chosen = p.menu.list[p.menu.at].Text
 	}
 	p.complete(ctx, l.asked)
-	if i := slices.IndexFunc(p.menu.list, func(s suggestion) bool { return s.value == chosen }); i >= 0 {
+	if i := slices.IndexFunc(p.menu.list, func(s suggest.Value) bool { return s.Text == chosen }); i >= 0 {
 		p.menu.at = i
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/commands/show"
+	"github.com/fettle-cli/fettle/commands/suggest"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/term/live"
 	"github.com/fettle-cli/fettle/engine"
@@ -25,7 +26,7 @@ const (
 
 // menu is what could stand at the cursor.
 type menu struct {
-	list []suggestion
+	list []suggest.Value
 	word string // what is completed
 	at   int
 }
@@ -39,11 +40,11 @@ func (m *menu) rows(style term.Style, width, most int) []string {
 	wide := 0
 	list := m.list[from:min(from+most, len(m.list))]
 	for _, s := range list {
-		wide = max(wide, min(term.Cells(s.value), width/2))
+		wide = max(wide, min(term.Cells(s.Text), width/2))
 	}
 	for i, s := range list {
-		value := term.CutMiddle(term.Clean(s.value), max(wide, 4))
-		line := "  " + value + strings.Repeat(" ", max(wide-term.Cells(value), 0)) + "  " + show.OneLine(s.about)
+		value := term.CutMiddle(term.Clean(s.Text), max(wide, 4))
+		line := "  " + value + strings.Repeat(" ", max(wide-term.Cells(value), 0)) + "  " + show.OneLine(s.About)
 		line = term.CutEnd(strings.TrimRight(line, " "), width-1)
 		if from+i == m.at {
 			line = style.Bold("> " + strings.TrimPrefix(line, "  "))
@@ -65,7 +66,7 @@ func (p *page) menuKey(ctx context.Context, k live.Key) bool {
 		m.at = (m.at + 1) % len(m.list)
 	case k.Name == live.Tab:
 		p.accept(ctx)
-	case k.Name == live.Enter && !k.Alt && m.list[m.at].value != m.word:
+	case k.Name == live.Enter && !k.Alt && m.list[m.at].Text != m.word:
 		p.accept(ctx)
 	case k.Name == live.Escape:
 		*m = menu{}
@@ -78,7 +79,7 @@ func (p *page) menuKey(ctx context.Context, k live.Key) bool {
 
 // accept puts the chosen entry in the place of the word.
 func (p *page) accept(ctx context.Context) {
-	value := p.menu.list[p.menu.at].value
+	value := p.menu.list[p.menu.at].Text
 	space := " "
 	if strings.HasSuffix(value, "/") || strings.HasSuffix(value, ":") {
 		space = ""
@@ -106,7 +107,7 @@ func (p *page) complete(ctx context.Context, asked bool) {
 		return
 	}
 	p.menu = menu{word: word}
-	var list []suggestion
+	var list []suggest.Value
 	switch {
 	case strings.HasPrefix(before, "/") && word == before:
 		list = slashNames()
@@ -119,39 +120,38 @@ func (p *page) complete(ctx context.Context, asked bool) {
 		list = append(p.filesToName(word[1:]), p.serversToName(ctx)...)
 		list = append(list, p.resourcesToName(ctx, word, asked)...)
 		if strings.HasPrefix("@chat:", word) {
-			list = append(list, suggestion{"@chat:", "a chat, by its number"})
+			list = append(list, suggest.Value{Text: "@chat:", About: "a chat, by its number"})
 		}
 	case !asked:
 		return
 	}
 	for _, s := range list {
-		if strings.HasPrefix(s.value, word) && len(p.menu.list) < menuMost {
+		if strings.HasPrefix(s.Text, word) && len(p.menu.list) < menuMost {
 			p.menu.list = append(p.menu.list, s)
 		}
 	}
-	if len(p.menu.list) == 1 && p.menu.list[0].value == word {
+	if len(p.menu.list) == 1 && p.menu.list[0].Text == word {
 		p.menu = menu{}
 	}
 }
 
 // valuesFor are the arguments of a command.
-func (p *page) valuesFor(ctx context.Context, name string, asked bool) []suggestion {
+func (p *page) valuesFor(ctx context.Context, name string, asked bool) []suggest.Value {
 	silent := *p.in
 	silent.Quiet = true // warnings of the configuration were said when the chat began
-	c := &completer{ctx: ctx, rt: &silent}
 	switch name {
 	case "model":
-		return p.cached(name, func() []suggestion { return c.models("").list })
+		return p.cached(name, func() []suggest.Value { return suggest.Models(ctx, &silent) })
 	case "agent":
 		return p.agentsToName(ctx, asked)
 	case "toolset":
-		return p.cached(name, func() []suggestion { return c.toolsets().list })
+		return p.cached(name, func() []suggest.Value { return suggest.Toolsets(ctx, &silent) })
 	case "chats":
 		return p.chatsToName(ctx, "", asked)
 	case "approvals":
 		return modesToName()
 	case "plan":
-		return []suggestion{{"accept", "leave plan mode, and carry the plan out"}, {"off", "leave plan mode"}}
+		return []suggest.Value{{Text: "accept", About: "leave plan mode, and carry the plan out"}, {Text: "off", About: "leave plan mode"}}
 	}
 	return nil
 }
@@ -161,7 +161,7 @@ func (p *page) valuesFor(ctx context.Context, name string, asked bool) []suggest
 const valuesFresh = 30 * time.Second
 
 // cached gives a list that was found a moment ago, or finds it.
-func (p *page) cached(name string, find func() []suggestion) []suggestion {
+func (p *page) cached(name string, find func() []suggest.Value) []suggest.Value {
 	if p.values.name != name || time.Since(p.values.at) > valuesFresh {
 		p.values = foundValues{name, time.Now(), find()}
 	}
@@ -171,20 +171,20 @@ func (p *page) cached(name string, find func() []suggestion) []suggestion {
 type foundValues struct {
 	name string
 	at   time.Time
-	list []suggestion
+	list []suggest.Value
 }
 
 // chatsToName are the chats that were used last. Another command may hold the store.
-func (p *page) chatsToName(ctx context.Context, prefix string, asked bool) []suggestion {
+func (p *page) chatsToName(ctx context.Context, prefix string, asked bool) []suggest.Value {
 	const most = 50
-	return p.look(ctx, cmp.Or(prefix, "chats"), asked, func(ctx context.Context) []suggestion {
+	return p.look(ctx, cmp.Or(prefix, "chats"), asked, func(ctx context.Context) []suggest.Value {
 		chats, err := p.eng.Glance(ctx, most)
 		if err != nil {
 			return nil // completion never fails
 		}
-		var out []suggestion
+		var out []suggest.Value
 		for _, c := range chats {
-			out = append(out, suggestion{prefix + strconv.FormatInt(c.Number, 10), c.Title})
+			out = append(out, suggest.Value{Text: prefix + strconv.FormatInt(c.Number, 10), About: c.Title})
 		}
 		return out
 	})
@@ -192,23 +192,19 @@ func (p *page) chatsToName(ctx context.Context, prefix string, asked bool) []sug
 
 // agentsToName are the agents that a question can enter by, those of the user included. Another
 // command may hold the store.
-func (p *page) agentsToName(ctx context.Context, asked bool) []suggestion {
-	return p.look(ctx, "agent", asked, func(ctx context.Context) []suggestion {
+func (p *page) agentsToName(ctx context.Context, asked bool) []suggest.Value {
+	return p.look(ctx, "agent", asked, func(ctx context.Context) []suggest.Value {
 		agents, err := p.eng.AllAgents(ctx)
 		if err != nil {
 			return nil // completion never fails
 		}
-		var out suggestions
-		for _, a := range agents.All() {
-			out.addAgent(a.ID, a.Purpose)
-		}
-		return out.list
+		return suggest.Agents(agents.All())
 	})
 }
 
 // filesToName are the files of the chat's folder, or of where the program was
 // started, that a begun path may mean.
-func (p *page) filesToName(begun string) []suggestion {
+func (p *page) filesToName(begun string) []suggest.Value {
 	dir, _ := filepath.Split(begun)
 	at := filepath.Join(p.dir, dir)
 	if filepath.IsAbs(begun) {
@@ -218,15 +214,15 @@ func (p *page) filesToName(begun string) []suggestion {
 	if err != nil {
 		return nil // completion never fails
 	}
-	var out []suggestion
+	var out []suggest.Value
 	for _, e := range entries[:min(len(entries), 5000)] {
 		if strings.HasPrefix(e.Name(), ".") && !strings.HasPrefix(filepath.Base(begun), ".") || strings.ContainsAny(e.Name(), " \n\t") {
 			continue
 		}
-		s := suggestion{value: "@" + dir + e.Name()}
+		s := suggest.Value{Text: "@" + dir + e.Name()}
 		if e.IsDir() {
-			s.value += "/"
-			s.about = "folder"
+			s.Text += "/"
+			s.About = "folder"
 		}
 		out = append(out, s)
 	}
@@ -246,11 +242,11 @@ func (t *talk) agentName() string {
 }
 
 // slashNames are the commands, as they are completed.
-func slashNames() []suggestion {
-	var out []suggestion
+func slashNames() []suggest.Value {
+	var out []suggest.Value
 	for _, c := range talkCommands() {
-		out = append(out, suggestion{"/" + c.name, c.about})
+		out = append(out, suggest.Value{Text: "/" + c.name, About: c.about})
 	}
-	slices.SortFunc(out, func(a, b suggestion) int { return strings.Compare(a.value, b.value) })
+	slices.SortFunc(out, func(a, b suggest.Value) int { return strings.Compare(a.Text, b.Text) })
 	return out
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/commands/cmdline"
+	"github.com/fettle-cli/fettle/commands/suggest"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/permission"
@@ -255,9 +256,9 @@ func (t *talk) acceptPlan(ctx context.Context, words string) error {
 }
 
 // modesToName are the modes, for the menu.
-func modesToName() (out []suggestion) {
+func modesToName() (out []suggest.Value) {
 	for _, m := range permission.Modes() {
-		out = append(out, suggestion{string(m), modeAbout(m)})
+		out = append(out, suggest.Value{Text: string(m), About: modeAbout(m)})
 	}
-	return append(out, suggestion{defaultMode, "the configured mode"})
+	return append(out, suggest.Value{Text: defaultMode, About: "the configured mode"})
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fettle-cli/fettle/commands/suggest"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/internal/needtest"
@@ -47,7 +48,7 @@ func TestEveryCommandHasAPage(t *testing.T) {
 			t.Errorf("no page %s", want)
 		}
 	}
-	if names["fettle-"+completeCommand] {
+	if names["fettle-__complete"] {
 		t.Error("what is hidden has a page")
 	}
 	// A page that is named in another one is there.
@@ -129,7 +130,7 @@ func TestManOfWhatIsNotThere(t *testing.T) {
 
 func TestCompletionPrintsAScriptForEachShell(t *testing.T) {
 	t.Parallel()
-	for _, shell := range append(shells(), "pwsh") {
+	for _, shell := range append(suggest.Shells(), "pwsh") {
 		ts := term.Test(term.TestOptions{})
 		status := Main(t.Context(), []string{"fettle", "completion", shell}, ts.Streams)
 		call := "fettle __complete " + strings.Replace(shell, "pwsh", "powershell", 1) + " -- "

@@ -3,20 +3,14 @@ package commands
 import (
 	"context"
 	"strings"
-	"time"
 
 	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/question"
 	"github.com/fettle-cli/fettle/commands/show"
+	"github.com/fettle-cli/fettle/commands/suggest"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/toolset/mcp"
-)
-
-const (
-
-	// completeResources bounds a shell's wait for a server's list: it can't go on.
-	completeResources = 3 * time.Second
 )
 
 // doPrompt lists the prompts of servers, or asks one.
@@ -129,7 +123,7 @@ func argumentsOf(p mcp.Prompt) string {
 }
 
 // serversToName are the servers whose resources may be named, as @SERVER:.
-func (p *page) serversToName(ctx context.Context) []suggestion {
+func (p *page) serversToName(ctx context.Context) []suggest.Value {
 	if strings.Contains(p.menu.word, ":") {
 		return nil // the server is named already
 	}
@@ -137,18 +131,18 @@ func (p *page) serversToName(ctx context.Context) []suggestion {
 	if err != nil {
 		return nil // completion never fails
 	}
-	return serversToName(servers)
+	return suggest.Servers(servers)
 }
 
 // resourcesToName are the resources of the server that a word begins with. The
 // server is asked where a person wants the list, and its answer is used for a while.
-func (p *page) resourcesToName(ctx context.Context, word string, asked bool) []suggestion {
+func (p *page) resourcesToName(ctx context.Context, word string, asked bool) []suggest.Value {
 	name := listNamed(word, word)
 	waiting := p.looking != nil && p.looking.name == name
 	if name == "" || p.busy || !asked && !waiting && p.values.name != name {
 		return nil
 	}
-	return p.look(ctx, name, asked, func(ctx context.Context) []suggestion {
-		return resourcesOf(ctx, p.eng, name[1:])
+	return p.look(ctx, name, asked, func(ctx context.Context) []suggest.Value {
+		return suggest.Resources(ctx, p.eng, name[1:])
 	})
 }

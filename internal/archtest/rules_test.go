@@ -25,6 +25,7 @@ func families() []string {
 		"./commands/agents/...",
 		"./commands/author/...",
 		"./commands/chats/...",
+		"./commands/completion/...",
 		"./commands/demo/...",
 		"./commands/docs/...",
 		"./commands/doctor",
@@ -91,6 +92,16 @@ func layers() []rule {
 			rooms:  families(),
 			forbid: []string{"./commands", "./server/..."},
 			why:    "a family of commands stands alone; the app is put together above it, and a running server is the workbench's business",
+		},
+		{
+			rooms:  []string{"./commands/question/..."},
+			forbid: append(families(), "./commands", "./commands/serve/..."),
+			why:    "what ask and chat have in common depends on neither of them",
+		},
+		{
+			rooms:  []string{"./commands/suggest/..."},
+			forbid: []string{"./commands", "./commands/completion/...", "./commands/question/...", "./commands/serve/...", "./server/..."},
+			why:    "a shell and the menu of chat show the same values, which depend on neither",
 		},
 		{
 			rooms:  []string{"./commands/serve/..."},

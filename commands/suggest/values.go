@@ -1,4 +1,4 @@
-package commands
+package suggest
 
 import (
 	"context"
@@ -51,15 +51,15 @@ type completer struct {
 
 // flagValue suggests values of a flag: by what its help calls them, so that a
 // new flag is completed without a word here.
-func (c *completer) flagValue(p place, f cli.Flag) suggestions {
+func (c *completer) flagValue(p place, f cli.Flag) List {
 	d, ok := f.(cli.DocGenerationFlag)
 	if !ok {
-		return suggestions{}
+		return List{}
 	}
 	_, marked, _ := strings.Cut(d.GetUsage(), "`")
 	placeholder, after, _ := strings.Cut(marked, "`")
 	if list := enumerated(after); list != nil {
-		return suggestions{list: list}
+		return List{Values: list}
 	}
 	switch f.Names()[0] {
 	case "chat":
@@ -83,8 +83,8 @@ func (c *completer) flagValue(p place, f cli.Flag) suggestions {
 	case "page":
 		return c.pages()
 	case "toolset":
-		out := suggestions{list: []suggestion{{"builtin", "the tools of fettle itself"}}}
-		out.list = append(out.list, c.toolsets().list...)
+		out := List{Values: []Value{{"builtin", "the tools of fettle itself"}}}
+		out.Values = append(out.Values, c.toolsets().Values...)
 		return out
 	}
 	return c.named(p, placeholder)
@@ -92,24 +92,24 @@ func (c *completer) flagValue(p place, f cli.Flag) suggestions {
 
 // enumerated reads the values that a flag's help lists: "text, json (one
 // object) or events". nil where it lists none.
-func enumerated(usage string) []suggestion {
+func enumerated(usage string) []Value {
 	usage, _, _ = strings.Cut(usage, ";")
-	var out []suggestion
+	var out []Value
 	for usage = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(usage), ":")); usage != ""; {
 		end := strings.IndexAny(usage, ", (")
 		if end < 0 {
 			end = len(usage)
 		}
-		s := suggestion{value: usage[:end]}
+		s := Value{Text: usage[:end]}
 		usage = strings.TrimSpace(usage[end:])
 		if strings.HasPrefix(usage, "(") {
-			s.about, usage, _ = strings.Cut(usage[1:], ")")
+			s.About, usage, _ = strings.Cut(usage[1:], ")")
 			usage = strings.TrimSpace(usage)
 		}
 		out = append(out, s)
 		rest, comma := strings.CutPrefix(usage, ",")
 		rest, or := strings.CutPrefix(strings.TrimSpace(rest), "or ")
-		if usage != "" && !comma && !or || s.value == "" {
+		if usage != "" && !comma && !or || s.Text == "" {
 			return nil // prose
 		}
 		usage = strings.TrimSpace(rest)
@@ -122,9 +122,9 @@ func enumerated(usage string) []suggestion {
 
 // argument suggests what a command's next argument could be, by what its help
 // calls it.
-func (c *completer) argument(p place) suggestions {
+func (c *completer) argument(p place) List {
 	if p.command == nil {
-		return suggestions{}
+		return List{}
 	}
 	switch p.path {
 	case "fettle help":
@@ -132,21 +132,21 @@ func (c *completer) argument(p place) suggestions {
 	case "fettle man":
 		return c.commandWords(p.args)
 	case "fettle completion":
-		return suggestions{list: shellNames(p.args)}
+		return List{Values: shellNames(p.args)}
 	}
 	names := strings.Fields(strings.NewReplacer("[", "", "]", "", "…", "").Replace(p.command.ArgsUsage))
 	if len(names) == 0 {
-		return suggestions{}
+		return List{}
 	}
 	n := len(p.args)
 	if n == 0 && p.command.ArgsUsage == "[CHAT] FILE" { // the chat may be left out
 		out := c.named(p, names[0])
-		out.paths = "files"
+		out.Paths = "files"
 		return out
 	}
 	if n >= len(names) {
 		if !strings.Contains(p.command.ArgsUsage, "…") {
-			return suggestions{}
+			return List{}
 		}
 		n = len(names) - 1 // the last one may be repeated
 	}
@@ -154,15 +154,15 @@ func (c *completer) argument(p place) suggestions {
 }
 
 // named suggests values for a name that help gives to one.
-func (c *completer) named(p place, name string) suggestions {
+func (c *completer) named(p place, name string) List {
 	within := func(group string) bool { return strings.HasPrefix(p.path+" ", "fettle "+group+" ") }
 	switch {
 	case name == "FILE" && p.path == "fettle toolset import":
 		return c.gallery()
 	case name == "FILE" || name == "PATH":
-		return suggestions{paths: "files"}
+		return List{Paths: "files"}
 	case name == "DIR" || name == "FOLDER":
-		return suggestions{paths: "dirs"}
+		return List{Paths: "dirs"}
 	case strings.HasPrefix(name, "PROVIDER/"):
 		return c.models("")
 	case name == "NAME" && p.path == "fettle models rm":
@@ -196,9 +196,9 @@ func (c *completer) named(p place, name string) suggestions {
 	case name == "AGENT":
 		return c.agents()
 	case p.path == "fettle demo":
-		return suggestions{list: []suggestion{{"files", "a model reads and writes files, and undo"}}}
+		return List{Values: []Value{{"files", "a model reads and writes files, and undo"}}}
 	case name == "TYPE" && within("tool"):
-		return suggestions{list: []suggestion{
+		return List{Values: []Value{
 			{toolset.RenderCode, "in an editor"}, {toolset.RenderDocument, "as a text"},
 			{toolset.RenderHTML, "by a page of the toolset"}, {toolset.RenderTable, "as a table"}, {toolset.RenderFrame, "by an address"},
 		}}
@@ -207,20 +207,20 @@ func (c *completer) named(p place, name string) suggestions {
 	case name == "VALUE" && within("config"):
 		return c.settingValues(p.args[0])
 	}
-	return suggestions{}
+	return List{}
 }
 
-func shellNames(args []string) (out []suggestion) {
+func shellNames(args []string) (out []Value) {
 	if len(args) == 0 {
-		for _, s := range shells() {
-			out = append(out, suggestion{value: s})
+		for _, s := range Shells() {
+			out = append(out, Value{Text: s})
 		}
 	}
 	return out
 }
 
 // helpWords are the commands and topics of `fettle help`.
-func (c *completer) helpWords(args []string) suggestions {
+func (c *completer) helpWords(args []string) List {
 	out := c.commandWords(args)
 	if len(args) == 0 {
 		for _, t := range help.Topics() {
@@ -231,20 +231,20 @@ func (c *completer) helpWords(args []string) suggestions {
 }
 
 // commandWords are the commands below those that args name.
-func (c *completer) commandWords(args []string) suggestions {
+func (c *completer) commandWords(args []string) List {
 	cmds := c.app.Commands
 	for _, arg := range args {
 		next := cmdline.FindCommand(cmds, arg)
 		if next == nil {
-			return suggestions{}
+			return List{}
 		}
 		cmds = next.Subcommands
 	}
 	return commandNames(cmds)
 }
 
-func settingNames() suggestions {
-	var out suggestions
+func settingNames() List {
+	var out List
 	for _, s := range config.Settings() {
 		out.add(s.Key, s.Meaning)
 	}
@@ -252,8 +252,8 @@ func settingNames() suggestions {
 }
 
 // settingValues are those of a setting that has a few, or is a model.
-func (c *completer) settingValues(key string) suggestions {
-	var out suggestions
+func (c *completer) settingValues(key string) List {
+	var out List
 	for _, s := range config.Settings() {
 		if s.Key != key {
 			continue
@@ -271,8 +271,8 @@ func (c *completer) settingValues(key string) suggestions {
 }
 
 // tools are the builtin ones, and those of installed toolsets.
-func (c *completer) tools() suggestions {
-	var out suggestions
+func (c *completer) tools() List {
+	var out List
 	for _, e := range builtin.Entries(builtin.Options{}) {
 		about, _, _ := strings.Cut(e.Tool.Description, "\n")
 		out.add(e.Tool.ID, about)
@@ -293,8 +293,8 @@ func (c *completer) tools() suggestions {
 }
 
 // servers are the MCP servers. A new one has a name that isn't there yet.
-func (c *completer) servers(p place) suggestions {
-	var out suggestions
+func (c *completer) servers(p place) List {
+	var out List
 	if p.path == "fettle mcp add" {
 		return out
 	}
@@ -306,7 +306,7 @@ func (c *completer) servers(p place) suggestions {
 }
 
 // agents are those of the user, of installed toolsets and of the configuration.
-func (c *completer) agents() suggestions {
+func (c *completer) agents() List {
 	out := c.ownAgents()
 	for _, set := range c.mirror().Toolsets {
 		for _, a := range set.Agents {
@@ -324,8 +324,8 @@ func (c *completer) agents() suggestions {
 }
 
 // toolsets are the installed ones.
-func (c *completer) toolsets() suggestions {
-	var out suggestions
+func (c *completer) toolsets() List {
+	var out List
 	dirs, err := c.rt.Dirs()
 	if err != nil {
 		return out
@@ -357,8 +357,8 @@ func (c *completer) mirror() *registry.Mirror {
 
 // models are those that the configuration names and that providers told of
 // before. Without its prefix a model of one provider stands for itself.
-func (c *completer) models(prefix string) suggestions {
-	var out suggestions
+func (c *completer) models(prefix string) List {
+	var out List
 	cfg, index, end, err := c.index()
 	if err != nil {
 		return out
@@ -419,8 +419,8 @@ func configuredModels(cfg *config.Config) []string {
 	return out
 }
 
-func (c *completer) providers() suggestions {
-	var out suggestions
+func (c *completer) providers() List {
+	var out List
 	cfg, index, end, err := c.index()
 	if err != nil {
 		return out
@@ -450,8 +450,8 @@ func hostOf(address string) string {
 
 // profiles are those of the files that count here. One that was chosen and
 // isn't there is no reason to offer none.
-func (c *completer) profiles() suggestions {
-	var out suggestions
+func (c *completer) profiles() List {
+	var out List
 	none := ""
 	c.rt.Profile = &none
 	cfg, err := c.rt.Config(nil)
@@ -464,8 +464,8 @@ func (c *completer) profiles() suggestions {
 	return out
 }
 
-func (c *completer) prompts() suggestions {
-	var out suggestions
+func (c *completer) prompts() List {
+	var out List
 	library, err := c.rt.Library()
 	if err != nil {
 		return out
@@ -488,9 +488,9 @@ func lastUsed(eng *store.Store, ctx context.Context) ([]chat.Chat, error) {
 }
 
 // chats gives chats that an engine finds without writing.
-func (c *completer) chats(find func(*store.Store, context.Context) ([]chat.Chat, error)) suggestions {
-	return c.fromStore(func(ctx context.Context, eng *store.Store) (suggestions, error) {
-		var out suggestions
+func (c *completer) chats(find func(*store.Store, context.Context) ([]chat.Chat, error)) List {
+	return c.fromStore(func(ctx context.Context, eng *store.Store) (List, error) {
+		var out List
 		chats, err := find(eng, ctx)
 		for _, chat := range chats {
 			out.add(strconv.FormatInt(chat.Number, 10), chat.Title)

@@ -1,4 +1,4 @@
-package commands
+package suggest
 
 import (
 	"context"
@@ -10,11 +10,11 @@ import (
 )
 
 // documents are those that are stored, or those that were removed.
-func (c *completer) documents(removed bool) suggestions {
-	return c.fromStore(func(ctx context.Context, eng *store.Store) (out suggestions, err error) {
-		f := store.DocumentFilter{Removed: removed, Limit: mostSuggestions + 1}
+func (c *completer) documents(removed bool) List {
+	return c.fromStore(func(ctx context.Context, eng *store.Store) (out List, err error) {
+		f := store.DocumentFilter{Removed: removed, Limit: Most + 1}
 		docs, err := eng.ListDocuments(ctx, f)
-		if err == nil && len(docs) > mostSuggestions {
+		if err == nil && len(docs) > Most {
 			f.Prefix = c.typed
 			docs, err = eng.ListDocuments(ctx, f)
 		}
@@ -26,8 +26,8 @@ func (c *completer) documents(removed bool) suggestions {
 }
 
 // ownAgents are the agents that the user made.
-func (c *completer) ownAgents() suggestions {
-	return c.fromStore(func(ctx context.Context, eng *store.Store) (out suggestions, err error) {
+func (c *completer) ownAgents() List {
+	return c.fromStore(func(ctx context.Context, eng *store.Store) (out List, err error) {
 		own, err := eng.OwnAgents(ctx)
 		for _, a := range own {
 			out.addAgent(a.ID, a.Purpose)
@@ -37,7 +37,7 @@ func (c *completer) ownAgents() suggestions {
 }
 
 // agentChange suggests the next argument of a change to an agent: the agent, a field, a value.
-func (c *completer) agentChange(args []string) (out suggestions) {
+func (c *completer) agentChange(args []string) (out List) {
 	switch len(args) {
 	case 0:
 		return c.ownAgents()
@@ -59,7 +59,7 @@ func (c *completer) agentChange(args []string) (out suggestions) {
 }
 
 // addAgent adds an agent with the first line of its purpose.
-func (s *suggestions) addAgent(id, purpose string) {
+func (s *List) addAgent(id, purpose string) {
 	about, _, _ := strings.Cut(purpose, "\n")
 	s.add(id, about)
 }
@@ -67,34 +67,34 @@ func (s *suggestions) addAgent(id, purpose string) {
 // fromStore looks into the store for suggestions. The look may take its time, on
 // a slow disk say, and is not waited for then: what isn't there in time is left
 // out, and the program ends, which the store is made for.
-func (c *completer) fromStore(find func(context.Context, *store.Store) (suggestions, error)) suggestions {
+func (c *completer) fromStore(find func(context.Context, *store.Store) (List, error)) List {
 	dirs, err := c.rt.Dirs()
 	if err != nil {
-		return suggestions{}
+		return List{}
 	}
 	ctx, cancel := context.WithTimeout(c.ctx, glanceTime)
 	defer cancel()
-	found := make(chan suggestions, 1)
+	found := make(chan List, 1)
 	taken := c.rt.StoreTaken(dirs)
 	go func() { // is left behind where it is late
 		eng := store.New(store.Options{DataDir: dirs.Data, StoreTaken: taken})
 		out, err := find(ctx, eng)
 		if eng.Close() != nil || err != nil {
-			out = suggestions{}
+			out = List{}
 		}
 		found <- out
 	}()
 	select {
 	case <-ctx.Done():
-		return suggestions{}
+		return List{}
 	case out := <-found:
 		return out
 	}
 }
 
 // workflows are what the arguments of the group workflows can be.
-func (c *completer) workflows(name string) suggestions {
-	var out suggestions
+func (c *completer) workflows(name string) List {
+	var out List
 	if strings.Contains(name, "WORKFLOW") {
 		for _, set := range c.mirror().Toolsets {
 			for _, w := range set.Workflows {
@@ -110,13 +110,13 @@ func (c *completer) workflows(name string) suggestions {
 		return out
 	}
 	out.add(store.LastWorkflow, "the one that was begun last")
-	found := c.fromStore(func(ctx context.Context, eng *store.Store) (out suggestions, err error) {
+	found := c.fromStore(func(ctx context.Context, eng *store.Store) (out List, err error) {
 		all, err := eng.GlanceWorkflows(ctx, mostChats)
 		for _, i := range all {
 			out.add(i.ID, i.Workflow.ID+", "+string(i.State))
 		}
 		return out, err
 	})
-	out.list = append(out.list, found.list...)
+	out.Values = append(out.Values, found.Values...)
 	return out
 }

@@ -1,4 +1,4 @@
-package commands
+package suggest
 
 import (
 	"context"
@@ -10,8 +10,8 @@ import (
 )
 
 // pages are those of the toolsets that can be used.
-func (c *completer) pages() suggestions {
-	var out suggestions
+func (c *completer) pages() List {
+	var out List
 	sets := c.mirror().Toolsets
 	for i := range sets {
 		set := &sets[i]
@@ -26,8 +26,8 @@ func (c *completer) pages() suggestions {
 }
 
 // payloadTypes are those of toolsets, and those that are always known.
-func (c *completer) payloadTypes() suggestions {
-	var out suggestions
+func (c *completer) payloadTypes() List {
+	var out List
 	seen := map[string]bool{}
 	add := func(kind, about string) {
 		if !seen[kind] {
@@ -55,9 +55,9 @@ func (c *completer) payloadTypes() suggestions {
 }
 
 // payloads are those of the last chat.
-func (c *completer) payloads() suggestions {
-	return c.fromStore(func(ctx context.Context, eng *store.Store) (suggestions, error) {
-		var out suggestions
+func (c *completer) payloads() List {
+	return c.fromStore(func(ctx context.Context, eng *store.Store) (List, error) {
+		var out List
 		all, err := eng.GlancePayloads(ctx)
 		for _, p := range all {
 			out.add(strconv.Itoa(p.Number), show.CardName(p.Payload))

@@ -1,4 +1,4 @@
-package commands
+package completion
 
 import (
 	"embed"
@@ -7,6 +7,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/fettle-cli/fettle/commands/cmdline"
+	"github.com/fettle-cli/fettle/commands/suggest"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/nearest"
@@ -30,22 +31,20 @@ For one session:
 For all: add that line to ~/.bashrc, ~/.zshrc, ~/.config/fish/config.fish or the
 file that PowerShell calls $PROFILE.`
 
-func newCompletion(rt *workbench.Runtime) *cli.Command {
+// New makes the command completion.
+func New(rt *workbench.Runtime) *cli.Command {
 	return &cli.Command{
 		Name:        "completion",
 		Usage:       "print what makes a shell complete fettle's words",
 		ArgsUsage:   "SHELL",
 		Description: completionDescription,
 		UsageText:   "fettle completion bash\nfettle completion fish",
-		Before:      cmdline.OneArgument("fettle completion bash", "completion wants a shell: %s", strings.Join(shells(), ", ")),
+		Before:      cmdline.OneArgument("fettle completion bash", "completion wants a shell: %s", strings.Join(suggest.Shells(), ", ")),
 		Action: func(c *cli.Context) error {
 			return runCompletion(rt, c.Args().First())
 		},
 	}
 }
-
-// shells are those that there is a script for.
-func shells() []string { return []string{"bash", "zsh", "fish", "powershell"} }
 
 func runCompletion(rt *workbench.Runtime, shell string) error {
 	name := "shells/fettle." + shell
@@ -62,7 +61,7 @@ func runCompletion(rt *workbench.Runtime, shell string) error {
 
 func unknownShell(shell string) error {
 	f := fault.New(fault.Usage, "there is no completion for "+shell)
-	if near := nearest.Of(shell, shells()); near != "" {
+	if near := nearest.Of(shell, suggest.Shells()); near != "" {
 		f.Msg += " (did you mean " + near + "?)"
 		f.Hints = append(f.Hints, "fettle completion "+near)
 	}

@@ -1,8 +1,9 @@
-package commands
+package suggest
 
 import (
 	"context"
 	"strings"
+	"time"
 
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/toolset/gallery"
@@ -12,7 +13,7 @@ import (
 // resources are those of MCP servers that a question can name, as @SERVER:URI. Once
 // one server alone can be meant it is asked, for a moment: there is no list of them
 // that is kept.
-func (c *completer) resources(cursor string) suggestions {
+func (c *completer) resources(cursor string) List {
 	server, _, named := strings.Cut(cursor[1:], ":")
 	var fitting []string
 	all := c.mirror().Servers
@@ -25,11 +26,11 @@ func (c *completer) resources(cursor string) suggestions {
 		}
 	}
 	if len(fitting) == 1 {
-		if found := c.resourcesOf(fitting[0]); len(found.list) > 0 {
+		if found := c.resourcesOf(fitting[0]); len(found.Values) > 0 {
 			return found
 		}
 	}
-	var out suggestions
+	var out List
 	for _, id := range fitting {
 		if !named {
 			out.add("@"+id+":", aResource)
@@ -39,48 +40,51 @@ func (c *completer) resources(cursor string) suggestions {
 }
 
 // resourcesOf asks a server for its resources.
-func (c *completer) resourcesOf(server string) suggestions {
+func (c *completer) resourcesOf(server string) List {
 	eng, err := c.rt.StoreEngine()
 	if err != nil {
-		return suggestions{} // completion never fails
+		return List{} // completion never fails
 	}
-	ctx, cancel := context.WithTimeout(c.ctx, completeResources)
+	ctx, cancel := context.WithTimeout(c.ctx, resourcesTime)
 	defer cancel()
-	return suggestions{list: resourcesOf(ctx, eng, server)}
+	return List{Values: Resources(ctx, eng, server)}
 }
+
+// resourcesTime bounds a shell's wait for a server's list: it can't go on.
+const resourcesTime = 3 * time.Second
 
 // aResource is said of a server whose resources may be named.
 const aResource = "a resource of the MCP server"
 
-// serversToName are the servers whose resources may be named, as @SERVER:.
-func serversToName(servers []registry.MirrorServer) []suggestion {
-	var out []suggestion
+// Servers are the servers whose resources may be named, as @SERVER:.
+func Servers(servers []registry.MirrorServer) []Value {
+	var out []Value
 	for i := range servers {
 		if servers[i].Enabled && servers[i].Unusable == "" {
-			out = append(out, suggestion{"@" + servers[i].ID + ":", aResource})
+			out = append(out, Value{"@" + servers[i].ID + ":", aResource})
 		}
 	}
 	return out
 }
 
-// resourcesOf are the resources that a server lists, as they are named.
-func resourcesOf(ctx context.Context, eng *engine.Engine, server string) []suggestion {
+// Resources are the resources that a server lists, as they are named.
+func Resources(ctx context.Context, eng *engine.Engine, server string) []Value {
 	report, err := eng.MCPReport(ctx, server)
 	if err != nil {
 		return nil // completion never fails
 	}
-	var out []suggestion
+	var out []Value
 	for _, r := range report.Resources {
 		if !r.Template {
-			out = append(out, suggestion{"@" + server + ":" + r.URI, r.Name})
+			out = append(out, Value{"@" + server + ":" + r.URI, r.Name})
 		}
 	}
 	return out
 }
 
 // gallery suggests the toolsets that are part of the program, and files.
-func (c *completer) gallery() suggestions {
-	out := suggestions{paths: "files"}
+func (c *completer) gallery() List {
+	out := List{Paths: "files"}
 	for _, id := range gallery.IDs() {
 		out.add(gallery.Ref(id), "a toolset that is part of fettle")
 	}
