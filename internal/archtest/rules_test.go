@@ -33,12 +33,14 @@ func families() []string {
 		"./commands/help/...",
 		"./commands/library/...",
 		"./commands/mcp/...",
+		"./commands/man/...",
 		"./commands/models/...",
 		"./commands/payloads/...",
 		"./commands/settings/...",
 		"./commands/store/...",
 		"./commands/tools/...",
 		"./commands/usage/...",
+		"./commands/version/...",
 		"./commands/workflows/...",
 		"./commands/workspace/...",
 	}
@@ -94,8 +96,23 @@ func layers() []rule {
 			why:    "a family of commands stands alone; the app is put together above it, and a running server is the workbench's business",
 		},
 		{
+			rooms:  []string{"./commands/ask/...", "./commands/chat/..."},
+			forbid: []string{"./commands"},
+			why:    "the program is put together above its commands; chat gets it from there",
+		},
+		{
+			rooms:  []string{"./commands/ask/..."},
+			forbid: []string{"./commands/chat/..."},
+			why:    "what both need is commands/question",
+		},
+		{
+			rooms:  []string{"./commands/chat/..."},
+			forbid: []string{"./commands/ask/..."},
+			why:    "what both need is commands/question",
+		},
+		{
 			rooms:  []string{"./commands/question/..."},
-			forbid: append(families(), "./commands", "./commands/serve/..."),
+			forbid: append(families(), "./commands", "./commands/ask/...", "./commands/chat/...", "./commands/serve/..."),
 			why:    "what ask and chat have in common depends on neither of them",
 		},
 		{
@@ -125,7 +142,7 @@ func layers() []rule {
 		},
 		{
 			rooms:  []string{"./commands/workbench/..."},
-			forbid: append(families(), "./commands", "./commands/serve/...", "./commands/follow/...", "./commands/show/...", "./commands/doctor/machine/...", "./commands/input/...", "./commands/roff/...", "./commands/starter/...", "./commands/transcript/..."),
+			forbid: append(families(), "./commands", "./commands/ask/...", "./commands/chat/...", "./commands/question/...", "./commands/suggest/...", "./commands/serve/...", "./commands/follow/...", "./commands/show/...", "./commands/doctor/machine/...", "./commands/input/...", "./commands/roff/...", "./commands/starter/...", "./commands/transcript/..."),
 			why:    "what all commands share knows none of them, nor what only one of them uses",
 		},
 		{
