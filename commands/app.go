@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/fettle-cli/fettle/commands/acp"
 	"github.com/fettle-cli/fettle/commands/agents"
 	"github.com/fettle-cli/fettle/commands/ask"
 	"github.com/fettle-cli/fettle/commands/chat"
@@ -21,16 +22,20 @@ import (
 	"github.com/fettle-cli/fettle/commands/doctor"
 	"github.com/fettle-cli/fettle/commands/embed"
 	"github.com/fettle-cli/fettle/commands/help"
-	"github.com/fettle-cli/fettle/commands/library"
+	"github.com/fettle-cli/fettle/commands/keys"
 	"github.com/fettle-cli/fettle/commands/man"
 	"github.com/fettle-cli/fettle/commands/mcp"
 	"github.com/fettle-cli/fettle/commands/models"
 	"github.com/fettle-cli/fettle/commands/payloads"
+	"github.com/fettle-cli/fettle/commands/prompts"
 	"github.com/fettle-cli/fettle/commands/serve"
 	"github.com/fettle-cli/fettle/commands/settings"
 	"github.com/fettle-cli/fettle/commands/store"
 	"github.com/fettle-cli/fettle/commands/term"
-	"github.com/fettle-cli/fettle/commands/tools"
+	"github.com/fettle-cli/fettle/commands/tool"
+	"github.com/fettle-cli/fettle/commands/toolset"
+	"github.com/fettle-cli/fettle/commands/trust"
+	"github.com/fettle-cli/fettle/commands/undo"
 	"github.com/fettle-cli/fettle/commands/usage"
 	versioncmd "github.com/fettle-cli/fettle/commands/version"
 	"github.com/fettle-cli/fettle/commands/workbench"
@@ -128,9 +133,9 @@ func newApp(rt *workbench.Runtime) *cli.App {
 		HideHelp: true,
 		Commands: []*cli.Command{
 			// As fettle help lists them: what is used daily first.
-			ask.New(rt), chat.New(rt, within), demo.New(rt), serve.New(rt), serve.NewACP(rt), chats.New(rt), workspace.NewUndo(rt), workspace.NewRedo(rt), workspace.New(rt),
-			tools.New(rt), tools.NewToolset(rt), mcp.New(rt), agents.New(rt), workflows.New(rt), payloads.New(rt), docs.New(rt), embed.New(rt), models.New(rt), library.New(rt), usage.New(rt),
-			settings.NewConfig(rt), settings.NewKeys(rt), settings.NewTrust(rt),
+			ask.New(rt), chat.New(rt, within), demo.New(rt), serve.New(rt), acp.New(rt), chats.New(rt), undo.New(rt), undo.NewRedo(rt), workspace.New(rt),
+			tool.New(rt), toolset.New(rt), mcp.New(rt), agents.New(rt), workflows.New(rt), payloads.New(rt), docs.New(rt), embed.New(rt), models.New(rt), prompts.New(rt), usage.New(rt),
+			settings.New(rt), keys.New(rt), trust.New(rt),
 			doctor.New(rt), store.New(rt), completion.New(rt), completion.NewComplete(rt), newRead(rt), man.New(rt),
 			versioncmd.New(rt), help.New(rt),
 		},

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/commands/config"
-	"github.com/fettle-cli/fettle/commands/keys"
+	"github.com/fettle-cli/fettle/commands/keystore"
 	"github.com/fettle-cli/fettle/internal/atomicfile"
 	"github.com/fettle-cli/fettle/internal/paths"
 	"github.com/fettle-cli/fettle/internal/publicnet"
@@ -55,7 +55,7 @@ func NewToolbox(rt *Runtime, cfg *config.Config, dirs paths.Dirs) *toolbox {
 func OwnState(dirs paths.Dirs) toolset.OwnState {
 	own := toolset.OwnState{dirs.Data, dirs.State, dirs.Cache, dirs.Runtime}
 	if dirs.ConfigNamed {
-		return append(own, dirs.ConfigFile, filepath.Join(dirs.Config, keys.FileName))
+		return append(own, dirs.ConfigFile, filepath.Join(dirs.Config, keystore.FileName))
 	}
 	return append(own, dirs.Config)
 }

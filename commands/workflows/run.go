@@ -16,7 +16,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/config"
 	"github.com/fettle-cli/fettle/commands/follow"
 	"github.com/fettle-cli/fettle/commands/term"
-	"github.com/fettle-cli/fettle/commands/tools"
+	"github.com/fettle-cli/fettle/commands/tool"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/chat"
@@ -222,9 +222,9 @@ func (o options) readInput(ctx context.Context, rt *workbench.Runtime, eng *engi
 		if err != nil {
 			return nil, err
 		}
-		return tools.NamedArguments(o.named, w.InputSchema)
+		return tool.NamedArguments(o.named, w.InputSchema)
 	case o.input == "-":
-		data, err := tools.ReadInput(ctx, rt)
+		data, err := tool.ReadInput(ctx, rt)
 		if err != nil {
 			return nil, err
 		}
