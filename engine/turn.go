@@ -231,7 +231,7 @@ func (t *turn) rounds(limit int) error {
 		if _, clients := t.splitClients(calls); step+1 >= limit && len(clients) == 0 && t.wouldGoOn(calls, next) {
 			t.refuseCalls(calls, "the turn limit was reached before it ran")
 			return fault.New(fault.TurnLimit, fault.Plural(limit, "response")+" of the model, and it still calls tools",
-				"fettle ask -c --max-turns "+strconv.Itoa(2*limit)+" \"go on\"")
+				"fettle ask -c --max-steps "+strconv.Itoa(2*limit)+" \"go on\"")
 		}
 		switch on, err := t.useCalls(calls, next); {
 		case err != nil:

@@ -97,6 +97,9 @@ func (o askOptions) docs() []string {
 // runAsk asks and prints the answer.
 func runAsk(ctx context.Context, rt *workbench.Runtime, o askOptions) error {
 	rt.Quiet, rt.Verbose = o.View.Quiet, o.View.Verbose
+	if o.former {
+		rt.Notice("--max-turns is called --max-steps now")
+	}
 	if err := o.usePrompt(rt); err != nil {
 		return err
 	}

@@ -32,6 +32,7 @@ type askOptions struct {
 	noStdin   bool
 	ephemeral bool
 	record    string
+	former    bool // --max-turns is given
 	pageOptions
 	serverOptions
 
@@ -41,6 +42,9 @@ type askOptions struct {
 	filling     map[string]string
 	promptTools []string
 }
+
+// formerSteps is the former name of --max-steps.
+const formerSteps = "max-turns"
 
 // askFlags are the flags of ask, in the groups in which its help shows them.
 func askFlags(rt *workbench.Runtime) []cli.Flag {
@@ -83,7 +87,8 @@ func askFlags(rt *workbench.Runtime) []cli.Flag {
 		&cli.StringFlag{Name: "color", Value: "auto", Category: answer, Usage: "use colour `WHEN`: auto, always or never"},
 		&cli.StringFlag{Name: "record", Category: answer, Usage: "append the model's responses to `FILE`, for replay as script/FILE"},
 
-		&cli.IntFlag{Name: "max-turns", Category: limits, Usage: "let the model respond at most `N` times; it does so again after each round of tools"},
+		&cli.IntFlag{Name: "max-steps", Category: limits, Usage: "let the model respond at most `N` times; it does so again after each round of tools"},
+		&cli.IntFlag{Name: formerSteps, Category: limits, Hidden: true, Usage: "the former name of --max-steps"},
 		&cli.DurationFlag{Name: "timeout", Category: limits, Usage: "stop after `TIME`, such as 90s or 5m"},
 	}, slices.Concat(question.ParamFlags(asked), pageFlags("page"), serverFlags("server"))...)
 }
@@ -97,7 +102,10 @@ func readAsk(c *cli.Context) (askOptions, error) {
 	if o.Options, err = question.Read(c, "fettle ask"); err != nil {
 		return o, err
 	}
-	o.Prompt, o.MaxSteps, o.Timeout = strings.Join(c.Args().Slice(), " "), c.Int("max-turns"), c.Duration("timeout")
+	o.Prompt, o.MaxSteps, o.Timeout = strings.Join(c.Args().Slice(), " "), c.Int("max-steps"), c.Duration("timeout")
+	if o.former = c.IsSet(formerSteps); o.former && !c.IsSet("max-steps") {
+		o.MaxSteps = c.Int(formerSteps)
+	}
 	o.View = follow.Options{
 		Output: c.String("output"), Extract: c.Bool("extract"), Quiet: c.Bool("quiet"), Verbose: c.Bool("verbose"),
 		NoStream: c.Bool("no-stream"), Usage: c.Bool("usage"),
@@ -131,8 +139,10 @@ func (o askOptions) check(c *cli.Context) error {
 		return cmdline.Usagef("fettle ask -p NAME --var …", "--var sets a variable of a prompt, and -p names none")
 	case c.IsSet("agent-mode") && o.agentMode != "on" && o.agentMode != "off":
 		return cmdline.Usagef("fettle ask --agent-mode off …", "--agent-mode is on or off")
-	case c.IsSet("max-turns") && o.MaxSteps <= 0:
-		return cmdline.Usagef(help, "--max-turns wants a number above 0")
+	case c.IsSet(formerSteps) && c.IsSet("max-steps"):
+		return cmdline.Usagef(help, "--max-turns is called --max-steps now; give that alone")
+	case (c.IsSet("max-steps") || c.IsSet(formerSteps)) && o.MaxSteps <= 0:
+		return cmdline.Usagef(help, "--max-steps wants a number above 0")
 	case c.IsSet("timeout") && o.Timeout <= 0:
 		return cmdline.Usagef("fettle ask --timeout 90s …", "--timeout wants a time above 0")
 	case o.View.Output != "text" && o.View.Output != "json" && o.View.Output != "events":

@@ -68,7 +68,7 @@ func (o *askOptions) checkElsewhere() error {
 	case strings.Contains(o.named, "/"):
 		return refuse("-p SERVER/NAME", "the MCP servers are this machine's")
 	case o.MaxSteps > 0:
-		return refuse("--max-turns", "its limits are its own")
+		return refuse("--max-steps", "its limits are its own")
 	case o.Timeout > 0:
 		return refuse("--timeout", "its limits are its own")
 	case o.retry || o.Chat.At != 0 || o.Chat.Instead != "":

@@ -303,6 +303,7 @@ func (d *decoder) mapping(f field, known []string, each func(field)) {
 		if !ok {
 			continue
 		}
+		d.modernise(&sub)
 		if line, twice := seen[sub.name]; twice {
 			p := d.src.problem(sub.key.Line, sub.key.Column, utf8.RuneCountInString(sub.name), !f.free && !slices.Contains(known, sub.name),
 				fmt.Sprintf("%s is set twice, first in line %d", sub.label, line))
@@ -347,6 +348,18 @@ func (d *decoder) field(parent field, key, value *yaml.Node) (field, bool) {
 	}
 	d.file.keyLines = append(d.file.keyLines, key.Line)
 	return f, true
+}
+
+// modernise makes a key's former name the present one, with a warning.
+func (d *decoder) modernise(f *field) {
+	key, ok := current(f.path)
+	if !ok {
+		return
+	}
+	p := d.src.problem(f.key.Line, f.key.Column, utf8.RuneCountInString(f.name), false, f.label+" is called "+key+" now")
+	p.Key, p.Warning = f.label, true
+	d.sink.add(*p)
+	f.path, f.name = key, key[strings.LastIndex(key, ".")+1:]
 }
 
 // at reports a problem with a key. Its value isn't shown: nobody knows what

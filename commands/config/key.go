@@ -36,6 +36,8 @@ type Key struct {
 	List bool
 
 	kind kind
+	// former is the last name of the path in earlier versions, which the file may have.
+	former string
 }
 
 // String is the key as messages and lists show it.
@@ -143,8 +145,11 @@ func parseKeyPath(text string, have names) (Key, error) {
 func findKey(segs []segment, have names, top bool) (Key, bool) {
 	whole, _ := joined(segs)
 	for _, s := range table() {
-		if s.Key == whole && (top || s.Key != "profile") {
-			return Key{Path: strings.Split(s.Key, "."), List: s.kind.list, kind: s.kind}, true
+		if (s.Key == whole || s.Formerly != "" && s.Formerly == whole) && (top || s.Key != "profile") {
+			return Key{
+				Path: strings.Split(s.Key, "."), List: s.kind.list, kind: s.kind,
+				former: s.Formerly[strings.LastIndex(s.Formerly, ".")+1:],
+			}, true
 		}
 		if strings.HasPrefix(s.Key, whole+".") && len(segs) == 1 {
 			return Key{Path: []string{whole}, Section: true}, true

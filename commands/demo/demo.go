@@ -141,7 +141,7 @@ func (d *demo) ask(ctx context.Context, req engine.TurnRequest, recording string
 	}
 	// A demo that left a chat for each try at a dead address would be a nuisance.
 	req.DiscardUnanswered = true
-	req.MaxSteps, req.Timeout = d.cfg.Limits.MaxTurns, d.cfg.Limits.Timeout
+	req.MaxSteps, req.Timeout = d.cfg.Limits.MaxSteps, d.cfg.Limits.Timeout
 	id, err := d.eng.Start(ctx, req)
 	if err != nil {
 		return chat.Chat{}, err

@@ -119,7 +119,7 @@ func (o Options) Flags() map[string]config.Flag {
 	one("model", "--model", o.Model)
 	one("color", "--color", o.color)
 	if o.MaxSteps > 0 {
-		one("limits.max_turns", "--max-turns", strconv.Itoa(o.MaxSteps))
+		one("limits.max_steps", "--max-steps", strconv.Itoa(o.MaxSteps))
 	}
 	if o.Timeout > 0 {
 		one("limits.timeout", "--timeout", o.Timeout.String())
@@ -155,7 +155,7 @@ func (o Options) Request(rt *workbench.Runtime, cfg *config.Config) (engine.Turn
 	asks := !o.yes && !o.View.Quiet && rt.Streams.CanAsk()
 	req := engine.TurnRequest{
 		Own: true, Chat: o.Chat, Params: o.Params, Agent: o.Agent, Docs: append([]string{}, engine.DocRefs(o.Prompt)...), Title: strings.TrimSpace(o.Prompt), Fallback: cfg.Fallback, Tools: globs, Workspace: o.Workspace, Schema: o.View.Schema,
-		Policy: permission.Policy{AllowAll: o.yes, Allow: o.Allow, Approvals: o.Approvals}, Plan: o.Plan, MaxSteps: cfg.Limits.MaxTurns,
+		Policy: permission.Policy{AllowAll: o.yes, Allow: o.Allow, Approvals: o.Approvals}, Plan: o.Plan, MaxSteps: cfg.Limits.MaxSteps,
 		MaxHandoffs: cfg.Limits.MaxHandoffs, MaxRepeats: cfg.Limits.MaxRepeats, MaxFailures: cfg.Limits.MaxFailures, Timeout: cfg.Limits.Timeout,
 		DiscardUnanswered: o.Chat != (store.ChatRef{}), CanConfirm: asks, CanAnswer: asks, CanReview: asks,
 		TextAlone: o.View.Extract || o.View.Output == "text" && !rt.Streams.Out.IsTerminal(),

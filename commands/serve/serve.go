@@ -283,7 +283,7 @@ func PrepareTurn(cfg *config.Config, agent string) func(*engine.TurnRequest) {
 		case len(cfg.Tools.Globs) > 0:
 			req.Tools = cfg.Tools.Globs
 		}
-		req.Fallback, req.MaxSteps, req.Timeout = cfg.Fallback, cfg.Limits.MaxTurns, cfg.Limits.Timeout
+		req.Fallback, req.MaxSteps, req.Timeout = cfg.Fallback, cfg.Limits.MaxSteps, cfg.Limits.Timeout
 		req.MaxHandoffs, req.MaxRepeats, req.MaxFailures = cfg.Limits.MaxHandoffs, cfg.Limits.MaxRepeats, cfg.Limits.MaxFailures
 	}
 }

@@ -108,7 +108,7 @@ func (p place) flagNames(cursor string) List {
 	var out List
 	for _, f := range p.flags {
 		_, repeats := f.(*cli.GenericFlag) // cmdline.ListFlag makes these
-		if !repeats && slices.Contains(p.given, f) {
+		if v, ok := f.(cli.VisibleFlag); !repeats && slices.Contains(p.given, f) || ok && !v.IsVisible() {
 			continue
 		}
 		about := flagAbout(f)

@@ -192,7 +192,7 @@ func (o options) begin(ctx context.Context, rt *workbench.Runtime, cfg *config.C
 	rt.NameModels(o.model)
 	asks := !o.yes && !o.quiet && rt.Streams.CanAsk()
 	req := engine.TurnRequest{
-		Model: o.model, Fallback: cfg.Fallback, Workspace: o.workspace, Timeout: o.timeout, MaxSteps: cfg.Limits.MaxTurns,
+		Model: o.model, Fallback: cfg.Fallback, Workspace: o.workspace, Timeout: o.timeout, MaxSteps: cfg.Limits.MaxSteps,
 		Policy: permission.Policy{AllowAll: o.yes}, CanConfirm: asks, CanAnswer: asks, CanReview: asks,
 		OnWait: func(what string) { rt.Notice("waiting: " + what) },
 	}
