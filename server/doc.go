@@ -11,7 +11,7 @@
 //     /openapi.json are both made of.
 //   - Follower: one client of one turn's stream (stream.go).
 //   - Line: the connection of a follower of a live turn, taken from net/http
-//     (line.go).
+//     (hijack.go).
 //   - Relay: what the followers of a live turn share: its last events, encoded
 //     once (relay.go).
 //   - Pause: a stream that ends where an approval is needed, while its turn waits;
@@ -22,7 +22,7 @@
 //     while (artifacts.go, artifact_routes.go). An app is one of an MCP server, which
 //     may ask for calls of that server's tools (apps.go, app_asks.go).
 //   - Opening: a code that stands for the token once, which a browser is started with
-//     (opening.go).
+//     (login_code.go).
 //   - Link: an address of one file that needs no token, for what can't send a header.
 //     It is sealed, runs out, and ends with the server (links.go).
 //   - Compatible routes: those of OpenAI's, Anthropic's and Ollama's APIs (compat.go,

@@ -21,7 +21,7 @@ import (
 // missing, before Badger sees them. A sync has both logs, so what it covered stays.
 //
 // Only the last of these logs can be so: the one before it was synced, with its values,
-// before anything was written to the next (see fill.go), and what a killed process has
+// before anything was written to the next (see memtable_sync.go), and what a killed process has
 // left is synced here.
 
 // mendLogs cuts off what a power cut has left half written, and makes sure that what is
