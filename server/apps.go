@@ -12,7 +12,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
-	"github.com/fettle-cli/fettle/internal/publicnet"
+	"github.com/fettle-cli/fettle/internal/netguard"
 )
 
 // appProxy is the script of the page between the server's own page and an app's.
@@ -175,7 +175,7 @@ func grantOrigin(text string, connects bool) (string, bool) {
 		return "", false
 	}
 	name := strings.ToLower(strings.TrimPrefix(host, "*."))
-	if strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-.") != "" || !strings.Contains(name, ".") || publicnet.CheckHost(name) != nil {
+	if strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-.") != "" || !strings.Contains(name, ".") || netguard.CheckHost(name) != nil {
 		return "", false
 	}
 	out := scheme + "://" + strings.ToLower(host)

@@ -20,7 +20,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/payloads"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/store"
-	"github.com/fettle-cli/fettle/internal/nearest"
+	"github.com/fettle-cli/fettle/internal/didyoumean"
 	"github.com/fettle-cli/fettle/internal/textenc"
 )
 
@@ -137,7 +137,7 @@ func knownPage(ctx context.Context, eng *engine.Engine, name string) error {
 		ids = append(ids, p.ID)
 	}
 	f := fault.New(fault.NotFound, "no toolset has a page "+cmdline.ShellWord(name))
-	if near := nearest.Of(name, ids); near != "" {
+	if near := didyoumean.Of(name, ids); near != "" {
 		f.Msg += "; did you mean " + near + "?"
 	}
 	f.Hints = []string{"fettle toolset list"}

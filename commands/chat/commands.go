@@ -15,7 +15,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/store"
-	"github.com/fettle-cli/fettle/internal/nearest"
+	"github.com/fettle-cli/fettle/internal/didyoumean"
 )
 
 // talkCommand is a command of a chat.
@@ -105,7 +105,7 @@ func (t *talk) command(ctx context.Context, name, arg string) error {
 		names = append(names, c.name)
 	}
 	msg := "there is no command /" + term.Clean(name)
-	if near := nearest.Of(name, names); near != "" {
+	if near := didyoumean.Of(name, names); near != "" {
 		msg += "; did you mean /" + near + "?"
 	}
 	return fault.New(fault.Usage, msg, "/help")

@@ -10,7 +10,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/suggest"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine/fault"
-	"github.com/fettle-cli/fettle/internal/nearest"
+	"github.com/fettle-cli/fettle/internal/didyoumean"
 )
 
 // shellScripts are what shells read; each calls `fettle __complete`.
@@ -61,7 +61,7 @@ func runCompletion(rt *workbench.Runtime, shell string) error {
 
 func unknownShell(shell string) error {
 	f := fault.New(fault.Usage, "there is no completion for "+shell)
-	if near := nearest.Of(shell, suggest.Shells()); near != "" {
+	if near := didyoumean.Of(shell, suggest.Shells()); near != "" {
 		f.Msg += " (did you mean " + near + "?)"
 		f.Hints = append(f.Hints, "fettle completion "+near)
 	}

@@ -7,9 +7,10 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"github.com/fettle-cli/fettle/internal/nearest"
-	"github.com/fettle-cli/fettle/internal/sanitize"
 	"go.yaml.in/yaml/v4"
+
+	"github.com/fettle-cli/fettle/internal/didyoumean"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 // maxVisits bounds how many nodes of one file are looked at, so that aliases
@@ -375,7 +376,7 @@ func (d *decoder) at(f field, msg string) {
 func (d *decoder) unknown(parent, f field, known []string) {
 	msg := "unknown key " + f.label
 	head, _, glued := strings.Cut(f.name, ":")
-	switch near := nearest.Of(f.name, known); {
+	switch near := didyoumean.Of(f.name, known); {
 	case glued && slices.Contains(known, head):
 		msg = "a space is missing after " + head + ":"
 	case near != "" && parent.label != "":

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/engine/fault"
-	"github.com/fettle-cli/fettle/internal/nearest"
+	"github.com/fettle-cli/fettle/internal/didyoumean"
 )
 
 // Key is a place in a file, read from a dotted path such as
@@ -293,12 +293,12 @@ func unknownKey(text string) error {
 	known = append(known, "providers", "models", "prices", "agents", "profiles")
 	head, _, _ := strings.Cut(text, ".")
 	last := text[strings.LastIndex(text, ".")+1:]
-	near := nearest.Of(text, known)
+	near := didyoumean.Of(text, known)
 	switch fields := fieldsBelow(head); {
 	case near == "" && elsewhere(text) != "":
 		near = elsewhere(text)
 	case near == "" && fields != nil:
-		if field := nearest.Of(last, fields); field != "" && field != last {
+		if field := didyoumean.Of(last, fields); field != "" && field != last {
 			near = strings.TrimSuffix(name, last) + field
 		} else {
 			f.Detail = []string{head + ".NAME has " + strings.Join(fields, ", ")}

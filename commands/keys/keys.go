@@ -14,7 +14,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/keystore"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
-	"github.com/fettle-cli/fettle/internal/nearest"
+	"github.com/fettle-cli/fettle/internal/didyoumean"
 )
 
 // keysOptions are the flags and arguments of keys' commands.
@@ -148,7 +148,7 @@ func runKeysSet(ctx context.Context, rt *workbench.Runtime, o keysOptions) error
 		return workbench.PrintJSON(rt, keyJSON{workbench.OutputVersion, o.name, place})
 	}
 	rt.Notice("the key of " + o.name + " is kept in " + placeName(keystore.Source{Place: place}, ring))
-	switch near := nearest.Of(o.name, slices.Sorted(maps.Keys(cfg.Keyed()))); {
+	switch near := didyoumean.Of(o.name, slices.Sorted(maps.Keys(cfg.Keyed()))); {
 	case !known && near != "":
 		rt.Notice("no provider is called " + o.name + " yet; did you mean " + near + "?")
 	case !known:

@@ -14,7 +14,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/config/wholefile"
 	"github.com/fettle-cli/fettle/commands/config/yamledit"
 	"github.com/fettle-cli/fettle/engine/fault"
-	"github.com/fettle-cli/fettle/internal/nearest"
+	"github.com/fettle-cli/fettle/internal/didyoumean"
 	"github.com/fettle-cli/fettle/internal/strictyaml"
 )
 
@@ -227,7 +227,7 @@ func (k *Keys) Remove(ctx context.Context, name string) (Place, error) {
 func noEntry(name string, f file) error {
 	names := slices.Sorted(maps.Keys(f.entries))
 	out := fault.New(fault.NotFound, "no key of "+name+" is kept", "fettle keys list")
-	if near := nearest.Of(name, names); near != "" {
+	if near := didyoumean.Of(name, names); near != "" {
 		out.Msg += " (did you mean " + near + "?)"
 	}
 	return out

@@ -20,7 +20,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/consent"
-	"github.com/fettle-cli/fettle/internal/nearest"
+	"github.com/fettle-cli/fettle/internal/didyoumean"
 )
 
 // trustOptions are the flags and arguments of trust.
@@ -282,7 +282,7 @@ func (t *truster) key(ctx context.Context) error {
 	p, ok := cfg.Providers[t.o.key]
 	if !ok {
 		f := fault.New(fault.Usage, "there is no provider "+config.Redact(t.o.key), "fettle config list providers")
-		if near := nearest.Of(t.o.key, slices.Sorted(maps.Keys(cfg.Providers))); near != "" {
+		if near := didyoumean.Of(t.o.key, slices.Sorted(maps.Keys(cfg.Providers))); near != "" {
 			f.Msg += " (did you mean " + near + "?)"
 		}
 		return f

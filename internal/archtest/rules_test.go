@@ -75,7 +75,7 @@ func layers() []rule {
 		},
 		{
 			rooms:  []string{"./commands/cmdline/..."},
-			forbid: []string{"./..."}, allow: []string{"./commands/term", "./engine", "./engine/fault", "./internal/nearest"},
+			forbid: []string{"./..."}, allow: []string{"./commands/term", "./engine", "./engine/fault", "./internal/didyoumean"},
 			why: "what was typed is read before anything is made for it",
 		},
 		{
@@ -251,7 +251,7 @@ func leaves() []rule {
 		},
 		{
 			rooms:  []string{"./engine/store/..."},
-			forbid: []string{"./..."}, allow: []string{"./cas", "./engine/budget", "./engine/chat", "./engine/event", "./engine/fault", "./engine/journal", "./engine/permission", "./engine/provider", "./engine/search", "./internal/atomicfile", "./internal/kv", "./internal/lockfile", "./internal/nearest", "./internal/record", "./internal/sanitize", "./internal/schema", "./toolset", "./toolset/manifest", "./toolset/registry", "./toolset/render"},
+			forbid: []string{"./..."}, allow: []string{"./cas", "./engine/budget", "./engine/chat", "./engine/event", "./engine/fault", "./engine/journal", "./engine/permission", "./engine/provider", "./engine/search", "./internal/atomicfile", "./internal/kv", "./internal/lockfile", "./internal/didyoumean", "./internal/record", "./internal/sanitize", "./internal/schema", "./toolset", "./toolset/manifest", "./toolset/registry", "./toolset/render"},
 			why: "the data directory is used without turns, models or tools, by completion, doctor and backups",
 		},
 		{
@@ -271,7 +271,7 @@ func leaves() []rule {
 		},
 		{
 			rooms: []string{"./engine/prompts/..."}, tests: true,
-			forbid: []string{"./..."}, allow: []string{"./engine/provider", "./internal/sanitize", "./internal/nearest", "./internal/needtest", "./internal/strictyaml", "./internal/textenc"},
+			forbid: []string{"./..."}, allow: []string{"./engine/provider", "./internal/sanitize", "./internal/didyoumean", "./internal/needtest", "./internal/strictyaml", "./internal/textenc"},
 			why: "a prompt is a file and what fills it; which model answers it is decided by the caller",
 		},
 		{
@@ -281,7 +281,7 @@ func leaves() []rule {
 		},
 		{
 			rooms: []string{"./engine/payloads/..."}, tests: true, deep: true,
-			forbid: []string{"./..."}, allow: []string{"./engine/event", "./internal/record", "./internal/sanitize", "./internal/schema", "./internal/nearest"},
+			forbid: []string{"./..."}, allow: []string{"./engine/event", "./internal/record", "./internal/sanitize", "./internal/schema", "./internal/didyoumean"},
 			why: "what a text and a result hold of payloads is told without knowing turns, models and tools",
 		},
 		{
@@ -291,7 +291,7 @@ func leaves() []rule {
 		},
 		{
 			rooms: []string{"./engine/models/..."}, tests: true,
-			forbid: []string{"./..."}, allow: []string{"./engine/fault", "./engine/provider", "./engine/provider/modelcache", "./internal/nearest"},
+			forbid: []string{"./..."}, allow: []string{"./engine/fault", "./engine/provider", "./engine/provider/modelcache", "./internal/didyoumean"},
 			why: "which models there are is found without chats and turns",
 		},
 		{
@@ -386,16 +386,16 @@ func leaves() []rule {
 		},
 		{
 			rooms:  []string{"./toolset/python"},
-			forbid: []string{"./..."}, allow: []string{"./toolset", "./internal/atomicfile", "./internal/lockfile", "./internal/pymodule", "./internal/record", "./internal/sanitize"},
+			forbid: []string{"./..."}, allow: []string{"./toolset", "./internal/atomicfile", "./internal/lockfile", "./internal/pystdlib", "./internal/record", "./internal/sanitize"},
 			why: "what runs Python functions knows nothing of bundles, manifests and renderers, and takes its processes from a Launcher",
 		},
 		{
 			rooms:  []string{"./toolset/mcp"},
-			forbid: []string{"./..."}, allow: []string{"./toolset", "./internal/schema", "./internal/publicnet", "./internal/sanitize"},
+			forbid: []string{"./..."}, allow: []string{"./toolset", "./internal/schema", "./internal/netguard", "./internal/sanitize"},
 			why: "what reaches MCP servers keeps no records, and takes its processes from a Launcher",
 		},
 		{
-			rooms: []string{"./toolset/sandbox/keeper"}, deep: true,
+			rooms: []string{"./toolset/sandbox/supervisor"}, deep: true,
 			forbid: []string{"./...", "net", "net/...", "regexp", "text/template"},
 			why:    "it runs before what it doesn't import is set up, and is started for every call",
 		},
@@ -411,7 +411,7 @@ func leaves() []rule {
 		},
 		{
 			rooms: []string{
-				"./internal/appendfile/...", "./internal/sse/...", "./internal/atomicfile/...", "./internal/lockfile/...", "./internal/mounts/...", "./internal/nearest/...", "./internal/otlp/...", "./internal/paths/...", "./internal/publicnet/...", "./internal/pymodule/...", "./internal/record/...", "./internal/shellparts/...", "./internal/units/...",
+				"./internal/appendfile/...", "./internal/sse/...", "./internal/atomicfile/...", "./internal/lockfile/...", "./internal/mounts/...", "./internal/didyoumean/...", "./internal/otlp/...", "./internal/paths/...", "./internal/netguard/...", "./internal/pystdlib/...", "./internal/record/...", "./internal/shellparts/...", "./internal/units/...",
 			}, tests: true, deep: true,
 			forbid: []string{"./..."}, allow: []string{"./internal/needtest"},
 			why: "these are leaves",
@@ -428,7 +428,7 @@ func leaves() []rule {
 		},
 		{
 			rooms: []string{"./internal/schema/..."}, tests: true,
-			forbid: []string{"./..."}, allow: []string{"./internal/nearest", "./internal/needtest", "./internal/sanitize"},
+			forbid: []string{"./..."}, allow: []string{"./internal/didyoumean", "./internal/needtest", "./internal/sanitize"},
 			why: "checking a document against a schema needs nothing else of ours",
 		},
 		{
