@@ -38,7 +38,7 @@ func keepOut() {
 }
 
 // start builds the sandbox and starts the process in it.
-func (k *keeper) start() error {
+func (k *supervisor) start() error {
 	if k.Level != Full {
 		// What is orphaned comes to us rather than to process 1.
 		if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
@@ -120,7 +120,7 @@ func offLeader(f func()) {
 }
 
 // confineAndLaunch binds this thread, and so what is started from it.
-func (k *keeper) confineAndLaunch() error {
+func (k *supervisor) confineAndLaunch() error {
 	if err := k.limit(); err != nil {
 		return err
 	}
@@ -137,7 +137,7 @@ func (k *keeper) confineAndLaunch() error {
 
 // confine gives up every power and puts up the walls. Where the level is none,
 // one that isn't to be had is left out.
-func (k *keeper) confine() error {
+func (k *supervisor) confine() error {
 	if err := dropPowers(); err != nil {
 		return &Failure{Step: "give up capabilities", Text: errText(err)}
 	}
@@ -205,7 +205,7 @@ func leastData() int64 {
 }
 
 // limit sets what the kernel bounds for each process.
-func (k *keeper) limit() error {
+func (k *supervisor) limit() error {
 	set := func(what string, resource int, value int64) error {
 		if value < 0 {
 			return nil
@@ -247,7 +247,7 @@ func (k *keeper) limit() error {
 
 // tighten brings the process's memory below what the supervisor needs. It comes
 // after the start, when the new program has hardly been mapped.
-func (k *keeper) tighten() error {
+func (k *supervisor) tighten() error {
 	if !k.lower {
 		return nil
 	}

@@ -20,10 +20,10 @@ const (
 // dial has a connection to a port of this network's loopback made, and its socket
 // handed to the launcher: so the launcher, outside, talks to what listens in here,
 // and the network stays without any other way in or out.
-func (k *keeper) dial(d Dial) {
+func (k *supervisor) dial(d Dial) {
 	if k.dials == nil {
 		k.dials = make(chan Dial, dialQueue)
-		go func() { // ends with the keeper
+		go func() { // ends with the supervisor
 			for d := range k.dials {
 				k.answer(d)
 			}
@@ -38,7 +38,7 @@ func (k *keeper) dial(d Dial) {
 }
 
 // answer makes one connection and sends it, or says why there is none.
-func (k *keeper) answer(d Dial) {
+func (k *supervisor) answer(d Dial) {
 	fd, err := dialLoopback(d.Port)
 	if err != nil {
 		d.Error, d.Refused = errText(err), errors.Is(err, unix.ECONNREFUSED)
@@ -117,7 +117,7 @@ const (
 
 // hold stops every process below the supervisor, and lets them go on. Nobody writes to
 // the workspace meanwhile.
-func (k *keeper) hold(on bool) {
+func (k *supervisor) hold(on bool) {
 	sig := unix.SIGCONT
 	if on {
 		sig = unix.SIGSTOP

@@ -17,6 +17,6 @@ func init() {
 
 // Exit statuses of a supervisor; the launcher hears more by the socket.
 const (
-	keeperDone   = 0
-	keeperFailed = 125
+	supervisorDone   = 0
+	supervisorFailed = 125
 )

@@ -32,7 +32,7 @@ func calledByLauncher(args []string) bool {
 }
 
 // supervisor is the process between fettle and the tool.
-type keeper struct {
+type supervisor struct {
 	Spec
 	out    *os.File
 	orders Frames
@@ -46,12 +46,12 @@ func keep(args []string) int {
 	for _, a := range args {
 		h, err := strconv.ParseUint(a, 10, 64)
 		if err != nil {
-			return keeperFailed
+			return supervisorFailed
 		}
 		windows.SetHandleInformation(windows.Handle(h), windows.HANDLE_FLAG_INHERIT, 0) // Go lists what it hands on all the same
 		pipes = append(pipes, os.NewFile(uintptr(h), "control"))
 	}
-	k := &keeper{out: pipes[1], orders: NewFrames(pipes[0])}
+	k := &supervisor{out: pipes[1], orders: NewFrames(pipes[0])}
 	err := k.orders.Next(&k.Spec)
 	if err == nil {
 		err = k.start()
@@ -62,16 +62,16 @@ func keep(args []string) int {
 			f = &Failure{Step: "start the process", Text: err.Error()}
 		}
 		Send(k.out, Notice{Failed: f}) // if nobody listens, nobody waits
-		return keeperFailed
+		return supervisorFailed
 	}
 	if Send(k.out, Notice{Started: true}) != nil || k.Probe {
-		return keeperDone
+		return supervisorDone
 	}
 	k.supervise()
-	return keeperDone
+	return supervisorDone
 }
 
-func (k *keeper) start() error {
+func (k *supervisor) start() error {
 	if err := k.enterJob(); err != nil {
 		return err
 	}
@@ -108,7 +108,7 @@ func (k *keeper) start() error {
 
 // enterJob puts the supervisor, and so all that it starts, into a job. Its handle
 // is never closed: the system does that when the supervisor ends.
-func (k *keeper) enterJob() error {
+func (k *supervisor) enterJob() error {
 	job, err := windows.CreateJobObject(nil, nil)
 	if err != nil {
 		return fmt.Errorf("make a job: %w", err)
@@ -135,7 +135,7 @@ func (k *keeper) enterJob() error {
 }
 
 // find looks for the program where the process would.
-func (k *keeper) find() (string, error) {
+func (k *supervisor) find() (string, error) {
 	name := k.Args[0]
 	var candidates []string
 	for _, end := range []string{"", ".exe", ".com", ".bat", ".cmd"} {
@@ -157,7 +157,7 @@ func (k *keeper) find() (string, error) {
 
 // supervise waits for the process's end or the launcher's. The job does the
 // rest when the supervisor returns.
-func (k *keeper) supervise() {
+func (k *supervisor) supervise() {
 	ended := make(chan Ending, 1)
 	go func() {
 		err := k.cmd.Wait()

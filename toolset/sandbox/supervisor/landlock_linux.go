@@ -67,7 +67,7 @@ func LandlockVersion() int {
 }
 
 // handled is all that a version can forbid, and the size of its struct.
-func (k *keeper) handled(version int) (rulesetAttr, uintptr) {
+func (k *supervisor) handled(version int) (rulesetAttr, uintptr) {
 	attr, size := rulesetAttr{fs: fsVersion1}, unsafe.Sizeof(uint64(0))
 	for _, v := range []struct {
 		since  int
@@ -93,7 +93,7 @@ func (k *keeper) handled(version int) (rulesetAttr, uintptr) {
 }
 
 // landlock binds this thread to the grants.
-func (k *keeper) landlock(version int) error {
+func (k *supervisor) landlock(version int) error {
 	attr, size := k.handled(version)
 	fd, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), size, 0)
 	if errno != 0 {

@@ -13,7 +13,7 @@ const proxyBacklog = 64
 // nothing else, and hands the socket to the launcher: fettle accepts what
 // comes, from outside. The process hears of it by the variables that HTTP
 // clients read; one that doesn't reaches nothing.
-func (k *keeper) openProxy() error {
+func (k *supervisor) openProxy() error {
 	if err := raiseLoopback(); err != nil {
 		return Lack("start the loopback network", err)
 	}

@@ -114,7 +114,7 @@ func reasonOf(fs int, step string, err error) error {
 }
 
 // replaceFolder removes and remakes the folder that a probe has put into the lower layer.
-func (k *keeper) replaceFolder() error {
+func (k *supervisor) replaceFolder() error {
 	for _, g := range k.Grants {
 		if g.Upper == "" {
 			continue

@@ -20,7 +20,7 @@ const (
 )
 
 // buildRoot makes a root that holds what is granted, and moves into it.
-func (k *keeper) buildRoot() error {
+func (k *supervisor) buildRoot() error {
 	for _, step := range []func() error{
 		k.enterRoot, k.mountTemp, k.mountGrants, k.makeDevices, k.mountProc, k.writeStubs, k.leaveOldRoot,
 	} {
@@ -32,7 +32,7 @@ func (k *keeper) buildRoot() error {
 }
 
 // enterRoot turns an empty file system into the root, with the old one in it.
-func (k *keeper) enterRoot() error {
+func (k *supervisor) enterRoot() error {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return Lack("make mounts private", err)
 	}
@@ -62,7 +62,7 @@ func (k *keeper) enterRoot() error {
 }
 
 // mountTemp gives the private /tmp and /dev/shm.
-func (k *keeper) mountTemp() error {
+func (k *supervisor) mountTemp() error {
 	options := "mode=1777"
 	if n := k.Limits.Temp; n >= 0 {
 		options += ",size=" + strconv.FormatInt(n, 10)
@@ -81,7 +81,7 @@ func (k *keeper) mountTemp() error {
 	return nil
 }
 
-func (k *keeper) mountGrants() error {
+func (k *supervisor) mountGrants() error {
 	for _, g := range k.Grants {
 		show := bind
 		switch {
@@ -134,7 +134,7 @@ func hide(g Grant) error {
 }
 
 // closeHidden makes the empty folders read-only, once all mount points in them are made.
-func (k *keeper) closeHidden() error {
+func (k *supervisor) closeHidden() error {
 	for _, g := range k.Grants {
 		if info, err := os.Stat(g.Path); !g.Hidden || err != nil || !info.IsDir() {
 			continue
@@ -227,7 +227,7 @@ func touch(path string) error {
 
 // makeDevices shows the devices that programs count on, and nothing that leads
 // to hardware. The process has no terminal, so that /dev/tty opens none.
-func (k *keeper) makeDevices() error {
+func (k *supervisor) makeDevices() error {
 	for _, name := range []string{"null", "zero", "full", "random", "urandom", "tty"} {
 		path := "/dev/" + name
 		if _, err := os.Stat(oldRoot + path); errors.Is(err, os.ErrNotExist) {
@@ -258,7 +258,7 @@ func (k *keeper) makeDevices() error {
 // is read-only: to the kernel, root in here is root when it comes to
 // /proc/sys. Where a container forbids a new one, the machine's is shown,
 // which lists other processes and keeps their secrets.
-func (k *keeper) mountProc() error {
+func (k *supervisor) mountProc() error {
 	if err := os.Mkdir("/proc", 0o555); err != nil {
 		return fmt.Errorf("make /proc: %w", err)
 	}
@@ -288,7 +288,7 @@ func (k *keeper) mountProc() error {
 // the limit of processes doesn't hold for real root. Numbers up to 300 are
 // given out once only; what follows is used over and over. Before Linux 6.14
 // the setting is the whole machine's, and left alone.
-func (k *keeper) boundProcesses() {
+func (k *supervisor) boundProcesses() {
 	const firstReused = 300
 	if n := k.Limits.Processes; n > 0 && kernelAtLeast(6, 14) {
 		os.WriteFile("/proc/sys/kernel/pid_max", []byte(strconv.Itoa(firstReused+keeperThreads+n)), 0) // the watch is behind it
@@ -333,7 +333,7 @@ func maskProc() error {
 }
 
 // writeStubs writes the small files, unless a grant has shown one already.
-func (k *keeper) writeStubs() error {
+func (k *supervisor) writeStubs() error {
 	for _, s := range k.Files {
 		if _, err := os.Lstat(s.Path); err == nil {
 			continue
@@ -350,7 +350,7 @@ func (k *keeper) writeStubs() error {
 }
 
 // leaveOldRoot cuts the way back and makes the root itself read-only.
-func (k *keeper) leaveOldRoot() error {
+func (k *supervisor) leaveOldRoot() error {
 	if err := unix.Unmount(oldRoot, unix.MNT_DETACH); err != nil {
 		return Lack("leave the old root", err)
 	}

@@ -47,7 +47,7 @@ var errNoFilter = errors.New("there is no filter for this processor")
 // seccomp binds this thread to a filter: calls that look into other processes,
 // change the system, or make more of the kernel reachable than a tool needs
 // are refused, as is what would get around the rest.
-func (k *keeper) seccomp() error {
+func (k *supervisor) seccomp() error {
 	if auditArch == 0 {
 		return errNoFilter
 	}
@@ -60,7 +60,7 @@ func (k *keeper) seccomp() error {
 	return nil
 }
 
-func (k *keeper) filter() filter {
+func (k *supervisor) filter() filter {
 	var f filter
 	f.add(bpfLoad, 0, 0, offArch)
 	f.add(bpfEqual, 1, 0, auditArch)
@@ -110,7 +110,7 @@ const tiocLinux = 0x541c
 
 // families are the kinds of sockets that the process may make. A pair of
 // connected ones goes by another call, and is always allowed.
-func (k *keeper) families() []uint32 {
+func (k *supervisor) families() []uint32 {
 	var out []uint32
 	if k.UnixSockets && k.keepsUnixSockets() {
 		out = append(out, unix.AF_UNIX)
@@ -127,7 +127,7 @@ func (k *keeper) families() []uint32 {
 // keepsUnixSockets tells whether a socket of this kind could reach nothing but
 // the sandbox: not the machine's agents and daemons, which listen at paths and
 // at names without one.
-func (k *keeper) keepsUnixSockets() bool {
+func (k *supervisor) keepsUnixSockets() bool {
 	version := LandlockVersion()
 	switch {
 	case k.Level == None:

@@ -26,7 +26,7 @@ func calledByLauncher([]string) bool {
 }
 
 // supervisor is the process between fettle and the tool.
-type keeper struct {
+type supervisor struct {
 	Spec
 	Facts
 	control *os.File
@@ -39,7 +39,7 @@ type keeper struct {
 // keep is the supervisor's whole life.
 func keep([]string) int {
 	keepOut()
-	k := &keeper{control: os.NewFile(ControlFD, "control"), ended: make(chan Ending, 4)}
+	k := &supervisor{control: os.NewFile(ControlFD, "control"), ended: make(chan Ending, 4)}
 	k.orders = NewFrames(k.control)
 	err := k.orders.Next(&k.Spec)
 	if err == nil {
@@ -52,18 +52,18 @@ func keep([]string) int {
 			f = &Failure{Step: "start the process", Text: err.Error()}
 		}
 		Send(k.control, Notice{Failed: f}) // if nobody listens, the socket's end tells us below
-		return keeperFailed
+		return supervisorFailed
 	}
 	if k.Temp != "" {
 		defer os.RemoveAll(k.Temp) // the launcher may be gone by then
 	}
 	if Send(k.control, Notice{Started: true, Group: int(k.pid.Load()), Facts: k.Facts}) != nil || k.Probe {
 		_, _ = k.endAll()
-		return keeperDone
+		return supervisorDone
 	}
 	silence()
 	k.supervise()
-	return keeperDone
+	return supervisorDone
 }
 
 // heedNoSignals keeps the supervisor alive through what its process, or somebody
@@ -92,7 +92,7 @@ func silence() {
 
 // supervise waits for the end of the process, of the launcher, or of its
 // patience, and ends everything then.
-func (k *keeper) supervise() {
+func (k *supervisor) supervise() {
 	done := make(chan struct{})
 	defer close(done)
 	go k.reap()
@@ -115,13 +115,13 @@ func (k *keeper) supervise() {
 }
 
 // sayEnded ends what is left and tells the launcher.
-func (k *keeper) sayEnded(e Ending) {
+func (k *supervisor) sayEnded(e Ending) {
 	e.Left, e.Alone = k.endAll()
 	Send(k.control, Notice{Ended: &e}) // a launcher that is gone needs no word
 }
 
 // listen hands on what the launcher says; the channel ends with the launcher.
-func (k *keeper) listen(orders chan<- Order, done <-chan struct{}) {
+func (k *supervisor) listen(orders chan<- Order, done <-chan struct{}) {
 	defer close(orders)
 	for {
 		var o Order
@@ -137,7 +137,7 @@ func (k *keeper) listen(orders chan<- Order, done <-chan struct{}) {
 }
 
 // obey does what the launcher says.
-func (k *keeper) obey(o Order) {
+func (k *supervisor) obey(o Order) {
 	switch {
 	case o.Dial != nil:
 		k.dial(*o.Dial)
@@ -149,7 +149,7 @@ func (k *keeper) obey(o Order) {
 	}
 }
 
-func (k *keeper) signal(name string) {
+func (k *supervisor) signal(name string) {
 	sig := unix.SIGTERM
 	if name == "INT" {
 		sig = unix.SIGINT
@@ -161,7 +161,7 @@ func (k *keeper) signal(name string) {
 
 // reap waits for every child, ours and those that lost their parents, until
 // the process itself has ended.
-func (k *keeper) reap() {
+func (k *supervisor) reap() {
 	for {
 		var status unix.WaitStatus
 		var used unix.Rusage
@@ -186,7 +186,7 @@ func (k *keeper) reap() {
 }
 
 // launch starts the process as the leader of a group of its own.
-func (k *keeper) launch() error {
+func (k *supervisor) launch() error {
 	path, err := k.find()
 	if err != nil {
 		return err
@@ -210,7 +210,7 @@ func (k *keeper) launch() error {
 }
 
 // find looks for the program where the process would.
-func (k *keeper) find() (string, error) {
+func (k *supervisor) find() (string, error) {
 	name := k.Args[0]
 	candidates := []string{name}
 	if !strings.Contains(name, "/") {

@@ -28,7 +28,7 @@ func dup(from, to int) { unix.Dup2(from, to) } // both are open: it can't fail
 func keepOut() {}
 
 // start sets the limits that there are, and starts the process.
-func (k *keeper) start() error {
+func (k *supervisor) start() error {
 	set := func(what string, resource int, value int64) error {
 		var now unix.Rlimit
 		if value < 0 || unix.Getrlimit(resource, &now) != nil {
@@ -55,13 +55,13 @@ func (k *keeper) start() error {
 }
 
 // dial is the launcher's own to do here: the process has the machine's network.
-func (k *keeper) dial(d Dial) {
+func (k *supervisor) dial(d Dial) {
 	d.Error = "the process has no network of its own"
 	Send(k.control, Notice{Dialed: &d})
 }
 
 // hold stops the process's group, or lets it go on.
-func (k *keeper) hold(on bool) {
+func (k *supervisor) hold(on bool) {
 	sig := unix.SIGCONT
 	if on {
 		sig = unix.SIGSTOP
@@ -79,7 +79,7 @@ func lower[T int64 | uint64](limit *T, value int64) {
 }
 
 // watch learns who belongs to the process while that can be told, and counts.
-func (k *keeper) watch(done <-chan struct{}) {
+func (k *supervisor) watch(done <-chan struct{}) {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
 	for {
@@ -106,7 +106,7 @@ func (k *keeper) watch(done <-chan struct{}) {
 
 // endAll ends the process's group and all that were ever seen below us.
 // Nothing there proves that it is alone.
-func (k *keeper) endAll() (left int, alone bool) {
+func (k *supervisor) endAll() (left int, alone bool) {
 	if pid := int(k.pid.Load()); pid > 0 {
 		unix.Kill(-pid, unix.SIGKILL)
 	}

@@ -28,7 +28,7 @@ const (
 )
 
 // watch ends the process when all together use too much.
-func (k *keeper) watch(done <-chan struct{}) {
+func (k *supervisor) watch(done <-chan struct{}) {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
 	for {
@@ -44,7 +44,7 @@ func (k *keeper) watch(done <-chan struct{}) {
 	}
 }
 
-func (k *keeper) tooMuch() (Ending, bool) {
+func (k *supervisor) tooMuch() (Ending, bool) {
 	pids := k.descendants()
 	if n := k.Limits.Processes; n >= 0 && len(pids) > n+slack {
 		return Ending{Code: -1, Cause: ProcessOver, Detail: fmt.Sprintf("it had %d processes, and %d are allowed", len(pids), n)}, true
@@ -111,7 +111,7 @@ func proportional(pid int) (own, shared int64) {
 
 // inFiles is what the private /tmp and /dev/shm hold, which is memory. They are the
 // sandbox's own at level full alone; elsewhere the launcher watches the folder.
-func (k *keeper) inFiles() int64 {
+func (k *supervisor) inFiles() int64 {
 	if k.Level != Full {
 		return 0
 	}
@@ -128,7 +128,7 @@ func (k *keeper) inFiles() int64 {
 // inSegments is what System V shared memory and messages hold, whether or not a process
 // has them attached. Only level full has a separate namespace for them, and elsewhere
 // no process can make any.
-func (k *keeper) inSegments() int64 {
+func (k *supervisor) inSegments() int64 {
 	if k.Level != Full {
 		return 0
 	}
@@ -166,7 +166,7 @@ func columns(table string, names ...string) int64 {
 // endAll ends all that is left and says how many there were, and whether the
 // supervisor is known to be alone in a process namespace of its own. What it can't
 // end there ends with the supervisor.
-func (k *keeper) endAll() (left int, alone bool) {
+func (k *supervisor) endAll() (left int, alone bool) {
 	if k.Level == Full {
 		return k.endNamespace()
 	}
@@ -174,14 +174,14 @@ func (k *keeper) endAll() (left int, alone bool) {
 }
 
 // endNamespace kills everybody in the namespace but the supervisor, its process 1.
-func (k *keeper) endNamespace() (left int, alone bool) {
+func (k *supervisor) endNamespace() (left int, alone bool) {
 	if childless() {
 		return 0, true
 	}
 	left = len(k.descendants())
 	unix.Kill(-1, unix.SIGKILL) // one that is just forking is hit, too: the kernel has it begin anew
 	gone := make(chan struct{})
-	go func() { // ends with the last child, or with the keeper
+	go func() { // ends with the last child, or with the supervisor
 		defer close(gone)
 		for {
 			if _, err := unix.Wait4(-1, nil, 0, nil); err != nil && !errors.Is(err, unix.EINTR) {
@@ -200,7 +200,7 @@ func (k *keeper) endNamespace() (left int, alone bool) {
 }
 
 // endTree kills what is below the supervisor where that has no namespace.
-func (k *keeper) endTree() int {
+func (k *supervisor) endTree() int {
 	killed := map[int]bool{}
 	for end := time.Now().Add(endTime); ; {
 		pids := k.descendants()
@@ -237,7 +237,7 @@ func childless() bool {
 }
 
 // descendants are all processes below the supervisor that haven't ended.
-func (k *keeper) descendants() []int {
+func (k *supervisor) descendants() []int {
 	parent := map[int]int{}
 	dir, err := os.Open("/proc")
 	if err != nil {
