@@ -189,6 +189,16 @@ func layers() []rule {
 			why: "what an MCP client does with a turn is the engine's; who may reach it is the server's",
 		},
 		{
+			rooms:  []string{"./server/artifacts/..."},
+			forbid: []string{"./..."}, allow: []string{"./internal/netguard", "./server/weborigin"},
+			why: "the second origin has nothing of the API; which pages there are is decided by the routes",
+		},
+		{
+			rooms: []string{"./server/weborigin/..."}, tests: true,
+			forbid: []string{"./..."},
+			why:    "what an origin is depends on nothing that has one",
+		},
+		{
 			rooms: []string{"./server/web/..."}, tests: true,
 			forbid: []string{"./..."}, allow: []string{"./internal/nodetest"},
 			why: "the page's files are sent without knowing what the page is for",

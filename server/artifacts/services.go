@@ -1,4 +1,4 @@
-package server
+package artifacts
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/server/weborigin"
 )
 
 const (
@@ -38,11 +38,15 @@ const (
 	localSuffix = ".localhost"
 )
 
-// forwards pass on what browsers ask of tools that live on (document 004's frame).
+// ServiceSandbox is what the frame of a service may do. It has an origin of its own,
+// so that it may have what belongs to one.
+const ServiceSandbox = "allow-scripts allow-same-origin allow-forms allow-modals allow-downloads"
+
+// Services pass on what browsers ask of tools that live on (document 004's frame).
 // Each is an origin of its own on the listener of artifacts: a host name that nobody
 // can guess, below localhost, which is never used again. So a service shares neither
 // storage nor cookies with another one, and nothing with this server.
-type forwards struct {
+type Services struct {
 	dial  func(ctx context.Context, id string, port int) (net.Conn, error)
 	alive func(id string) bool
 	// isToken tells fettle's own token, which no service ever gets.
@@ -68,31 +72,33 @@ type forward struct {
 	pages []string // the origins that may show it
 }
 
-func newForwards(s *Server) *forwards {
-	return &forwards{
-		dial: func(ctx context.Context, id string, port int) (net.Conn, error) {
-			return s.services.DialService(ctx, id, port)
-		},
-		isToken: s.gate.token.is, life: s.streams, known: map[string]*forward{},
-		alive: func(id string) bool {
-			return slices.ContainsFunc(s.services.Running(""), func(have engine.Service) bool { return have.ID == id })
-		},
-	}
+// ServicesOptions make a Services.
+type ServicesOptions struct {
+	Dial  func(ctx context.Context, id string, port int) (net.Conn, error)
+	Alive func(id string) bool
+	// IsToken reports whether a text is fettle's own token, which no service gets.
+	IsToken func(string) bool
+	Life    context.Context // ends with the server
 }
 
-// at says by which origin browsers reach the listener of artifacts. Only without a
+// NewServices makes a Services that has no origin yet.
+func NewServices(o ServicesOptions) *Services {
+	return &Services{dial: o.Dial, alive: o.Alive, isToken: o.IsToken, life: o.Life, known: map[string]*forward{}}
+}
+
+// SetOrigin says by which origin browsers reach the listener of artifacts. Only without a
 // certificate and on this machine every name below localhost leads there.
-func (s *forwards) at(origin string) {
+func (s *Services) SetOrigin(origin string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.suffix = ""
-	if u, ok := readOrigin(origin); ok && u.Scheme == "http" && isLoopbackHost(u.Hostname()) {
-		s.suffix = localSuffix + ":" + portOf(u)
+	if u, ok := weborigin.Read(origin); ok && u.Scheme == "http" && weborigin.IsLoopback(u.Hostname()) {
+		s.suffix = localSuffix + ":" + weborigin.Port(u)
 	}
 }
 
-// pattern is what the page's policy names them by; empty where there are none.
-func (s *forwards) pattern() string {
+// Pattern is what the page's policy names them by; empty where there are none.
+func (s *Services) Pattern() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.suffix == "" {
@@ -101,9 +107,9 @@ func (s *forwards) pattern() string {
 	return "http://*" + s.suffix
 }
 
-// open gives the origin of a service's port, which page may show; empty where there
+// Open gives the origin of a service's port, which page may show; empty where there
 // can be none.
-func (s *forwards) open(to target, page string) string {
+func (s *Services) Open(to Target, page string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.suffix == "" {
@@ -112,7 +118,7 @@ func (s *forwards) open(to target, page string) string {
 	s.sweep()
 	var f *forward
 	for _, have := range s.known {
-		if have.id == to.id && have.port == to.port {
+		if have.id == to.ID && have.port == to.Port {
 			f = have
 		}
 	}
@@ -127,21 +133,21 @@ func (s *forwards) open(to target, page string) string {
 	return "http://" + f.label + s.suffix
 }
 
-// target is what is forwarded to.
-type target struct {
-	id    string
-	port  int
-	hosts []string
+// Target is what is forwarded to: a port of a service.
+type Target struct {
+	ID    string
+	Port  int
+	Hosts []string // of the network, that its page may reach as well
 }
 
 // add makes a name. The caller has mu.
-func (s *forwards) add(to target) *forward {
+func (s *Services) add(to Target) *forward {
 	f := &forward{
-		id: to.id, port: to.port, hosts: to.hosts, label: serviceLabel + strings.ToLower(rand.Text()), // 130 bits
+		id: to.ID, port: to.Port, hosts: to.Hosts, label: serviceLabel + strings.ToLower(rand.Text()), // 130 bits
 		room: make(chan struct{}, maxServiceConns),
 	}
 	f.way = &http.Transport{
-		DialContext:        func(ctx context.Context, _, _ string) (net.Conn, error) { return s.dial(ctx, to.id, to.port) },
+		DialContext:        func(ctx context.Context, _, _ string) (net.Conn, error) { return s.dial(ctx, to.ID, to.Port) },
 		DisableCompression: true, MaxIdleConns: maxServiceConns, MaxIdleConnsPerHost: maxServiceConns, IdleConnTimeout: serviceIdleConn,
 		ResponseHeaderTimeout: serviceAnswer, MaxResponseHeaderBytes: maxServiceHeader,
 	}
@@ -157,7 +163,7 @@ func (s *forwards) add(to target) *forward {
 }
 
 // sweep forgets the names of services that have ended. The caller has mu.
-func (s *forwards) sweep() {
+func (s *Services) sweep() {
 	for label, f := range s.known {
 		if !s.alive(f.id) {
 			f.way.CloseIdleConnections()
@@ -167,14 +173,14 @@ func (s *forwards) sweep() {
 }
 
 // owns tells whether a request is for a service, by its host.
-func (s *forwards) owns(r *http.Request) bool {
+func (s *Services) owns(r *http.Request) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.suffix != "" && strings.HasSuffix(strings.ToLower(r.Host), s.suffix)
 }
 
 // find gives what a request is for: the host has to be the whole name.
-func (s *forwards) find(r *http.Request) *forward {
+func (s *Services) find(r *http.Request) *forward {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.sweep()
@@ -183,7 +189,7 @@ func (s *forwards) find(r *http.Request) *forward {
 }
 
 // ServeHTTP forwards one request.
-func (s *forwards) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (s *Services) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f := s.find(r)
 	switch {
 	case f == nil:
@@ -232,7 +238,7 @@ func ownRequest(r *http.Request) bool {
 }
 
 // rewrite is what a service gets of a request: all of it but what is this server's.
-func (s *forwards) rewrite(p *httputil.ProxyRequest) {
+func (s *Services) rewrite(p *httputil.ProxyRequest) {
 	p.Out.URL.Scheme, p.Out.URL.Host = "http", "service" // which dial knows by itself
 	p.Out.Host = p.In.Host
 	p.Out.Header.Set("X-Forwarded-Host", p.In.Host)
@@ -296,7 +302,7 @@ func (f *forward) ownLocation(location, host string) (own string, ok bool) {
 	if err != nil || to.Opaque != "" || to.Scheme != "" && to.Host == "" {
 		return "", false
 	}
-	itself := isLoopbackHost(to.Hostname()) && to.Port() == strconv.Itoa(f.port)
+	itself := weborigin.IsLoopback(to.Hostname()) && to.Port() == strconv.Itoa(f.port)
 	if to.Host != "" && !itself && !strings.EqualFold(to.Host, host) {
 		return "", false
 	}
@@ -314,20 +320,20 @@ func (f *forward) guard(h http.Header) {
 	f.mu.Lock()
 	pages := make([]string, len(f.pages))
 	for i, page := range f.pages {
-		pages[i] = ancestorOf(page)
+		pages[i] = AncestorOf(page)
 	}
 	f.mu.Unlock()
-	own := strings.TrimSpace("'self' " + strings.Join(grantOrigins(f.hosts, false), " "))
+	own := strings.TrimSpace("'self' " + strings.Join(GrantOrigins(f.hosts, false), " "))
 	h.Set("Content-Security-Policy", strings.Join([]string{
-		"sandbox " + sandboxService, // also where its address is opened by itself
+		"sandbox " + ServiceSandbox, // also where its address is opened by itself
 		"default-src " + own + " data: blob: 'unsafe-inline' 'unsafe-eval'",
 		"frame-src 'self' data: blob:",
 		"object-src 'none'",
 		"base-uri 'self'",
 		"form-action 'self'",
-		"frame-ancestors " + orNoneOf(pages),
+		"frame-ancestors " + OrNoneOf(pages),
 	}, "; "))
-	h.Set("Permissions-Policy", artifactPermissions)
+	h.Set("Permissions-Policy", permissions)
 	h.Set("Referrer-Policy", "same-origin")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Origin-Agent-Cluster", "?1")

@@ -1,4 +1,4 @@
-package server
+package artifacts
 
 import (
 	"bufio"
@@ -19,7 +19,7 @@ import (
 // served is a service, as far as the forwarder sees one, with the listener that it is
 // reached by.
 type served struct {
-	*forwards
+	*Services
 	front *httptest.Server
 	up    atomic.Bool
 	dials atomic.Int64
@@ -38,7 +38,7 @@ func serveThrough(t *testing.T, h http.HandlerFunc) *served {
 	s.up.Store(true)
 	life, end := context.WithCancel(context.Background())
 	t.Cleanup(end)
-	s.forwards = &forwards{
+	s.Services = &Services{
 		isToken: func(token string) bool { return token == "FETTLE-TOKEN" }, life: life, known: map[string]*forward{},
 		alive: func(string) bool { return s.up.Load() },
 		dial: func(ctx context.Context, id string, port int) (net.Conn, error) {
@@ -50,12 +50,12 @@ func serveThrough(t *testing.T, h http.HandlerFunc) *served {
 			return d.DialContext(ctx, "tcp", back.Listener.Addr().String())
 		},
 	}
-	a := newArtifacts(time.Now)
-	a.services = s.forwards
+	a := NewPages(time.Now)
+	a.services = s.Services
 	s.front = httptest.NewServer(a)
 	t.Cleanup(s.front.Close)
-	a.at(s.front.URL)
-	s.at(s.front.URL)
+	a.SetOrigin(s.front.URL)
+	s.SetOrigin(s.front.URL)
 	return s
 }
 
@@ -100,17 +100,17 @@ func both(all ...func(*http.Request)) func(*http.Request) {
 func TestAServiceIsReachedByItsNameAlone(t *testing.T) {
 	t.Parallel()
 	s := serveThrough(t, func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "served ", r.URL) })
-	origin := s.open(target{id: "one", port: 8000}, servicePage)
+	origin := s.Open(Target{ID: "one", Port: 8000}, servicePage)
 	host := strings.TrimPrefix(origin, "http://")
 	_, port, _ := strings.Cut(host, ":")
 	label, _, _ := strings.Cut(host, ".")
-	if !strings.HasPrefix(label, "s-") || len(label) < 26 || s.pattern() != "http://*.localhost:"+port {
-		t.Fatalf("its origin is %s, and the pattern %s", origin, s.pattern())
+	if !strings.HasPrefix(label, "s-") || len(label) < 26 || s.Pattern() != "http://*.localhost:"+port {
+		t.Fatalf("its origin is %s, and the pattern %s", origin, s.Pattern())
 	}
-	if again := s.open(target{id: "one", port: 8000}, servicePage); again != origin {
+	if again := s.Open(Target{ID: "one", Port: 8000}, servicePage); again != origin {
 		t.Errorf("a second page gets %s, not %s", again, origin)
 	}
-	if other := s.open(target{id: "one", port: 8001}, servicePage); other == origin {
+	if other := s.Open(Target{ID: "one", Port: 8001}, servicePage); other == origin {
 		t.Error("another port has the same origin")
 	}
 	for name, c := range map[string]struct {
@@ -146,7 +146,7 @@ func TestAServiceIsReachedByItsNameAlone(t *testing.T) {
 		t.Errorf("after its end: %d, %q", res.StatusCode, body)
 	}
 	s.up.Store(true)
-	if anew := s.open(target{id: "one", port: 8000}, servicePage); anew == origin {
+	if anew := s.Open(Target{ID: "one", Port: 8000}, servicePage); anew == origin {
 		t.Error("a name was used again")
 	}
 }
@@ -154,7 +154,7 @@ func TestAServiceIsReachedByItsNameAlone(t *testing.T) {
 func TestWhatAServiceGetsOfARequest(t *testing.T) {
 	t.Parallel()
 	s := serveThrough(t, func(http.ResponseWriter, *http.Request) {})
-	host := strings.TrimPrefix(s.open(target{id: "one", port: 8000}, servicePage), "http://")
+	host := strings.TrimPrefix(s.Open(Target{ID: "one", Port: 8000}, servicePage), "http://")
 	s.ask(t, host, both(header("Authorization", "Bearer FETTLE-TOKEN"), header("Cookie", "a=b"), header("Connection", "X-Hop"), header("X-Hop", "1"), header("X-Forwarded-For", "10.1.1.1")))
 	got := <-s.last
 	if got.Host != host || got.Header.Get("Cookie") != "a=b" || got.URL.String() != "/a/path?q=1" {
@@ -197,7 +197,7 @@ func TestOnlyHeadersOfContentPassFromAService(t *testing.T) {
 		w.Header().Add("Set-Cookie", "a=b; Domain=localhost; Path=/; HttpOnly")
 		w.Header().Add("Set-Cookie", "no cookie at all")
 	})
-	host := strings.TrimPrefix(s.open(target{id: "one", port: 8000, hosts: []string{"cdn.example.org", "10.0.0.1", "x; script-src *"}}, servicePage), "http://")
+	host := strings.TrimPrefix(s.Open(Target{ID: "one", Port: 8000, Hosts: []string{"cdn.example.org", "10.0.0.1", "x; script-src *"}}, servicePage), "http://")
 	early := false
 	trace := &httptrace.ClientTrace{Got1xxResponse: func(int, textproto.MIMEHeader) error { early = true; return nil }}
 	res, _ := s.ask(t, host, func(r *http.Request) { *r = *r.WithContext(httptrace.WithClientTrace(r.Context(), trace)) })
@@ -212,7 +212,7 @@ func TestOnlyHeadersOfContentPassFromAService(t *testing.T) {
 	ours := map[string]string{
 		"Content-Security-Policy": "sandbox allow-scripts allow-same-origin allow-forms allow-modals allow-downloads; default-src 'self' https://cdn.example.org data: blob: 'unsafe-inline' 'unsafe-eval'; " +
 			"frame-src 'self' data: blob:; object-src 'none'; base-uri 'self'; form-action 'self'; frame-ancestors " + servicePage,
-		"Permissions-Policy": artifactPermissions, "Origin-Agent-Cluster": "?1", "X-Dns-Prefetch-Control": "off",
+		"Permissions-Policy": permissions, "Origin-Agent-Cluster": "?1", "X-Dns-Prefetch-Control": "off",
 	}
 	for name := range acting {
 		if got := res.Header.Values(name); ours[name] == "" && len(got) > 0 || ours[name] != "" && (len(got) != 1 || got[0] != ours[name]) {
@@ -233,7 +233,7 @@ func TestAServiceLeadsNowhereElse(t *testing.T) {
 		w.Header()["Location"] = []string{to}
 		w.WriteHeader(http.StatusFound)
 	})
-	host := strings.TrimPrefix(s.open(target{id: "one", port: 8000}, servicePage), "http://")
+	host := strings.TrimPrefix(s.Open(Target{ID: "one", Port: 8000}, servicePage), "http://")
 	for location, want := range map[string]string{
 		"http://127.0.0.1:8000/next?x=1#y": "/next?x=1#y", "/next": "/next", "next?a": "next?a", "http://" + host + "/n": "/n",
 		"http://evil.example/": "", "//evil.example/": "", "javascript:alert(1)": "", "data:text/html,x": "",
@@ -268,7 +268,7 @@ func TestUpgradesPass(t *testing.T) {
 		fmt.Fprint(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
 		io.Copy(conn, conn)
 	})
-	origin := s.open(target{id: "one", port: 8000}, servicePage)
+	origin := s.Open(Target{ID: "one", Port: 8000}, servicePage)
 	conn, err := net.Dial("tcp", s.front.Listener.Addr().String())
 	if err != nil {
 		t.Fatal(err)
@@ -297,7 +297,7 @@ func TestAServiceIsLimited(t *testing.T) {
 		}
 		<-hold
 	})
-	host := strings.TrimPrefix(s.open(target{id: "one", port: 8000}, servicePage), "http://")
+	host := strings.TrimPrefix(s.Open(Target{ID: "one", Port: 8000}, servicePage), "http://")
 	f := s.find(&http.Request{Host: host})
 	for range maxServiceConns {
 		f.room <- struct{}{}
@@ -331,18 +331,18 @@ func TestWhereServicesCanBeShown(t *testing.T) {
 		"http://127.0.0.1:4000": "http://*.localhost:4000", "http://localhost:4000": "http://*.localhost:4000",
 		"https://127.0.0.1:4000": "", "http://10.0.0.1:4000": "", "https://artifacts.example.org": "", "": "",
 	} {
-		f := &forwards{}
-		if f.at(origin); f.pattern() != want {
-			t.Errorf("%s: %q, want %q", origin, f.pattern(), want)
+		f := &Services{}
+		if f.SetOrigin(origin); f.Pattern() != want {
+			t.Errorf("%s: %q, want %q", origin, f.Pattern(), want)
 		}
 	}
 }
 
 // FuzzServiceHost holds that no host but a name that was given finds a service.
 func FuzzServiceHost(f *testing.F) {
-	fw := &forwards{known: map[string]*forward{}, alive: func(string) bool { return true }}
-	fw.at("http://127.0.0.1:4000")
-	host := strings.TrimPrefix(fw.open(target{id: "one", port: 8000}, servicePage), "http://")
+	fw := &Services{known: map[string]*forward{}, alive: func(string) bool { return true }}
+	fw.SetOrigin("http://127.0.0.1:4000")
+	host := strings.TrimPrefix(fw.Open(Target{ID: "one", Port: 8000}, servicePage), "http://")
 	for _, seed := range []string{host, "x." + host, host + ".", ".localhost:4000", "s-.localhost:4000", "127.0.0.1:4000", ""} {
 		f.Add(seed)
 	}
