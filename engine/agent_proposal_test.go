@@ -7,8 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fettle-cli/fettle/engine/catalog"
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
@@ -26,7 +28,11 @@ func (b *bench) agentIDs() []string {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	return idsOf(all.All(), func(a store.Agent) string { return a.ID })
+	var ids []string
+	for _, a := range all.All() {
+		ids = append(ids, a.ID)
+	}
+	return ids
 }
 
 // Accepting agent_create creates the agent, once; it can be used, changed and removed.
@@ -53,11 +59,11 @@ func TestAcceptingCreatesTheAgent(t *testing.T) {
 	req.Policy.AllowAll = true
 	b.run(req)
 	prompt := "Plan better."
-	if err := b.SetAgent(t.Context(), "travel-planner", AgentFields{Prompt: &prompt}); err != nil {
+	if err := b.SetAgent(t.Context(), "travel-planner", catalog.AgentFields{Prompt: &prompt}); err != nil {
 		t.Fatal(err)
 	}
-	if all, _ = b.AllAgents(t.Context()); all.get("travel-planner").Prompt != prompt || all.get("travel-planner").Purpose != "Plans trips" {
-		t.Errorf("changed to %+v", all.get("travel-planner"))
+	if all, _ = b.AllAgents(t.Context()); all.Get("travel-planner").Prompt != prompt || all.Get("travel-planner").Purpose != "Plans trips" {
+		t.Errorf("changed to %+v", all.Get("travel-planner"))
 	}
 	if err := b.RemoveAgent(t.Context(), "travel-planner"); err != nil || len(b.agentIDs()) != 0 {
 		t.Errorf("it is there after its removal: %v, %v", b.agentIDs(), err)
@@ -97,8 +103,8 @@ func TestProposalsThatAreRefused(t *testing.T) {
 		"given twice":      {"agent_create", `{"id":"a","prompt":"p","instructions":"q"}`, "prompt is given twice"},
 		"model is a file":  {"agent_create", `{"id":"a","prompt":"p","model":"script/x.yaml"}`, "named as provider/model"},
 		"history":          {"agent_create", `{"id":"a","prompt":"p","history":"some"}`, `history "some"`},
-		"long prompt":      {"agent_create", `{"id":"a","prompt":"` + strings.Repeat("p", maxOwnPrompt+1) + `"}`, "prompt has 65537 bytes; the limit is 65536"},
-		"many tools":       {"agent_create", `{"id":"a","prompt":"p","tools":["x"` + strings.Repeat(`,"x"`, maxOwnList) + `]}`, "tools are 101; the limit is 100"},
+		"long prompt":      {"agent_create", `{"id":"a","prompt":"` + strings.Repeat("p", 64<<10+1) + `"}`, "prompt has 65537 bytes; the limit is 65536"},
+		"many tools":       {"agent_create", `{"id":"a","prompt":"p","tools":["x"` + strings.Repeat(`,"x"`, 100) + `]}`, "tools are 101; the limit is 100"},
 		"update of none":   {"agent_update", `{"id":"nobody","prompt":"p"}`, "you have made no agent with the id nobody"},
 		"update of no one": {"agent_update", `{"id":"x:a","prompt":"p"}`, "is not an agent's id"},
 		"nothing changes":  {"agent_update", `{"id":"a"}`, "names no field"},
@@ -109,7 +115,7 @@ func TestProposalsThatAreRefused(t *testing.T) {
 			t.Parallel()
 			b := proposed(t, c.kind, c.data)
 			var err error
-			if b.o.Agents, err = NewAgents(store.Agent{ID: "host", Purpose: "Greets", Prompt: "Greet."}); err != nil {
+			if b.o.Agents, err = catalog.NewAgents(store.Agent{ID: "host", Purpose: "Greets", Prompt: "Greet."}); err != nil {
 				t.Fatal(err)
 			}
 			_, err = b.Decide(t.Context(), accepting())
@@ -132,11 +138,13 @@ func TestProposalsThatAreRefused(t *testing.T) {
 func TestAcceptingChangesTheAgent(t *testing.T) {
 	t.Parallel()
 	b := proposed(t, "agent_update", `{"id":"a","changes":{"prompt":"New.","tools":null}}`)
-	first, err := b.creating(t.Context(), mustPropose(t, `{"id":"a","name":"A","prompt":"Old.","tools":["x:show"]}`))
+	first, err := b.AgentChange(t.Context(), provider.Payload{
+		Type: "agent_create", Data: json.RawMessage(`{"id":"a","name":"A","prompt":"Old.","tools":["x:show"]}`),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := b.changeOwnAgent(t.Context(), first); err != nil {
+	if err := b.KV.UpdateSync(t.Context(), func(tx *kv.Tx) error { return b.ApplyOwn(tx, first) }); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := b.Decide(t.Context(), accepting()); err != nil {
@@ -146,18 +154,9 @@ func TestAcceptingChangesTheAgent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a := all.get("a"); a == nil || a.Prompt != "New." || a.Name != "A" || !slices.Equal(a.Tools, []string{"x:show"}) {
+	if a := all.Get("a"); a == nil || a.Prompt != "New." || a.Name != "A" || !slices.Equal(a.Tools, []string{"x:show"}) {
 		t.Errorf("the agent is %+v", a)
 	}
-}
-
-func mustPropose(t *testing.T, data string) agentProposal {
-	t.Helper()
-	p, err := readProposal(json.RawMessage(data))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
 }
 
 // The decision and the agent are stored together: where the transaction fails, neither is.
@@ -168,7 +167,7 @@ func TestADecisionAndItsAgentAreOneTransaction(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	change, err := b.agentChange(t.Context(), all[0].Payload)
+	change, err := b.AgentChange(t.Context(), all[0].Payload)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/fettle-cli/fettle/engine/catalog"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/models"
@@ -54,10 +55,10 @@ func newCast(t *testing.T, play map[string]func(req *provider.Request) []provide
 		t.Fatal(err)
 	}
 	o.Models = &models.Catalog{Registry: reg, Configured: "rogue/m"}
-	agents, err := NewAgents(
+	agents, err := catalog.NewAgents(
 		store.Agent{ID: "chaos:interface", ToolsetID: "chaos", Purpose: "answers", Prompt: "interface:", Handoffs: []string{"scavenger"}},
-		store.Agent{ID: "chaos:scavenger", ToolsetID: "chaos", Purpose: "reads", Prompt: "scavenger:", Tools: []string{"read_*"}, Handoffs: []string{"synthesizer"}, History: HistoryTurn},
-		store.Agent{ID: "chaos:synthesizer", ToolsetID: "chaos", Purpose: "compares", Prompt: "synthesizer:", Handoffs: []string{"interface"}, History: HistoryTurn},
+		store.Agent{ID: "chaos:scavenger", ToolsetID: "chaos", Purpose: "reads", Prompt: "scavenger:", Tools: []string{"read_*"}, Handoffs: []string{"synthesizer"}, History: catalog.HistoryTurn},
+		store.Agent{ID: "chaos:synthesizer", ToolsetID: "chaos", Purpose: "compares", Prompt: "synthesizer:", Handoffs: []string{"interface"}, History: catalog.HistoryTurn},
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -248,9 +249,9 @@ func TestAgentsThatArentThere(t *testing.T) {
 		"twice":      {{ID: "a"}, {ID: "a"}},
 		"to nobody":  {{ID: "a", Handoffs: []string{"b"}}},
 		"of no name": {{ID: ""}},
-		"none":       {{ID: NoAgent}},
+		"none":       {{ID: catalog.NoAgent}},
 	} {
-		if _, err := NewAgents(agents...); err == nil {
+		if _, err := catalog.NewAgents(agents...); err == nil {
 			t.Errorf("%s was taken", name)
 		}
 	}
@@ -266,7 +267,7 @@ func TestAChatLeavesItsAgents(t *testing.T) {
 	req.Agent = "interface"
 	b.run(req)
 	plain := ask("and now?")
-	plain.Chat.Number, plain.Agent = 1, NoAgent
+	plain.Chat.Number, plain.Agent = 1, catalog.NoAgent
 	if diff := cmp.Diff([]string{"token  plain", "done"}, steps(b.run(plain))); diff != "" {
 		t.Error(diff)
 	}

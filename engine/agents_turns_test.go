@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/fettle-cli/fettle/engine/catalog"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
@@ -17,7 +18,7 @@ import (
 func castOf(t *testing.T, play map[string]func(req *provider.Request) []provider.Delta, agents ...store.Agent) (*bench, *cast) {
 	t.Helper()
 	b, c := newCast(t, play)
-	all, err := NewAgents(agents...)
+	all, err := catalog.NewAgents(agents...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +43,7 @@ func playPair() map[string]func(req *provider.Request) []provider.Delta {
 // what was done before it in this turn.
 func TestWhatAnAgentSees(t *testing.T) {
 	t.Parallel()
-	for history, remembers := range map[string]bool{"": true, HistoryFull: true, HistoryTurn: false} {
+	for history, remembers := range map[string]bool{"": true, catalog.HistoryFull: true, catalog.HistoryTurn: false} {
 		b, c := castOf(t, playPair(), pair(store.Agent{History: history})...)
 		first := ask("the first question")
 		first.Agent = "a"
@@ -146,29 +147,6 @@ func TestAgentsForEver(t *testing.T) {
 	}
 }
 
-// An agent that hands over to one which isn't there is left out with those that
-// hand over to it, and nobody else.
-func TestAgentsThatCantBeUsed(t *testing.T) {
-	t.Parallel()
-	all, err := UncheckedAgents(
-		store.Agent{ID: "a", Handoffs: []string{"gone:x"}}, store.Agent{ID: "b", Handoffs: []string{"a"}}, store.Agent{ID: "c", Handoffs: []string{"c"}},
-	)
-	if err != nil {
-		t.Fatal(err)
-	}
-	all = all.usable()
-	want := map[string]string{"a": "it hands over to gone:x, which isn't there", "b": "it hands over to a, which isn't there"}
-	if diff := cmp.Diff(want, all.Unusable()); diff != "" {
-		t.Error(diff)
-	}
-	if got := all.All(); len(got) != 1 || got[0].ID != "c" {
-		t.Errorf("%v are left", got)
-	}
-	if _, err := all.Find("b"); fault.CodeOf(err) != fault.NotFound || !strings.Contains(err.Error(), "can't be used: it hands over to a") {
-		t.Errorf("%v", err)
-	}
-}
-
 // A fork goes on with the agent of its chat, with a question and without; a
 // question in the place of another and one again do, too.
 func TestAgentsInBranches(t *testing.T) {
@@ -198,7 +176,7 @@ func TestAgentsInBranches(t *testing.T) {
 	if n := len(c.requests()); n != 10 {
 		t.Errorf("%d requests", n)
 	}
-	none, err := NewAgents()
+	none, err := catalog.NewAgents()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -96,7 +96,7 @@ func (e *Engine) judgedTool(ctx context.Context, a *appCall, want AppCall) (tool
 
 // judgeApp decides about a call, after its arguments are checked.
 func (e *Engine) judgeApp(a *appCall, tool toolset.Tool, ws *toolset.Workspace, want AppCall) (*AppAsk, error) {
-	s, err := e.schemas.compile(tool.InputSchema)
+	s, err := e.Schemas.Compile(tool.InputSchema)
 	if err != nil {
 		return nil, fault.Wrap(fault.Failed, "the input_schema of "+tool.ID, err)
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/fettle-cli/fettle/engine/catalog"
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/store"
@@ -15,18 +16,6 @@ import (
 	"github.com/fettle-cli/fettle/toolset/mcp"
 	"github.com/fettle-cli/fettle/toolset/registry"
 )
-
-// Apps is what is needed of MCP servers to show their pages (MCP Apps).
-type Apps interface {
-	// App gives the page for the calls of a tool, and what it may do.
-	App(ctx context.Context, s mcp.Server, ws *toolset.Workspace, toolID string) (*mcp.App, error)
-	// AppTool gives a tool that a page of the server may call.
-	AppTool(ctx context.Context, s mcp.Server, ws *toolset.Workspace, name string) (toolset.Tool, error)
-	// CallForApp calls it.
-	CallForApp(ctx context.Context, s mcp.Server, name string, call toolset.Call) (*mcp.AppResult, error)
-	// ReadForApp reads a resource, and gives the ReadResourceResult in JSON.
-	ReadForApp(ctx context.Context, s mcp.Server, ws *toolset.Workspace, uri string) (json.RawMessage, error)
-}
 
 // OpenedApp is the page of an MCP server for one call, with what the page is told.
 type OpenedApp struct {
@@ -55,7 +44,7 @@ func (e *Engine) appOf(ctx context.Context, callID string) (*appCall, error) {
 	if !ok || e.o.MCP == nil {
 		return nil, fault.New(fault.NotFound, "call "+callID+" of "+call.ToolID+" is of no MCP server")
 	}
-	server, err := e.usableServer(ctx, id)
+	server, err := e.UsableServer(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +73,7 @@ func appFault(a *appCall, err error) error {
 	if errors.Is(err, mcp.ErrNoApp) {
 		return fault.Wrap(fault.Approval, "the MCP server "+a.server.ID, err)
 	}
-	return serverFault(a.server.ID, err)
+	return catalog.ServerFault(a.server.ID, err)
 }
 
 // OpenApp gives the page that the MCP server of a call has for it.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/fettle-cli/fettle/engine/catalog"
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/provider"
 )
@@ -15,7 +16,7 @@ func (a assembly) agentSystem() string {
 }
 
 // seesTurn tells whether the agent sees the question alone.
-func (a assembly) seesTurn() bool { return a.agent != nil && a.agent.History == HistoryTurn }
+func (a assembly) seesTurn() bool { return a.agent != nil && a.agent.History == catalog.HistoryTurn }
 
 // seen are the messages of the conversation that the agent sees.
 func (a assembly) seen() []chat.Message {

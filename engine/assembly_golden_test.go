@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/fettle-cli/fettle/engine/catalog"
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/store"
@@ -75,7 +76,7 @@ func assemblyCases() map[string]assemblyCase {
 	page.Tab, page.Context = "summary", json.RawMessage(`{"selected_business":"Blue Door"}`)
 	agents := []store.Agent{
 		{ID: "interface", Purpose: "answers", Prompt: "You answer.", Handoffs: []string{"finder"}},
-		{ID: "finder", Purpose: "finds", Prompt: "You find.", Tools: []string{"echo"}, Handoffs: []string{"interface"}, History: HistoryTurn},
+		{ID: "finder", Purpose: "finds", Prompt: "You find.", Tools: []string{"echo"}, Handoffs: []string{"interface"}, History: catalog.HistoryTurn},
 	}
 	entered := ask("find it")
 	entered.Agent, entered.System = "interface", "For all."
@@ -150,7 +151,7 @@ func (c assemblyCase) run(t *testing.T) []*provider.Request {
 		yield(slices.Clone(c.play[min(step, len(c.play)-1)]), nil) // who reads a batch may change it
 	}}
 	o := rogueOptions(t, b.dir, r, []toolset.Entry{echo()})
-	agents, err := NewAgents(c.agents...)
+	agents, err := catalog.NewAgents(c.agents...)
 	if err != nil {
 		t.Fatal(err)
 	}

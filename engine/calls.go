@@ -138,7 +138,7 @@ func (t *turn) prepare(use provider.ToolCall) *call {
 	if chat.IsClientTool(c.entry.Tool.ID) {
 		return c // its arguments are the client's to judge
 	}
-	s, err := t.eng.schemas.compile(c.entry.Tool.InputSchema)
+	s, err := t.eng.Schemas.Compile(c.entry.Tool.InputSchema)
 	if err != nil {
 		c.refused = "the tool's input_schema can't be used: " + err.Error()
 		return c

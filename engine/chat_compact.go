@@ -126,11 +126,11 @@ func (e *Engine) sumUpPath(ctx context.Context, c *choice, conv *store.OpenChat,
 // cardsOf tells of the payloads in the first n messages of a conversation, and of
 // what became of them before a question among these.
 func (e *Engine) cardsOf(ctx context.Context, conv *store.OpenChat, n int) (cardsTold, error) {
-	box, err := e.toolbox(ctx)
+	box, err := e.Toolbox(ctx)
 	if err != nil {
 		return cardsTold{}, err
 	}
-	cards := cardsTold{reg: box.shows.reg}
+	cards := cardsTold{reg: box.Payloads.Registry}
 	decided, err := e.Decisions(ctx, conv.Chat.ID)
 	if err != nil {
 		return cards, err

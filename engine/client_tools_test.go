@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/fettle-cli/fettle/engine/catalog"
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
@@ -241,7 +242,7 @@ func TestClientToolOfAnAgent(t *testing.T) {
 		}[step], nil)
 	})
 	var err error
-	if b.o.Agents, err = NewAgents(store.Agent{ID: "one", Prompt: "You are one.", Handoffs: []string{"two"}}, store.Agent{ID: "two", Prompt: "You are two."}); err != nil {
+	if b.o.Agents, err = catalog.NewAgents(store.Agent{ID: "one", Prompt: "You are one.", Handoffs: []string{"two"}}, store.Agent{ID: "two", Prompt: "You are two."}); err != nil {
 		t.Fatal(err)
 	}
 	req := ask("how is it?")

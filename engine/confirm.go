@@ -49,7 +49,7 @@ func (t *turn) inTerminal(c *call) bool { return t.req.Terminal != nil && c.entr
 // confirm asks whoever follows the turn and waits for the answer.
 func (t *turn) confirm(c *call, why string) error {
 	w := newWaiting(event.ConfirmRequest{
-		Tool: chat.BareID(c.toolID()), ToolID: c.toolID(), Input: c.use.Args, ToolUseID: c.use.ID, Reason: why, Reach: t.box.reachOf(c.entry.Tool).Text,
+		Tool: chat.BareID(c.toolID()), ToolID: c.toolID(), Input: c.use.Args, ToolUseID: c.use.ID, Reason: why, Reach: t.box.ReachOf(c.entry.Tool).Text,
 		Rule: t.ruleFor(c),
 	}, nil)
 	defer t.take(c.use.ID)

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/fettle-cli/fettle/engine/catalog"
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
@@ -136,7 +137,7 @@ func cutBench(t *testing.T, format, url string) *bench {
 	b.Engine = New(Options{
 		Options: store.Options{DataDir: filepath.Join(b.dir, "data")},
 		Models:  &models.Catalog{Registry: reg},
-		Tools:   tools,
+		Sources: catalog.Sources{Tools: tools},
 		Retry:   provider.RetryOptions{Attempts: 1},
 	})
 	t.Cleanup(func() {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/fettle-cli/fettle/engine/catalog"
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
@@ -91,7 +92,7 @@ func (t *turn) checkCall(c *DirectCall) error {
 	if !record.IsObject(c.Args) {
 		return fault.New(fault.Usage, c.Tool+": the arguments are no JSON object", fmt.Sprintf("fettle tool call %s '{…}'", c.Tool))
 	}
-	s, err := t.eng.schemas.compile(entry.Tool.InputSchema)
+	s, err := t.eng.Schemas.Compile(entry.Tool.InputSchema)
 	if err != nil {
 		return fault.Wrap(fault.Failed, c.Tool+": its input_schema can't be used", err)
 	}
@@ -105,12 +106,12 @@ func (t *turn) checkCall(c *DirectCall) error {
 
 // noTool says why a tool can't be called: there is none, or it is switched off.
 func (t *turn) noTool(name string) error {
-	if e, ok := t.box.tools.Get(name); ok && !e.Tool.Enabled {
+	if e, ok := t.box.Tools.Get(name); ok && !e.Tool.Enabled {
 		return fault.New(fault.Failed, "the tool "+name+" is disabled", "fettle tool enable "+name)
 	}
-	if why := t.box.unusable[name]; why != "" {
+	if why := t.box.Unusable[name]; why != "" {
 		hint := "fettle tool show " + name
-		if why == disabledTool {
+		if why == catalog.DisabledTool {
 			hint = "fettle tool enable " + name
 		}
 		return fault.New(fault.Failed, "the tool "+name+" can't be used: "+why, hint)

@@ -5,14 +5,13 @@ import (
 	"sync"
 	"time"
 
+	"github.com/fettle-cli/fettle/engine/catalog"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/engine/workspace"
-	"github.com/fettle-cli/fettle/toolset"
-	"github.com/fettle-cli/fettle/toolset/registry"
 )
 
 // Models finds models by name; [models.Catalog] is the usual one.
@@ -33,19 +32,9 @@ var _ Models = (*models.Catalog)(nil)
 type Options struct {
 	// StoreOptions are those of the data directory.
 	store.Options
+	// Sources are the tools and agents of turns.
+	catalog.Sources
 	Models Models
-	// Tools are the tools that belong to the program; nil has none.
-	Tools *toolset.Set
-	// Agents are those that belong to no toolset; nil has none. They may hand
-	// over to agents of toolsets: see UncheckedAgents.
-	Agents *Agents
-	// Runner makes what runs a tool of an installed toolset. An error is why
-	// that tool can't be used, and is no other's. Nil leaves installed toolsets
-	// out.
-	Runner func(*registry.MirrorToolset, *registry.MirrorTool) (toolset.Runner, error)
-	// MCP reaches MCP servers; nil leaves them out. Whoever made it ends it,
-	// after the Engine was closed.
-	MCP MCP
 	// CommandsWriteGit lets commands add and change repositories in the user's folders.
 	CommandsWriteGit bool
 	// SealsRepositories reports whether sandboxes keep tools from changing the
@@ -54,8 +43,6 @@ type Options struct {
 	// Layers reports why the processes of a workspace's calls can't write to a layer in
 	// dir instead of the workspace; "" means that they can. Nil means that they can't.
 	Layers func(ctx context.Context, workspace, dir string) (why string, err error)
-	// Services are the tools that live on after their calls; nil has none.
-	Services Services
 	// Policy holds for every turn.
 	Policy permission.Policy
 	// StoredModel is called with the model that a chat's record names, before it is asked;
@@ -80,10 +67,11 @@ type Options struct {
 
 // Engine runs turns on one data directory. Make it with New.
 type Engine struct {
+	*store.Store
 	*workspace.Folders
-	o       Options
-	schemas schemas
-	grace   time.Duration // toolGrace, but in tests
+	*catalog.Catalog
+	o     Options
+	grace time.Duration // toolGrace, but in tests
 
 	upkeepEvery time.Duration // the constant, but in tests
 
@@ -91,9 +79,6 @@ type Engine struct {
 	turns  map[store.TurnID]*turn // live ones, and the last few that ended
 	ended  []store.TurnID
 	closed bool
-	box    *toolbox // as of the last look
-	// usualBox is the toolbox of requests that choose no tools, where that isn't box.
-	usualBox *toolbox
 	// direct are the calls that run without a layer the next time; see directly.
 	direct map[string]bool
 	wg     sync.WaitGroup // of starts and live turns
@@ -119,19 +104,15 @@ func New(o Options) *Engine {
 	if o.Tracer == nil {
 		o.Tracer = noTracer{}
 	}
-	if o.Services == nil {
-		o.Services = withoutServices{}
-	}
-	if o.Tools == nil {
-		o.Tools, _ = toolset.NewSet() // no entries, nothing to refuse
-	}
 	e := &Engine{
 		o:           o,
 		turns:       map[store.TurnID]*turn{},
 		grace:       toolGrace,
 		upkeepEvery: upkeepEvery,
 	}
-	e.Folders = workspace.New(store.NewFrom(&e.o.Options))
+	e.Store = store.NewFrom(&e.o.Options)
+	e.Folders = workspace.New(e.Store)
+	e.Catalog = catalog.New(e.Store, &e.o.Sources, e.hold)
 	e.Writes = e.writesJournal
 	e.CutAdvice = func(call string) string {
 		if e.o.CutAdvice == nil {
@@ -140,23 +121,10 @@ func New(o Options) *Engine {
 		return e.o.CutAdvice(call)
 	}
 	e.Seals = func(ctx context.Context) bool { return e.o.SealsRepositories != nil && e.o.SealsRepositories(ctx) }
-	e.Services, e.Builtins = o.Services, e.builtinIDs
+	e.Services, e.Builtins = e.o.Services, e.BuiltinIDs
 	e.base, e.stop = context.WithCancelCause(context.Background())
 	return e
 }
-
-// builtinIDs returns the ids of the tools that belong to no toolset.
-func (e *Engine) builtinIDs() (ids []string) {
-	for entry := range e.o.Tools.All() {
-		if entry.Tool.ToolsetID == "" {
-			ids = append(ids, entry.Tool.ID)
-		}
-	}
-	return ids
-}
-
-// Tools are the tools that belong to the program, as they were given.
-func (e *Engine) Tools() *toolset.Set { return e.o.Tools }
 
 // Close cancels live turns and starts, waits for them and lets go of the store.
 // A tool that was left behind (see the package's documentation) is not waited
@@ -172,13 +140,23 @@ func (e *Engine) Close() error {
 
 // enter counts a start, which Close cancels and waits for.
 func (e *Engine) enter(ctx context.Context) (_ context.Context, leave func(), err error) {
+	ctx, leave, err = e.hold(ctx)
+	if err == nil {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.beginUpkeep()
+	}
+	return ctx, leave, err
+}
+
+// hold keeps the store open until release is called. Close cancels ctx and waits.
+func (e *Engine) hold(ctx context.Context) (_ context.Context, release func(), err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed {
 		return nil, nil, fault.Wrap(fault.Interrupted, "start turn", store.ErrClosed)
 	}
 	e.wg.Add(1)
-	e.beginUpkeep()
 	ctx, cancel := context.WithCancelCause(ctx)
 	stop := context.AfterFunc(e.base, func() { cancel(store.ErrClosed) })
 	return ctx, func() { stop(); cancel(nil); e.wg.Done() }, nil

@@ -1,19 +1,79 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/fettle-cli/fettle/engine/catalog"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/sanitize"
+	"github.com/fettle-cli/fettle/toolset"
 )
+
+// handoffPrefix begins the names of the tools by which agents hand over.
+const handoffPrefix = "handoff_to_"
+
+// handoffs are the tools by which the turn's agent hands over, by their names.
+func (t *turn) handoffs() map[string]*store.Agent {
+	if t.agent == nil {
+		return nil
+	}
+	return t.handoffsOf(t.agent, t.names)
+}
+
+// handoffsOf are those of an agent whose tools have names.
+func (t *turn) handoffsOf(a *store.Agent, names *toolset.Names) map[string]*store.Agent {
+	out := map[string]*store.Agent{}
+	for _, name := range a.Handoffs {
+		to := t.box.Agents.Handoff(a, name)
+		if to == nil {
+			continue // NewAgents has looked
+		}
+		tool := handoffPrefix + strings.Map(catalog.WordRune, to.BareID())
+		for {
+			_, taken := names.Lookup(tool)
+			if _, twice := out[tool]; !taken && !twice {
+				break
+			}
+			tool += "_"
+		}
+		out[tool] = to
+	}
+	return out
+}
+
+// handoffSpecs offers the handoffs to the model.
+func (t *turn) handoffSpecs() []provider.ToolSpec {
+	all := t.handoffs()
+	specs := make([]provider.ToolSpec, 0, len(all))
+	for _, name := range sortedNames(all) {
+		to := all[name]
+		specs = append(specs, provider.ToolSpec{
+			Name:        name,
+			Description: "Hand over to the agent " + cmp.Or(to.Name, to.BareID()) + ", which goes on from here. " + to.Purpose,
+			InputSchema: []byte(`{"type":"object","properties":{"reason":{"type":"string","description":"what it should do, in a sentence"}}}`),
+		})
+	}
+	return specs
+}
+
+func sortedNames(m map[string]*store.Agent) []string {
+	names := make([]string, 0, len(m))
+	for name := range m {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
 
 const (
 	// maxHandoffs bounds how often agents hand over in a turn that names no
@@ -39,7 +99,7 @@ func (t *turn) chooseAgent(ctx context.Context, conv *store.OpenChat) error {
 	if name == "" {
 		name = conv.Chat.Agent
 	}
-	if name == "" || name == NoAgent || len(t.req.Calls) > 0 {
+	if name == "" || name == catalog.NoAgent || len(t.req.Calls) > 0 {
 		return nil
 	}
 	wider, err := t.widen(ctx)
@@ -49,7 +109,7 @@ func (t *turn) chooseAgent(ctx context.Context, conv *store.OpenChat) error {
 	if err != nil {
 		return err
 	}
-	a, err := t.box.agents.Find(name)
+	a, err := t.box.Agents.Find(name)
 	if err != nil {
 		return goneAgent(err, t.req.Agent == "")
 	}
@@ -71,7 +131,7 @@ func (t *turn) caller(conv *store.OpenChat) *store.Agent {
 	}
 	parts := conv.Path[n-1].Parts
 	if i := lastStart(parts); i < len(parts) && parts[i].Kind == provider.AgentStartPart {
-		return t.box.agents.handoff(t.entry, parts[i].Agent)
+		return t.box.Agents.Handoff(t.entry, parts[i].Agent)
 	}
 	return nil
 }
@@ -160,7 +220,7 @@ func (t *turn) forgotten() (*handover, error) {
 	}
 	to := t.entry
 	if len(t.agent.Handoffs) == 1 {
-		to = t.box.agents.handoff(t.agent, t.agent.Handoffs[0])
+		to = t.box.Agents.Handoff(t.agent, t.agent.Handoffs[0])
 	}
 	return &handover{to: to, forgotten: true}, t.emit(event.Footnote{Text: t.speaker() + " ended without handing over; " + to.BareID() + " goes on"})
 }

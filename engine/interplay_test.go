@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fettle-cli/fettle/engine/catalog"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/payloads"
@@ -209,7 +210,7 @@ func TestPayloadsWithoutAgentMode(t *testing.T) {
 // conversation, also once the chat is forked, and to nobody who sees the turn alone.
 func TestPayloadsOfAgents(t *testing.T) {
 	t.Parallel()
-	for _, history := range []string{HistoryFull, HistoryTurn} {
+	for _, history := range []string{catalog.HistoryFull, catalog.HistoryTurn} {
 		play := playPair()
 		play["b"] = func(*provider.Request) []provider.Delta {
 			return []provider.Delta{says("See SUGGESTED_VALUES: [{\"label\":\"Blue\",\"value\":\"the blue one\"}]"), stops("stop")}
@@ -231,7 +232,7 @@ func TestPayloadsOfAgents(t *testing.T) {
 		all := c.requests()
 		entry, other := all[len(all)-2], all[len(all)-1]
 		has(t, "the entry agent", textOf(entry), []string{"which bird?", "See"}, nil)
-		if got := strings.Contains(textOf(other), "which bird?"); got != (history == HistoryFull) {
+		if got := strings.Contains(textOf(other), "which bird?"); got != (history == catalog.HistoryFull) {
 			t.Errorf("history %q: the other agent is told\n%s", history, textOf(other))
 		}
 		for _, req := range all {
@@ -252,7 +253,7 @@ func TestAForkOfAChatWithEverything(t *testing.T) {
 	b, r := showroom(t, sums(&r, func(int, *provider.Request) []provider.Delta {
 		return []provider.Delta{says("Here: SCHEMA_PROPOSAL: " + proposal + " Shall I?")}
 	}), nil, "research-streams")
-	agents, err := NewAgents(store.Agent{ID: "clerk", Prompt: "You are the clerk."})
+	agents, err := catalog.NewAgents(store.Agent{ID: "clerk", Prompt: "You are the clerk."})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,6 +19,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/fettle-cli/fettle/engine/catalog"
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/models"
@@ -176,7 +177,7 @@ func testOptions(t testing.TB, dir string, tools []toolset.Entry) Options {
 	}
 	return Options{
 		Options: store.Options{DataDir: filepath.Join(dir, "data")},
-		Tools:   set,
+		Sources: catalog.Sources{Tools: set},
 		Models:  &models.Catalog{Registry: reg, Configured: "script/m.yaml"},
 		Retry:   provider.RetryOptions{Attempts: 2, FirstWait: time.Millisecond},
 	}

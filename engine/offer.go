@@ -3,6 +3,7 @@ package engine
 import (
 	"slices"
 
+	"github.com/fettle-cli/fettle/engine/catalog"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/toolset"
 )
@@ -22,7 +23,7 @@ func (t *turn) chooseTools() error {
 		t.offer, _ = toolset.NewSet() // no entries, nothing to refuse
 	default:
 		var err error
-		if t.offer, err = t.box.tools.Offered().Select(t.req.Tools...); err != nil {
+		if t.offer, err = t.box.Tools.Offered().Select(t.req.Tools...); err != nil {
 			return fault.Wrap(fault.Usage, "--tool", err, "fettle ask --tool 'read_*' …")
 		}
 	}
@@ -47,7 +48,7 @@ func (t *turn) chooseTools() error {
 // call, and a script that never asked for the network shouldn't come to have it
 // with a new release.
 func (t *turn) offered() *toolset.Set {
-	all := t.box.tools.Offered()
+	all := t.box.Tools.Offered()
 	if len(t.req.Calls) > 0 || t.req.workflow != nil { // a user's own call is the user's own wish
 		return all
 	}
@@ -56,9 +57,9 @@ func (t *turn) offered() *toolset.Set {
 		kept = t.withoutQuestions(kept)
 	}
 	if !t.unlimited {
-		kept, t.leftOut = withinLimit(kept, func(tool toolset.Tool) bool { return tool.ToolsetID == "" || t.box.session[tool.ID] })
-		for _, l := range t.box.left {
-			if t.req.CanConfirm || !l.server { // without questions it would be left out anyway
+		kept, t.leftOut = catalog.WithinLimit(kept, func(tool toolset.Tool) bool { return tool.ToolsetID == "" || t.box.Session[tool.ID] })
+		for _, l := range t.box.Left {
+			if t.req.CanConfirm || !l.Server { // without questions it would be left out anyway
 				t.leftOut = append(t.leftOut, l)
 			}
 		}
@@ -74,8 +75,8 @@ func (t *turn) offered() *toolset.Set {
 func (t *turn) withoutQuestions(all []toolset.Entry) (kept []toolset.Entry) {
 	rules := t.verdicts.Allowing(slices.Concat(t.policy.Allow, t.eng.Granted("").Allow))
 	for _, e := range all {
-		ours := e.Tool.ToolsetID == "" || t.box.remote[e.Tool.ID]
-		if ours && (e.Tool.RequiresConfirmation || t.box.reachOf(e.Tool).Outside()) && !rules.Names(e.Tool.ID) {
+		ours := e.Tool.ToolsetID == "" || t.box.Remote[e.Tool.ID]
+		if ours && (e.Tool.RequiresConfirmation || t.box.ReachOf(e.Tool).Outside()) && !rules.Names(e.Tool.ID) {
 			continue
 		}
 		kept = append(kept, e)

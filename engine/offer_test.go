@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/fettle-cli/fettle/engine/catalog"
 	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/toolset"
@@ -26,7 +27,7 @@ func TestOfferedWhereNobodyCanBeAsked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := New(Options{Options: store.Options{DataDir: t.TempDir()}, Tools: set})
+	e := New(Options{Options: store.Options{DataDir: t.TempDir()}, Sources: catalog.Sources{Tools: set}})
 	t.Cleanup(func() {
 		if err := e.Close(); err != nil {
 			t.Error(err)
@@ -48,7 +49,7 @@ func TestOfferedWhereNobodyCanBeAsked(t *testing.T) {
 		"chosen, and it's none": {TurnRequest{Tools: []string{}}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			tr := &turn{eng: e, box: &toolbox{tools: set}, req: c.req, policy: c.req.Policy}
+			tr := &turn{eng: e, box: &catalog.Toolbox{Tools: set}, req: c.req, policy: c.req.Policy}
 			_ = tr.compileRules()
 			if err := tr.chooseTools(); err != nil {
 				t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/fettle-cli/fettle/engine/catalog"
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
@@ -17,7 +18,6 @@ import (
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/internal/sanitize"
 	"github.com/fettle-cli/fettle/toolset"
-	"github.com/fettle-cli/fettle/toolset/manifest"
 )
 
 // Decided is what came of a decision.
@@ -45,7 +45,7 @@ func (e *Engine) Decide(ctx context.Context, d store.Deciding) (Decided, error) 
 	if err != nil {
 		return Decided{}, err
 	}
-	box, err := e.toolbox(ctx)
+	box, err := e.Toolbox(ctx)
 	if err != nil {
 		return Decided{}, err
 	}
@@ -56,10 +56,10 @@ func (e *Engine) Decide(ctx context.Context, d store.Deciding) (Decided, error) 
 	if d.Accept {
 		wanted.Decision = chat.Accepted
 	}
-	wanted.Reaction = box.shows.reaction(shown.Toolset, shown.Type, wanted.Decision)
+	wanted.Reaction = box.Payloads.Reaction(shown.Toolset, shown.Type, wanted.Decision)
 	var change *store.ChangeOwn
-	if d.Accept && proposes(shown.Payload) && (shown.Decision == nil || shown.Decision.Decision == "") {
-		if change, err = e.agentChange(ctx, shown.Payload); err != nil {
+	if d.Accept && catalog.ProposesAgent(shown.Payload) && (shown.Decision == nil || shown.Decision.Decision == "") {
+		if change, err = e.AgentChange(ctx, shown.Payload); err != nil {
 			return Decided{}, err
 		}
 		wanted.AgentID = change.ID
@@ -77,18 +77,6 @@ func (e *Engine) Decide(ctx context.Context, d store.Deciding) (Decided, error) 
 	}
 	out.Turn, err = e.react(ctx, d, out.Payload)
 	return out, err
-}
-
-// reaction is who is told of a verdict on a payload.
-func (s *showcase) reaction(set, kind string, v chat.Verdict) *manifest.Reaction {
-	t := s.find(set, kind)
-	switch {
-	case t == nil:
-		return nil
-	case v == chat.Accepted:
-		return t.payload.OnAccept
-	}
-	return t.payload.OnReject
 }
 
 // keepDecision writes a decision, unless there is one, together with the change of an agent
@@ -126,8 +114,8 @@ func (e *Engine) keepDecision(ctx context.Context, wanted chat.PayloadDecision, 
 	})
 	var refused *fault.Fault
 	switch {
-	case errors.Is(err, errNotOwn):
-		return nil, false, e.notOwn(ctx, change.ID)
+	case errors.Is(err, catalog.ErrNotOwn):
+		return nil, false, e.NotOwn(ctx, change.ID)
 	case errors.As(err, &refused):
 		return nil, false, err
 	case errors.Is(err, kv.ErrNotFound):
@@ -173,11 +161,11 @@ func (e *Engine) PayloadPlan(ctx context.Context, c chat.Chat, p provider.Payloa
 	if len(p.RenderPlan) > 0 {
 		return p.RenderPlan
 	}
-	box, err := e.toolbox(ctx)
+	box, err := e.Toolbox(ctx)
 	if err != nil {
 		return nil
 	}
-	plan := box.shows.plan(event.Payload{Kind: p.Type, Data: p.Data, Toolset: p.Toolset}, c.ID, &toolset.Workspace{Path: e.WorkspacePath(c)})
+	plan := box.Payloads.Plan(event.Payload{Kind: p.Type, Data: p.Data, Toolset: p.Toolset}, c.ID, &toolset.Workspace{Path: e.WorkspacePath(c)})
 	if plan == nil {
 		return nil
 	}

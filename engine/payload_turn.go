@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/fettle-cli/fettle/engine/catalog"
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
@@ -14,14 +15,12 @@ import (
 	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/record"
 	"github.com/fettle-cli/fettle/internal/sanitize"
-	"github.com/fettle-cli/fettle/toolset"
-	"github.com/fettle-cli/fettle/toolset/render"
 )
 
 // cards are the payloads of one turn: what the model may write, what came, and
 // what the chat has of them from before.
 type cards struct {
-	shows     *showcase
+	shows     *catalog.Payloads
 	collected *payloads.Collector
 	// parser finds payloads in the answer; nil where none are offered.
 	parser *payloads.Parser
@@ -36,12 +35,12 @@ func (t *turn) deal() error {
 	if err := t.readContext(); err != nil {
 		return err
 	}
-	shows := t.box.shows
-	c := &cards{shows: shows, collected: payloads.NewCollector(shows.reg), before: cardsTold{reg: shows.reg}}
-	if err := shows.reg.CheckPage(t.req.Page); err != nil {
+	shows := t.box.Payloads
+	c := &cards{shows: shows, collected: payloads.NewCollector(shows.Registry), before: cardsTold{reg: shows.Registry}}
+	if err := shows.Registry.CheckPage(t.req.Page); err != nil {
 		return fault.New(fault.NotFound, err.Error())
 	}
-	offer := shows.reg.Offer(payloads.Where{Page: t.req.Page, Tab: t.req.Tab, Suggestions: t.req.Suggestions})
+	offer := shows.Registry.Offer(payloads.Where{Page: t.req.Page, Tab: t.req.Tab, Suggestions: t.req.Suggestions})
 	var err error
 	if c.context, err = offer.Context(t.req.Context); err != nil {
 		return fault.Wrap(fault.Usage, "the context of page "+t.req.Page, err)
@@ -52,7 +51,7 @@ func (t *turn) deal() error {
 	if !t.req.TextAlone && t.schema == nil {
 		if c.instructions = offer.Instructions(); c.instructions != "" {
 			c.parser = offer.Parser(payloads.ParserOptions{Parse: func(set string, cfg payloads.Config, text string) (string, json.RawMessage, error) {
-				return shows.parse(t.ctx, set, cfg, text)
+				return shows.Parse(t.ctx, set, cfg, text)
 			}})
 		}
 	}
@@ -201,15 +200,15 @@ func (t *turn) reportEnd(end event.ToolComplete) {
 // whose marker it was.
 func (t *turn) shownPayload(p event.Payload, set string) event.Payload {
 	p.PayloadID = t.eng.NewID()
-	p.Toolset = t.cards.shows.owner(set, p.Kind)
-	p.Title = t.cards.shows.reg.Title(p.Kind, set)
+	p.Toolset = t.cards.shows.Owner(set, p.Kind)
+	p.Title = t.cards.shows.Registry.Title(p.Kind, set)
 	p.RenderPlan = t.planOfPayload(p)
 	return p
 }
 
 // planOfPayload is how a payload is shown, with its page in the store.
 func (t *turn) planOfPayload(p event.Payload) json.RawMessage {
-	plan := t.cards.shows.plan(p, t.accept.Chat.ID, t.ws)
+	plan := t.cards.shows.Plan(p, t.accept.Chat.ID, t.ws)
 	if plan == nil {
 		return nil
 	}
@@ -224,7 +223,7 @@ func (t *turn) planOfWorkspace(end *event.ToolComplete) json.RawMessage {
 		return nil
 	}
 	set := chat.ToolsetOf(end.ToolID)
-	return t.planOfPayload(event.Payload{Kind: shown.Type, Data: shown.Data, Toolset: t.cards.shows.owner(set, shown.Type)})
+	return t.planOfPayload(event.Payload{Kind: shown.Type, Data: shown.Data, Toolset: t.cards.shows.Owner(set, shown.Type)})
 }
 
 // remember takes in what people decided about the chat's payloads. A new chat
@@ -244,43 +243,4 @@ func (t *turn) remember(ctx context.Context, conv *store.OpenChat) error {
 	}
 	t.cards.before.place(decided, untold, append(conv.Path[:len(conv.Path):len(conv.Path)], t.accept.Question()))
 	return nil
-}
-
-// plan returns how a payload is shown: by the renderer and with the look of its type; nil
-// where a toolset defines neither.
-func (s *showcase) plan(p event.Payload, chatID string, ws *toolset.Workspace) *render.Plan {
-	t := s.find(p.Toolset, p.Kind)
-	if t == nil {
-		return nil
-	}
-	look := t.look()
-	if t.payload.Renderer == nil {
-		if look == nil {
-			return nil
-		}
-		return &render.Plan{Config: json.RawMessage("{}"), Look: look}
-	}
-	v := render.Values{Return: p.Data, ChatID: chatID, Toolset: t.dir}
-	if ws != nil {
-		v.Workspace = ws.Path
-	}
-	plan := render.Make(t.payload.Renderer.Type, t.payload.Renderer.Config(), v)
-	plan.Look = look
-	return &plan
-}
-
-// look returns how the type's toolset makes payloads look; nil where it leaves that to
-// clients.
-func (t *shownType) look() *render.Look {
-	var l render.Look
-	if s := t.payload.Style; s != nil {
-		l = render.Look{Icon: s.Icon, Colour: s.Colour, Label: s.Label, Editable: s.Editable}
-	}
-	if o := t.payload.RenderOptions; o != nil {
-		l.HeaderTitle, l.HeaderIcon, l.PanelWidth = o.HeaderTitle, o.HeaderIcon, o.PanelWidth
-	}
-	if l == (render.Look{}) {
-		return nil
-	}
-	return &l
 }

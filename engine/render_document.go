@@ -90,7 +90,7 @@ func (e *Engine) toolCall(ctx context.Context, id string) (*chat.ToolCall, error
 // ToolPage gives the page of a tool's html renderer as its toolset has it, without
 // data in it. The page is a stranger's, see RenderDocument.
 func (e *Engine) ToolPage(ctx context.Context, toolID string) ([]byte, error) {
-	set, err := e.toolsetOfTool(ctx, toolID)
+	set, err := e.ToolsetOfTool(ctx, toolID)
 	if err != nil {
 		return nil, err
 	}

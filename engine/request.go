@@ -4,10 +4,12 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/fettle-cli/fettle/engine/catalog"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/store"
+	"github.com/fettle-cli/fettle/toolset/registry"
 )
 
 // TurnRequest is everything that decides a turn. The caller has resolved the
@@ -57,7 +59,7 @@ type TurnRequest struct {
 	// editor names: their tools are offered beside the others, in this turn. One
 	// that can't be reached is named in a footnote, and the turn goes on.
 	// Workspace, where it is set, is where they work.
-	MCP []MCPServer
+	MCP []catalog.MCPServer
 	// AgentMode switches on or off that the model may call tools and go on with
 	// their results (document 002); off, no tools are declared. nil keeps the
 	// chat's mode, which is on in a new one.
@@ -191,4 +193,13 @@ type Confirmation struct {
 	// review names them. An answer that allows has one of them.
 	All  bool
 	Only []string
+}
+
+// enterByDefault sets the agent of a request that begins a stored chat and names none: the
+// entry agent of the toolsets.
+func (r *TurnRequest) enterByDefault(index *registry.Index) {
+	if r.Agent != "" || !r.Chat.IsNew() || r.Ephemeral || len(r.Calls) > 0 || r.workflow != nil || r.app != nil {
+		return
+	}
+	r.Agent = catalog.DefaultAgent(index)
 }

@@ -67,7 +67,7 @@ func (t *turn) runsFirst(c *call, ws *toolset.Workspace) (ok bool, why string, e
 // asksBefore returns why a call can't run ahead of the question about it; empty means that
 // it can.
 func (t *turn) asksBefore(c *call, ws *toolset.Workspace) string {
-	reach := t.box.reachOf(c.entry.Tool)
+	reach := t.box.ReachOf(c.entry.Tool)
 	switch {
 	case !t.req.CanReview:
 		return "the client that started the turn does not review changes"
@@ -150,7 +150,7 @@ func (t *turn) askReview(c *call, shown *event.Review) (a Confirmation, err erro
 	ask := event.ConfirmRequest{
 		Tool: chat.BareID(c.toolID()), ToolID: c.toolID(), Input: c.use.Args, ToolUseID: c.use.ID,
 		Reason: "it has run, and has changed " + fault.Plural(shown.Count(), "file") + "; none of the changes is applied yet",
-		Reach:  t.box.reachOf(c.entry.Tool).Text, Review: shown,
+		Reach:  t.box.ReachOf(c.entry.Tool).Text, Review: shown,
 	}
 	w := newWaiting(ask, nil)
 	defer t.take(c.use.ID)

@@ -15,7 +15,6 @@ import (
 	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/engine/workspace"
 	"github.com/fettle-cli/fettle/internal/sanitize"
-	"github.com/fettle-cli/fettle/internal/schema"
 	"github.com/fettle-cli/fettle/toolset"
 )
 
@@ -180,7 +179,7 @@ func (t *turn) runOne(ctx context.Context, asker *caller, ws *toolset.Workspace)
 	}
 	t.eng.mindServices()
 	if err == nil {
-		err = t.eng.schemas.checkResult(c.entry.Tool, res)
+		err = t.eng.Schemas.CheckResult(c.entry.Tool, res)
 	}
 	if errors.Is(context.Cause(ctx), context.DeadlineExceeded) && t.ctx.Err() == nil {
 		err = toolset.Errorf("%s took longer than %s and was stopped", asker.what, c.limit())
@@ -205,7 +204,7 @@ func (q *caller) folder(ws *toolset.Workspace) *toolset.Workspace {
 
 // runs says what runs a call, in a message for the model: an MCP server has its name.
 func (t *turn) runs(c *call) string {
-	if tool := c.entry.Tool; t.box.remote[tool.ID] {
+	if tool := c.entry.Tool; t.box.Remote[tool.ID] {
 		return "the MCP server " + tool.ToolsetID + ": the tool " + chat.BareID(tool.ID)
 	}
 	return "the tool"
@@ -234,42 +233,6 @@ func (c *call) progress(p toolset.Progress) event.ToolProgress {
 		e.Data = slices.Clone(p.Data)
 	}
 	return e
-}
-
-// checkResult refuses a result that events can't hold, and holds its data
-// against the tool's output_schema.
-func (s *schemas) checkResult(t toolset.Tool, res toolset.Result) error {
-	media := 0
-	for _, m := range res.Media {
-		media += len(m.Data)
-	}
-	if media > chat.MaxData {
-		return toolset.Errorf("the tool's images and sounds have %d MB; %d MB are allowed: put them into files of the workspace",
-			media>>20, chat.MaxData>>20)
-	}
-	for _, part := range []struct {
-		name string
-		raw  json.RawMessage
-	}{{"data", res.Data}, {"workspace_payload", res.WorkspacePayload}, {"payload", res.Payload}} {
-		switch {
-		case len(part.raw) > chat.MaxData:
-			return toolset.Errorf("the tool's %s has %d MB; %d MB are allowed: put it into a file of the workspace",
-				part.name, len(part.raw)>>20, chat.MaxData>>20)
-		case len(part.raw) > 0 && !json.Valid(part.raw):
-			return toolset.Errorf("the tool's %s is no JSON", part.name)
-		}
-	}
-	if len(t.OutputSchema) == 0 || len(res.Data) == 0 {
-		return nil
-	}
-	compiled, err := s.compile(t.OutputSchema)
-	if err != nil {
-		return toolset.Errorf("the tool's output_schema can't be used: %v", err)
-	}
-	if problems := compiled.Validate(res.Data); len(problems) > 0 {
-		return toolset.Errorf("the tool's result doesn't fit its output_schema:\n%s", schema.Explain(problems))
-	}
-	return nil
 }
 
 // leaveBehind passes on the ends that are there and leaves the other calls to

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fettle-cli/fettle/engine/catalog"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/toolset"
@@ -106,7 +107,7 @@ func TestServersOfASession(t *testing.T) {
 	remote := newRemote(t)
 	req := ask("find")
 	req.Policy = permission.Policy{Allow: []string{"My-Docs:*"}}
-	req.MCP = []MCPServer{{Name: "My Docs", URL: remote.URL}, {Name: "dead", URL: "http://127.0.0.1:1/mcp"}}
+	req.MCP = []catalog.MCPServer{{Name: "My Docs", URL: remote.URL}, {Name: "dead", URL: "http://127.0.0.1:1/mcp"}}
 	results, notes := resultsOf(b.follow(b.start(req)))
 	if !slices.Equal(results, []string{"My-Docs:find: found it"}) {
 		t.Errorf("results: %q", results)
@@ -128,7 +129,7 @@ func TestAClaimToReadOnlyIsNotBelieved(t *testing.T) {
 	b := serving(t, findsOnce)
 	req := ask("find")
 	req.Tools = []string{"docs:*"}
-	req.MCP = []MCPServer{{Name: "docs", URL: newRemote(t).URL}}
+	req.MCP = []catalog.MCPServer{{Name: "docs", URL: newRemote(t).URL}}
 	if results, _ := resultsOf(b.follow(b.start(req))); len(results) != 1 || !strings.Contains(results[0], "denied: the tool wants an approval") {
 		t.Errorf("results: %q", results)
 	}
@@ -220,7 +221,7 @@ func TestADisabledServerIsEndedAndNotOffered(t *testing.T) {
 
 // forgetting records which servers are ended, and connects to none.
 type forgetting struct {
-	MCP
+	catalog.MCP
 	mu  sync.Mutex
 	ids []string
 }

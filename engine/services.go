@@ -5,46 +5,20 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
-	"net/url"
 	"slices"
 	"time"
 
+	"github.com/fettle-cli/fettle/engine/catalog"
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/store"
-	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/toolset"
-	"github.com/fettle-cli/fettle/toolset/render"
 )
-
-// Services are the processes of tools that live on after their calls. Whoever made
-// it ends it, after the Engine was closed.
-type Services interface {
-	store.FolderServices
-	// Services lists those that live, the oldest first.
-	Services() []toolset.Service
-	// ServiceOf finds the one that served a call, also for a while after its end.
-	ServiceOf(callID string) (toolset.Service, bool)
-	// DialService connects to a port that a result of the service has named.
-	DialService(ctx context.Context, id string, port int) (net.Conn, error)
-}
-
-// withoutServices is for engines without any.
-type withoutServices struct{ store.NoServices }
-
-func (withoutServices) Services() []toolset.Service              { return nil }
-func (withoutServices) ServiceOf(string) (toolset.Service, bool) { return toolset.Service{}, false }
-func (withoutServices) DialService(context.Context, string, int) (net.Conn, error) {
-	return nil, errors.New("there are no services here")
-}
 
 const (
 	// servicesLook is how often it is looked whether the chats and toolsets of
 	// services are still there: another process may have removed them.
 	servicesLook = 3 * time.Second
-	// maxServicePath bounds what an address says beyond its port.
-	maxServicePath = 2000
 )
 
 // CallService is what has become of the service of a call.
@@ -63,17 +37,6 @@ type CallService struct {
 	Hosts []string
 	// Again tells whether the same call can be made anew.
 	Again bool
-}
-
-// Running lists the services that run, of one chat or, without one, all.
-func (e *Engine) Running(chatID string) []toolset.Service {
-	all := e.o.Services.Services()
-	return slices.DeleteFunc(all, func(s toolset.Service) bool { return chatID != "" && s.ChatID != chatID })
-}
-
-// DialService connects to a port of a service.
-func (e *Engine) DialService(ctx context.Context, id string, port int) (net.Conn, error) {
-	return e.o.Services.DialService(ctx, id, port)
 }
 
 // CallService returns the service of a call, at the address that the call's plan names;
@@ -100,14 +63,14 @@ func (e *Engine) serviceAt(ctx context.Context, callID string, plan json.RawMess
 	if plan == nil {
 		plan = call.RenderPlan
 	}
-	isService, usable, err := e.isService(ctx, call.ToolID)
+	isService, usable, err := e.IsService(ctx, call.ToolID)
 	s, known := e.o.Services.ServiceOf(callID)
 	if err != nil || !isService && !known {
 		return nil, err
 	}
 	out := &CallService{CallID: callID, ChatID: call.ChatID, ToolID: call.ToolID, Again: usable, Own: s.Own, Hosts: s.Hosts}
 	port := 0
-	out.Path, port = addressOf(plan)
+	out.Path, port = catalog.AddressOf(plan)
 	out.ID, out.Port = s.ID, s.Port(callID)
 	switch {
 	case !known:
@@ -125,44 +88,6 @@ func (e *Engine) serviceAt(ctx context.Context, callID string, plan json.RawMess
 		}
 	}
 	return out, nil
-}
-
-// addressOf takes the address of a frame's plan apart.
-func addressOf(raw json.RawMessage) (path string, port int) {
-	var plan render.Plan
-	var config struct {
-		URL string `json:"url"`
-	}
-	if json.Unmarshal(raw, &plan) != nil || plan.Renderer != toolset.RenderFrame || json.Unmarshal(plan.Config, &config) != nil {
-		return "/", 0
-	}
-	u, ok := toolset.LocalAddress(config.URL)
-	if !ok {
-		return "/", 0
-	}
-	port, _ = toolset.ServicePort(json.RawMessage(`{"port":"` + u.Port() + `"}`))
-	at := url.URL{Path: u.Path, RawPath: u.RawPath, RawQuery: u.RawQuery, Fragment: u.Fragment}
-	if path = at.String(); len(path) > maxServicePath || len(path) == 0 || path[0] != '/' {
-		return "/", port
-	}
-	return path, port
-}
-
-// isService tells whether a tool is a service, and whether it can be called.
-func (e *Engine) isService(ctx context.Context, toolID string) (is, usable bool, err error) {
-	if e.o.Runner == nil {
-		return false, false, nil
-	}
-	set, err := e.toolsetOfTool(ctx, toolID)
-	if err != nil || set == nil {
-		return false, false, err
-	}
-	for j := range set.Tools {
-		if t := &set.Tools[j]; t.Tool.ID == toolID {
-			return t.Service, set.Usable() && t.Usable(), nil
-		}
-	}
-	return false, false, nil
 }
 
 // EndService ends the service of a call, for a person who wants that. It tells
@@ -186,7 +111,7 @@ func (e *Engine) CallAgain(ctx context.Context, callID string) (TurnRequest, err
 	if err != nil {
 		return TurnRequest{}, err
 	}
-	if is, _, err := e.isService(ctx, call.ToolID); err != nil || !is {
+	if is, _, err := e.IsService(ctx, call.ToolID); err != nil || !is {
 		return TurnRequest{}, errors.Join(err, fault.New(fault.Usage, call.ToolID+" is no service"))
 	}
 	return TurnRequest{
@@ -216,7 +141,7 @@ func (e *Engine) mindServices() {
 				return
 			case <-look.C:
 			}
-			if e.endOrphans(e.base); e.stopMinding() {
+			if e.EndOrphans(e.base); e.stopMinding() {
 				return
 			}
 		}
@@ -229,49 +154,4 @@ func (e *Engine) stopMinding() bool {
 	defer e.mu.Unlock()
 	e.minding = len(e.o.Services.Services()) > 0
 	return !e.minding
-}
-
-// endOrphans ends services whose chat or toolset no longer exists, and MCP servers that
-// may not be used any more.
-func (e *Engine) endOrphans(ctx context.Context) {
-	e.endMCPServers(ctx)
-	gone := map[string]string{} // why, by the service's id
-	for _, s := range e.o.Services.Services() {
-		if why := e.orphaned(ctx, s); why != "" {
-			gone[s.ID] = why
-		}
-	}
-	for id, why := range gone {
-		e.o.Services.EndServices(why, func(s toolset.Service) bool { return s.ID == id })
-	}
-}
-
-// orphaned says why a service has to end; "" is that it may go on, or that nothing
-// can be told just now.
-func (e *Engine) orphaned(ctx context.Context, s toolset.Service) string {
-	set, err := e.oneToolset(ctx, s.ToolsetID)
-	switch {
-	case err != nil:
-		return ""
-	case set == nil:
-		return "its toolset was removed"
-	case !set.Usable():
-		return "its toolset was switched off"
-	case set.Revision != s.Revision:
-		return "its toolset was updated"
-	}
-	for _, t := range set.Tools {
-		if t.Tool.ID == s.ToolID && !t.Usable() {
-			return "its tool was switched off"
-		}
-	}
-	var chat *chat.Chat
-	err = e.View(ctx, func(tx *kv.Tx) (err error) {
-		chat, err = e.Tables.Chats.Get(tx, kv.Str(s.ChatID))
-		return err
-	})
-	if err == nil && chat.DeletedAt != nil {
-		return "its chat was deleted"
-	}
-	return "" // a chat whose first turn isn't folded has no record yet
 }

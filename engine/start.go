@@ -83,12 +83,12 @@ func (e *Engine) prepare(ctx context.Context, req TurnRequest) (*turn, *store.Op
 	for _, w := range t.warnings {
 		e.o.Notice(w) // also if the turn does not begin
 	}
-	index, err := e.toolsetIndex(ctx)
+	index, err := e.ToolsetIndex(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
 	t.req.enterByDefault(index)
-	if t.box, err = e.toolboxFor(ctx, index, needOf(&t.req)); err != nil {
+	if t.box, err = e.ToolboxFor(ctx, index, needOf(&t.req)); err != nil {
 		return nil, nil, err
 	}
 	if err := t.sessionTools(ctx); err != nil {

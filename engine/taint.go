@@ -21,18 +21,10 @@ import (
 // workflow instances, so it holds in later turns, on every branch and fork that has the
 // messages, after summaries, and for each agent of the chat.
 
-// reachOf returns what a tool of this turn can read, change and connect to.
-func (b *toolbox) reachOf(t toolset.Tool) toolset.Reach {
-	if r, known := b.reach[t.ID]; known {
-		return r
-	}
-	return toolset.ReachOf(t, nil)
-}
-
 // broughtBy names what a call that ran brought in from outside; empty for nothing.
 func (t *turn) broughtBy(c *call) string {
 	switch {
-	case t.box.reachOf(c.entry.Tool).SendsOut():
+	case t.box.ReachOf(c.entry.Tool).SendsOut():
 		return chat.BareID(c.toolID())
 	case t.eng.o.FoldersFromOutside && t.ws != nil && t.ws.Bound:
 		return chat.BareID(c.toolID()) + " in " + t.ws.Path
@@ -63,13 +55,13 @@ func (t *turn) compileRules() (err error) {
 func (t *turn) decide(c *call, ws *toolset.Workspace) (permission.Verdict, string) {
 	c.judged = permission.Resolve(c.entry.Tool, c.use.Args, ws).Look()
 	v, why := t.verdicts.Decide(c.judged)
-	if t.plan && v != permission.Refuse && !permission.InPlan(t.box.reachOf(c.entry.Tool)) {
+	if t.plan && v != permission.Refuse && !permission.InPlan(t.box.ReachOf(c.entry.Tool)) {
 		return permission.Refuse, permission.PlanReason
 	}
 	if t.inTerminal(c) && v != permission.Refuse {
 		return permission.Ask, "it runs in the editor's terminal, outside of fettle's sandbox"
 	}
-	if v != permission.Run || t.tainted == "" || !t.box.reachOf(c.entry.Tool).SendsOut() {
+	if v != permission.Run || t.tainted == "" || !t.box.ReachOf(c.entry.Tool).SendsOut() {
 		return v, why
 	}
 	if v, _ = t.ownVerdicts.Decide(c.judged); v == permission.Run {

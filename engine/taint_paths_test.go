@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fettle-cli/fettle/engine/catalog"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/provider"
@@ -17,7 +18,7 @@ import (
 // within the turn and in a later one, whether or not it sees the earlier messages.
 func TestContentFromOutsideIsHandedOverWithTheConversation(t *testing.T) {
 	t.Parallel()
-	for _, history := range []string{HistoryFull, HistoryTurn} {
+	for _, history := range []string{catalog.HistoryFull, catalog.HistoryTurn} {
 		fetch := func(id string) []provider.Delta {
 			return []provider.Delta{calls(id, "fetch", `{"url":"https://one.example"}`), stops("tool_use")}
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fettle-cli/fettle/engine/catalog"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/toolset"
@@ -110,7 +111,7 @@ func TestAnAnswerAfterTheWebWasReadCounts(t *testing.T) {
 
 func TestWhatReachesOut(t *testing.T) {
 	t.Parallel()
-	box := &toolbox{reach: map[string]toolset.Reach{"set:sealed": {Contained: true}}}
+	box := &catalog.Toolbox{Reach: map[string]toolset.Reach{"set:sealed": {Contained: true}}}
 	for name, c := range map[string]struct {
 		tool toolset.Tool
 		want bool
@@ -122,17 +123,17 @@ func TestWhatReachesOut(t *testing.T) {
 		"of a server, saying no":    {toolset.Tool{ID: "server:tool", ToolsetID: "server"}, true},
 		"no sandbox was made of it": {toolset.Tool{ID: "set:other", ToolsetID: "set"}, true},
 	} {
-		if got := box.reachOf(c.tool).SendsOut(); got != c.want {
+		if got := box.ReachOf(c.tool).SendsOut(); got != c.want {
 			t.Errorf("%s: %t", name, got)
 		}
 	}
 	b := toolShelf(t, "", "my-toolset")
-	got, err := b.toolbox(t.Context())
+	got, err := b.Toolbox(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	for e := range got.tools.All() {
-		if e.Tool.ToolsetID == "my-toolset" && got.reachOf(e.Tool).SendsOut() {
+	for e := range got.Tools.All() {
+		if e.Tool.ToolsetID == "my-toolset" && got.ReachOf(e.Tool).SendsOut() {
 			t.Errorf("%s has no network, and counts as if it had", e.Tool.ID)
 		}
 	}

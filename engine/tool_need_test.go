@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fettle-cli/fettle/engine/catalog"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/store"
@@ -83,7 +84,7 @@ func TestTurnsReadTheToolsetsThatTheyUse(t *testing.T) {
 			"a toolset":           {TurnRequest{Tools: []string{"set02:*", "!set02:tool0"}}, []string{"set02"}},
 			"a call by a person":  {TurnRequest{Calls: []DirectCall{{Tool: "set00:tool0"}}}, []string{"set00"}},
 			"a tool and a glob":   {TurnRequest{Tools: []string{"set0[12]:tool0", "own"}}, []string{"set01", "set02"}},
-			"a tool and no agent": {TurnRequest{Tools: []string{"set01:*"}, Agent: NoAgent}, []string{"set01"}},
+			"a tool and no agent": {TurnRequest{Tools: []string{"set01:*"}, Agent: catalog.NoAgent}, []string{"set01"}},
 		} {
 			x, err := registry.ReadIndex(b.o.DataDir)
 			if err != nil || len(x.Toolsets) != n {
@@ -107,7 +108,7 @@ func TestTurnsReadTheToolsetsThatTheyUse(t *testing.T) {
 				t.Fatalf("%s: %v", name, err)
 			}
 			tr.unlock()
-			if got := setsOf(tr.box.tools); !slices.Equal(got, c.want) {
+			if got := setsOf(tr.box.Tools); !slices.Equal(got, c.want) {
 				t.Errorf("%s of %d toolsets: %v were read, want %v", name, n, got, c.want)
 			}
 			for path, was := range damaged {
@@ -164,7 +165,7 @@ func TestMoreToolsThanAModelIsOffered(t *testing.T) {
 	own := 0                                    // tools of fettle itself
 	for _, whole := range []bool{false, true} { // the first time only some are read
 		if whole {
-			if _, err := b.toolbox(t.Context()); err != nil {
+			if _, err := b.Toolbox(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/fettle-cli/fettle/engine/catalog"
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
@@ -62,11 +63,11 @@ type turn struct {
 	callsMu  sync.Mutex
 	callsNow map[string]chat.ToolCall
 	feed     *feed
-	box      *toolbox
+	box      *catalog.Toolbox
 	offer    *toolset.Set
 	// leftOut are the tools that maxOffered leaves out, which doesn't bind where
 	// unlimited is set.
-	leftOut   []leftOut
+	leftOut   []catalog.LeftOut
 	unlimited bool
 	// agent speaks now, entry is the one that the turn began with; nil without
 	// agents. handed are those that handed over, in order, allTools what the

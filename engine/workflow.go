@@ -6,34 +6,22 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/fettle-cli/fettle/engine/catalog"
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/didyoumean"
 	"github.com/fettle-cli/fettle/internal/sanitize"
-	"github.com/fettle-cli/fettle/toolset/registry"
 )
-
-// workflowsOf are the workflows of a toolset under its name.
-func workflowsOf(set *registry.MirrorToolset) []store.Workflow {
-	out := make([]store.Workflow, 0, len(set.Workflows))
-	for _, w := range set.Workflows {
-		out = append(out, store.Workflow{
-			ID: set.ID + ":" + w.ID, ToolsetID: set.ID, Name: w.Name, Description: w.Description,
-			InputSchema: w.InputSchema, Steps: w.Steps,
-		})
-	}
-	return out
-}
 
 // AllWorkflows are those that can be started.
 func (e *Engine) AllWorkflows(ctx context.Context) ([]store.Workflow, error) {
-	box, err := e.toolbox(ctx)
+	box, err := e.Toolbox(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return slices.Clone(box.workflows), nil
+	return slices.Clone(box.Workflows), nil
 }
 
 // FindWorkflow gives a workflow by its id, or by its bare id if one alone has
@@ -123,7 +111,7 @@ func (e *Engine) runWorkflow(ctx context.Context, i *store.WorkflowInstance, was
 	if req.Chat.IsNew() {
 		req.Title = i.Title()
 	}
-	req.Docs, req.Calls, req.Agent, req.Schema = []string{}, nil, NoAgent, nil
+	req.Docs, req.Calls, req.Agent, req.Schema = []string{}, nil, catalog.NoAgent, nil
 	req.workflow = &workflowRun{instance: i, was: was}
 	return e.Start(ctx, req)
 }

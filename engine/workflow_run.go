@@ -181,7 +181,7 @@ func (t *turn) toolStep(step *manifest.Step) (json.RawMessage, error) {
 	t.names = t.offer.Names()
 	tool := i.Workflow.ToolsetID + ":" + step.Tool
 	if _, own := t.names.Lookup(tool); !own {
-		if _, ok := t.box.tools.Get(step.Tool); ok {
+		if _, ok := t.box.Tools.Get(step.Tool); ok {
 			tool = step.Tool
 		}
 	}
@@ -231,7 +231,7 @@ func textResult(text string) json.RawMessage {
 // whomever it hands over to. It sees the prompt alone.
 func (t *turn) agentStep(step *manifest.Step, limit int) (json.RawMessage, error) {
 	w := t.req.workflow
-	a := t.box.agents.get(w.instance.Workflow.ToolsetID + ":" + step.Agent)
+	a := t.box.Agents.Get(w.instance.Workflow.ToolsetID + ":" + step.Agent)
 	if a == nil {
 		return nil, stepFault(step, "there is no agent "+step.Agent+" any more")
 	}

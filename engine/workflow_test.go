@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fettle-cli/fettle/engine/catalog"
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
@@ -211,7 +212,7 @@ func TestAWorkflow(t *testing.T) {
 		t.Errorf("one that is over goes on: %v", err)
 	}
 	req := ask("why a?")
-	req.Chat.Number, req.Agent = 1, NoAgent
+	req.Chat.Number, req.Agent = 1, catalog.NoAgent
 	f.run(req)
 	checkRequest(t, f.r.requests()[1])
 	list, err := f.WorkflowInstances(t.Context())

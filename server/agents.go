@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/catalog"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/store"
 )
@@ -57,12 +57,12 @@ func getAgent(s *Server, w http.ResponseWriter, r *http.Request) error {
 }
 
 func updateAgent(s *Server, w http.ResponseWriter, r *http.Request) error {
-	var body engine.AgentFields
+	var body catalog.AgentFields
 	if err := readJSON(w, r, &body); err != nil {
 		return err
 	}
-	if body == (engine.AgentFields{}) {
-		return fault.New(fault.Usage, "the request changes no field; an agent has "+strings.Join(engine.AgentFieldNames(), ", "))
+	if body == (catalog.AgentFields{}) {
+		return fault.New(fault.Usage, "the request changes no field; an agent has "+strings.Join(catalog.AgentFieldNames(), ", "))
 	}
 	if err := s.tools.SetAgent(r.Context(), r.PathValue("agent"), body); err != nil {
 		return err
@@ -83,7 +83,7 @@ func exportAgent(s *Server, w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	text, err := engine.AgentConfiguration(a)
+	text, err := catalog.AgentConfiguration(a)
 	if err != nil {
 		return err
 	}

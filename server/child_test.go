@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/catalog"
 	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/provider/script"
@@ -38,7 +39,7 @@ func serveChild(dir string) error {
 	data := filepath.Join(dir, "data")
 	eng := engine.New(engine.Options{
 		Options: store.Options{DataDir: data, Hold: true},
-		Tools:   set,
+		Sources: catalog.Sources{Tools: set},
 		Models:  &models.Catalog{Registry: reg, Configured: "script/m.yaml"},
 	})
 	token, err := server.Token(data)

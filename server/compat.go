@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/catalog"
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
@@ -102,8 +103,8 @@ func compatRequest(r *http.Request, in *dialect.Request) (engine.TurnRequest, er
 	}
 	req.System, req.Docs, req.TextAlone = systemOf(in), []string{}, true
 	req.History = historyOf(in)
-	if askAgent(r, &req); req.Agent == "" || req.Agent == engine.NoAgent {
-		req.Agent, req.Tools = engine.NoAgent, []string{}
+	if askAgent(r, &req); req.Agent == "" || req.Agent == catalog.NoAgent {
+		req.Agent, req.Tools = catalog.NoAgent, []string{}
 	}
 	return req, nil
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/catalog"
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/models"
@@ -96,7 +97,7 @@ type statesAPI interface {
 type toolsetsAPI interface {
 	InstalledToolsets(context.Context) ([]engine.InstalledSet, error)
 	InstalledToolset(ctx context.Context, id string) (*engine.InstalledSet, error)
-	Gallery(context.Context) ([]engine.GallerySet, error)
+	Gallery(context.Context) ([]catalog.GallerySet, error)
 	EntryAgent(context.Context) (string, error)
 	PlanToolset(ctx context.Context, ref string, o engine.PlanOptions) (*engine.ImportPlan, error)
 	ImportToolset(context.Context, *engine.ImportPlan, engine.ApplyOptions) (*engine.SetRecord, error)
@@ -107,10 +108,10 @@ type toolsetsAPI interface {
 
 // toolsAPI is what handlers of tools and agents need.
 type toolsAPI interface {
-	ToolGroups(context.Context) ([]engine.ToolGroup, error)
+	ToolGroups(context.Context) ([]catalog.ToolGroup, error)
 	SwitchTool(ctx context.Context, toolID string, on bool) (bool, error)
-	AllAgents(context.Context) (*engine.Agents, error)
-	SetAgent(ctx context.Context, id string, fields engine.AgentFields) error
+	AllAgents(context.Context) (*catalog.Agents, error)
+	SetAgent(ctx context.Context, id string, fields catalog.AgentFields) error
 	RemoveAgent(ctx context.Context, id string) error
 	RenderDocument(ctx context.Context, callID string) (*engine.RenderedCall, error)
 	ViewCall(ctx context.Context, id string) (*chat.CallView, error)
@@ -138,8 +139,8 @@ type servicesAPI interface {
 type serversAPI interface {
 	ListedServers(context.Context) ([]engine.ListedServer, error)
 	SwitchMCPServer(ctx context.Context, id string, on bool) (bool, error)
-	LookAtMCPServer(ctx context.Context, id string, approved bool) (*engine.Looked, error)
-	ApproveSeen(ctx context.Context, id, approve string) ([]engine.ListedTool, error)
+	LookAtMCPServer(ctx context.Context, id string, approved bool) (*catalog.Looked, error)
+	ApproveSeen(ctx context.Context, id, approve string) ([]catalog.ListedTool, error)
 	RemoveMCPServer(ctx context.Context, id string) error
 }
 

@@ -20,6 +20,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/catalog"
 	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/provider/script"
@@ -131,7 +132,7 @@ func (h *house) build(p plan) (*server.Server, *server.Listening) {
 	eo := engineOptions(h.t, h.dir, p.tools)
 	if p.agents != nil {
 		var err error
-		eo.Agents, err = engine.NewAgents(p.agents...)
+		eo.Agents, err = catalog.NewAgents(p.agents...)
 		must(h.t, err)
 	}
 	for name, make := range p.providers {
@@ -190,14 +191,16 @@ func engineOptions(t testing.TB, dir string, tools []toolset.Entry) engine.Optio
 	}
 	return engine.Options{
 		Options: store.Options{DataDir: filepath.Join(dir, "data"), Hold: true},
-		Tools:   set,
-		Models:  &models.Catalog{Registry: reg, Configured: "script/m.yaml"},
-		Retry:   provider.RetryOptions{Attempts: 1},
-		Runner: func(*registry.MirrorToolset, *registry.MirrorTool) (toolset.Runner, error) {
-			return toolset.RunnerFunc(func(context.Context, toolset.Call) (toolset.Result, error) {
-				return toolset.Result{Text: "ran"}, nil
-			}), nil
+		Sources: catalog.Sources{
+			Tools: set,
+			Runner: func(*registry.MirrorToolset, *registry.MirrorTool) (toolset.Runner, error) {
+				return toolset.RunnerFunc(func(context.Context, toolset.Call) (toolset.Result, error) {
+					return toolset.Result{Text: "ran"}, nil
+				}), nil
+			},
 		},
+		Models: &models.Catalog{Registry: reg, Configured: "script/m.yaml"},
+		Retry:  provider.RetryOptions{Attempts: 1},
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/catalog"
 	"github.com/fettle-cli/fettle/engine/fault"
 )
 
@@ -38,8 +39,8 @@ type serverJSON struct {
 	Env        []string `json:"env"`     // names alone
 	Headers    []string `json:"headers"` // names alone
 	// Tools are those that were approved.
-	Tools    []engine.ListedTool `json:"tools"`
-	PinnedAt *time.Time          `json:"pinned_at,omitempty"`
+	Tools    []catalog.ListedTool `json:"tools"`
+	PinnedAt *time.Time           `json:"pinned_at,omitempty"`
 	// Waiting tells that its tools are others by now, and wait for an approval.
 	Waiting bool   `json:"waiting"`
 	Problem string `json:"problem,omitempty"`
@@ -50,13 +51,13 @@ func toServer(s engine.ListedServer) serverJSON {
 		ID: s.ID, Enabled: !s.Off(), Own: s.Own, DeclaredBy: orEmpty(s.DeclaredBy), Transport: s.Transport,
 		Command: s.Config.Command, Args: s.Config.Args, URL: s.Config.URL,
 		Env: orEmpty(slices.Sorted(maps.Keys(s.Config.Env))), Headers: orEmpty(slices.Sorted(maps.Keys(s.Config.Headers))),
-		Tools: []engine.ListedTool{}, PinnedAt: s.PinnedAt, Waiting: s.Waiting, Problem: s.Problem,
+		Tools: []catalog.ListedTool{}, PinnedAt: s.PinnedAt, Waiting: s.Waiting, Problem: s.Problem,
 	}
 	if s.Enabled && (out.Problem == "" || s.Off()) {
 		out.Problem = s.Unusable
 	}
 	for _, t := range s.Tools {
-		out.Tools = append(out.Tools, engine.ServerTool(&s.MirrorServer, t.Tool))
+		out.Tools = append(out.Tools, catalog.ServerTool(&s.MirrorServer, t.Tool))
 	}
 	return out
 }
@@ -88,13 +89,13 @@ type lookBody struct {
 // and approve is what approves just them. Where that is what was asked for, nothing
 // connects, so there is no name and no version.
 type lookedJSON struct {
-	Name    string              `json:"name"`
-	Version string              `json:"version"`
-	Tools   []engine.ListedTool `json:"tools"`
-	Changes []engine.SetChange  `json:"changes"`
-	Waiting bool                `json:"waiting"`
-	Approve string              `json:"approve,omitempty"`
-	Notes   []string            `json:"notes"`
+	Name    string               `json:"name"`
+	Version string               `json:"version"`
+	Tools   []catalog.ListedTool `json:"tools"`
+	Changes []engine.SetChange   `json:"changes"`
+	Waiting bool                 `json:"waiting"`
+	Approve string               `json:"approve,omitempty"`
+	Notes   []string             `json:"notes"`
 }
 
 func lookAtServer(s *Server, w http.ResponseWriter, r *http.Request) error {

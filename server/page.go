@@ -4,7 +4,7 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/catalog"
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/store"
@@ -116,7 +116,7 @@ func (s *Server) usualAgent(ctx context.Context) (string, error) {
 	switch s.o.Agent {
 	case "":
 		return s.toolsets.EntryAgent(ctx)
-	case engine.NoAgent:
+	case catalog.NoAgent:
 		return "", nil
 	}
 	return s.o.Agent, nil
@@ -148,8 +148,8 @@ func getSettings(s *Server, w http.ResponseWriter, _ *http.Request) error {
 
 // payloadTypesJSON are the types of payloads and the pages of toolsets.
 type payloadTypesJSON struct {
-	Types []engine.PayloadType `json:"types"`
-	Pages []engine.Page        `json:"pages"`
+	Types []catalog.PayloadType `json:"types"`
+	Pages []catalog.Page        `json:"pages"`
 	// Problems are why a toolset's type can't be used, or not by all.
 	Problems []payloadProblemJSON `json:"problems"`
 }

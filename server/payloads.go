@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/catalog"
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/payloads"
 	"github.com/fettle-cli/fettle/engine/permission"
@@ -21,8 +22,8 @@ type payloadsAPI interface {
 	Decide(context.Context, store.Deciding) (engine.Decided, error)
 	EditPayload(ctx context.Context, d store.Deciding, text string) (chat.ShownPayload, error)
 	RenderPayload(context.Context, chat.Chat, chat.ShownPayload) (*engine.RenderedCall, error)
-	PayloadTypes(context.Context) ([]engine.PayloadType, []payloads.Problem, error)
-	Pages(context.Context) ([]engine.Page, error)
+	PayloadTypes(context.Context) ([]catalog.PayloadType, []payloads.Problem, error)
+	Pages(context.Context) ([]catalog.Page, error)
 }
 
 // payloadsJSON are the payloads of a chat's active branch.

@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/catalog"
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/server/dialect"
@@ -199,7 +199,7 @@ func toolRoutes() []route {
 		},
 		{op: "list_agents", method: http.MethodGet, path: "/api/agents", tag: "agents", do: listAgents, gives: agentsJSON{}, summary: "The agents that a turn can enter by"},
 		{op: "get_agent", method: http.MethodGet, path: "/api/agents/{agent}", tag: "agents", do: getAgent, gives: store.Agent{}, summary: "An agent with its prompt"},
-		{op: "update_agent", method: http.MethodPatch, path: "/api/agents/{agent}", tag: "agents", do: updateAgent, body: engine.AgentFields{}, takes: jsonBody(), gives: store.Agent{}, summary: "Change fields of an agent that the user made; fields that are left out stay"},
+		{op: "update_agent", method: http.MethodPatch, path: "/api/agents/{agent}", tag: "agents", do: updateAgent, body: catalog.AgentFields{}, takes: jsonBody(), gives: store.Agent{}, summary: "Change fields of an agent that the user made; fields that are left out stay"},
 		{op: "delete_agent", method: http.MethodDelete, path: "/api/agents/{agent}", tag: "agents", do: deleteAgent, status: http.StatusNoContent, summary: "Remove an agent that the user made"},
 		{op: "export_agent", method: http.MethodGet, path: "/api/agents/{agent}/export", tag: "agents", do: exportAgent, media: "application/yaml", summary: "An agent as the text of a configuration that describes it"},
 	}

@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/catalog"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/engine/provider"
@@ -13,7 +13,7 @@ import (
 
 // toolsJSON are tools in their groups: builtin, by toolset, by MCP server.
 type toolsJSON struct {
-	Groups []engine.ToolGroup `json:"groups"`
+	Groups []catalog.ToolGroup `json:"groups"`
 }
 
 func listTools(s *Server, w http.ResponseWriter, r *http.Request) error {
@@ -27,9 +27,9 @@ func listTools(s *Server, w http.ResponseWriter, r *http.Request) error {
 
 // toolJSON is a tool with the group that it is of.
 type toolJSON struct {
-	Group string            `json:"group"`
-	Kind  string            `json:"kind"`
-	Tool  engine.ListedTool `json:"tool"`
+	Group string             `json:"group"`
+	Kind  string             `json:"kind"`
+	Tool  catalog.ListedTool `json:"tool"`
 }
 
 func getTool(s *Server, w http.ResponseWriter, r *http.Request) error {
@@ -37,7 +37,7 @@ func getTool(s *Server, w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	g, t, err := engine.FindTool(groups, r.PathValue("tool"))
+	g, t, err := catalog.FindTool(groups, r.PathValue("tool"))
 	if err != nil {
 		return err
 	}
@@ -52,7 +52,7 @@ func getAvailableTools(s *Server, w http.ResponseWriter, r *http.Request) error 
 	if err != nil {
 		return err
 	}
-	out := toolsJSON{Groups: []engine.ToolGroup{}}
+	out := toolsJSON{Groups: []catalog.ToolGroup{}}
 	for _, g := range groups {
 		if !g.Enabled || g.Problem != "" {
 			continue

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/catalog"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/atomicfile"
 )
@@ -56,8 +57,8 @@ func listToolsets(s *Server, w http.ResponseWriter, r *http.Request) error {
 
 // toolsetDetailJSON is a toolset with its tools.
 type toolsetDetailJSON struct {
-	Toolset toolsetJSON         `json:"toolset"`
-	Tools   []engine.ListedTool `json:"tools"`
+	Toolset toolsetJSON          `json:"toolset"`
+	Tools   []catalog.ListedTool `json:"tools"`
 }
 
 func getToolset(s *Server, w http.ResponseWriter, r *http.Request) error {
@@ -65,9 +66,9 @@ func getToolset(s *Server, w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	out := toolsetDetailJSON{Toolset: toToolset(*info), Tools: []engine.ListedTool{}}
+	out := toolsetDetailJSON{Toolset: toToolset(*info), Tools: []catalog.ListedTool{}}
 	for _, t := range info.Tools {
-		out.Tools = append(out.Tools, engine.InstalledTool(t))
+		out.Tools = append(out.Tools, catalog.InstalledTool(t))
 	}
 	writeJSON(w, http.StatusOK, out)
 	return nil
@@ -160,7 +161,7 @@ func (s *Server) importPlan(w http.ResponseWriter, r *http.Request, plan *engine
 
 // galleryJSON lists the toolsets that are part of the program.
 type galleryJSON struct {
-	Toolsets []engine.GallerySet `json:"toolsets"`
+	Toolsets []catalog.GallerySet `json:"toolsets"`
 }
 
 func listGallery(s *Server, w http.ResponseWriter, r *http.Request) error {
@@ -176,7 +177,7 @@ func importGallery(s *Server, w http.ResponseWriter, r *http.Request) error {
 	if s.draining.Load() {
 		return errDraining
 	}
-	plan, err := s.toolsets.PlanToolset(r.Context(), engine.GalleryRef(r.PathValue("toolset")), engine.PlanOptions{Env: s.o.Env, WorkDir: s.o.DataDir})
+	plan, err := s.toolsets.PlanToolset(r.Context(), catalog.GalleryRef(r.PathValue("toolset")), engine.PlanOptions{Env: s.o.Env, WorkDir: s.o.DataDir})
 	if err != nil {
 		return err
 	}
@@ -316,7 +317,7 @@ func enableTool(s *Server, w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	_, t, err := engine.FindTool(groups, r.PathValue("tool"))
+	_, t, err := catalog.FindTool(groups, r.PathValue("tool"))
 	if err != nil {
 		return err
 	}

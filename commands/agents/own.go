@@ -11,6 +11,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/catalog"
 	"github.com/fettle-cli/fettle/engine/fault"
 )
 
@@ -44,13 +45,13 @@ accepted in a chat; those of the configuration are changed by fettle config set.
 }
 
 // fieldsOf returns one field with its value.
-func fieldsOf(name string, values []string) (f engine.AgentFields, err error) {
+func fieldsOf(name string, values []string) (f catalog.AgentFields, err error) {
 	text, list := f.Text(name), f.List(name)
 	switch {
 	case list != nil:
 		*list = &values
 	case text == nil:
-		return f, cmdline.Usagef("fettle agents set AGENT prompt TEXT", "an agent has no field %s; it has %s", name, strings.Join(engine.AgentFieldNames(), ", "))
+		return f, cmdline.Usagef("fettle agents set AGENT prompt TEXT", "an agent has no field %s; it has %s", name, strings.Join(catalog.AgentFieldNames(), ", "))
 	case len(values) != 1:
 		return f, cmdline.Usagef("fettle agents set AGENT "+name+" TEXT", "%s is one text", name)
 	default:
@@ -122,7 +123,7 @@ func runExport(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, i
 	if a.ToolsetID != "" {
 		return fault.New(fault.Usage, "the agent "+a.ID+" is a part of its toolset", "fettle toolset export "+cmdline.ShellWord(a.ToolsetID)+" FILE")
 	}
-	text, err := engine.AgentConfiguration(a)
+	text, err := catalog.AgentConfiguration(a)
 	if err != nil {
 		return err
 	}

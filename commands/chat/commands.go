@@ -11,7 +11,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/show"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/usage"
-	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/catalog"
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/store"
@@ -161,13 +161,13 @@ func (t *talk) doAgent(ctx context.Context, arg string) error {
 	if err != nil {
 		return err
 	}
-	if arg != engine.NoAgent {
+	if arg != catalog.NoAgent {
 		if _, err := agents.Find(arg); err != nil {
 			return err
 		}
 	}
 	t.ask.Agent = arg
-	if arg == engine.NoAgent {
+	if arg == catalog.NoAgent {
 		t.say("the next question goes to the model itself")
 	} else {
 		t.say("the next question enters by " + term.Clean(arg))

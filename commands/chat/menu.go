@@ -14,7 +14,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/suggest"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/term/live"
-	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/catalog"
 )
 
 const (
@@ -235,7 +235,7 @@ func (t *talk) agentName() string {
 	if name == "" {
 		name = t.chat.Agent
 	}
-	if name == engine.NoAgent {
+	if name == catalog.NoAgent {
 		return ""
 	}
 	return term.Clean(name)

@@ -7,6 +7,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/demodata"
 	workspacecmd "github.com/fettle-cli/fettle/commands/workspace"
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/catalog"
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/store"
@@ -28,7 +29,7 @@ func (d *demo) filesScene(ctx context.Context) error {
 	d.says("A model looks at a small file and writes down what it finds. " + d.who("the tools, the folder and the store"))
 	d.asks(filesQuestion)
 	chat, err := d.ask(ctx, engine.TurnRequest{
-		Agent: engine.NoAgent, Parts: question(filesQuestion), Uploads: []engine.Upload{{Name: ordersFile, Data: csv}},
+		Agent: catalog.NoAgent, Parts: question(filesQuestion), Uploads: []engine.Upload{{Name: ordersFile, Data: csv}},
 	}, filesModel)
 	if err != nil || d.lost() {
 		return err

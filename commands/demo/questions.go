@@ -3,6 +3,7 @@ package demo
 import (
 	"github.com/fettle-cli/fettle/commands/demodata"
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/catalog"
 	"github.com/fettle-cli/fettle/engine/fault"
 )
 
@@ -28,9 +29,9 @@ func Questions() ([]Question, error) {
 	return []Question{
 		{Title: "Three agents settle a question", Text: firstQuestion, Agent: Agent, Model: Model},
 		{
-			Title: "Find what is odd in a file", Text: filesQuestion, Agent: engine.NoAgent, Model: filesModel,
+			Title: "Find what is odd in a file", Text: filesQuestion, Agent: catalog.NoAgent, Model: filesModel,
 			Uploads: []engine.Upload{{Name: ordersFile, Data: orders}},
 		},
-		{Title: "Write a file, approve a command", Text: haiku, Agent: engine.NoAgent, Model: haikuModel},
+		{Title: "Write a file, approve a command", Text: haiku, Agent: catalog.NoAgent, Model: haikuModel},
 	}, nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/toolset"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/catalog"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/toolset/mcp"
 	"github.com/fettle-cli/fettle/toolset/registry"
@@ -53,7 +54,7 @@ in scripts. It exits with 8 where an approval is missing.`,
 }
 
 // lookAt looks at a server, and shows that it takes a while.
-func lookAt(ctx context.Context, rt *workbench.Runtime, eng servers, id string, approved bool) (*engine.Looked, error) {
+func lookAt(ctx context.Context, rt *workbench.Runtime, eng servers, id string, approved bool) (*catalog.Looked, error) {
 	status := rt.Streams.Status()
 	status.Set("connecting to the MCP server " + id)
 	defer status.Clear()

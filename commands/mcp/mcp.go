@@ -14,6 +14,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/catalog"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/manifest"
 	"github.com/fettle-cli/fettle/toolset/registry"
@@ -26,7 +27,7 @@ type servers interface {
 	AddMCPServer(ctx context.Context, config manifest.MCPServer, set registry.ServerSettings) error
 	RemoveMCPServer(ctx context.Context, id string) error
 	SwitchMCPServer(ctx context.Context, id string, on bool) (bool, error)
-	LookAtMCPServer(ctx context.Context, id string, approved bool) (*engine.Looked, error)
+	LookAtMCPServer(ctx context.Context, id string, approved bool) (*catalog.Looked, error)
 	ApproveMCPServer(ctx context.Context, id string, tools []toolset.Tool) error
 }
 
@@ -199,11 +200,11 @@ func Where(s *registry.MirrorServer) string {
 
 // showJSON is what `mcp show --output json` prints.
 type showJSON struct {
-	SchemaVersion int                 `json:"schema_version"`
-	Server        serverJSON          `json:"server"`
-	Tools         []engine.ListedTool `json:"tools"`
-	Held          map[string]string   `json:"held"`
-	Changes       []registry.Change   `json:"changes"`
+	SchemaVersion int                  `json:"schema_version"`
+	Server        serverJSON           `json:"server"`
+	Tools         []catalog.ListedTool `json:"tools"`
+	Held          map[string]string    `json:"held"`
+	Changes       []registry.Change    `json:"changes"`
 }
 
 func newShow(rt *workbench.Runtime) *cli.Command {
@@ -231,9 +232,9 @@ func runShow(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, id,
 		changes = registry.ServerChanges(s.Tools, s.Seen)
 	}
 	if output == "json" {
-		out := showJSON{workbench.OutputVersion, toServerJSON(s), []engine.ListedTool{}, s.Held(), workbench.OrEmpty(changes)}
+		out := showJSON{workbench.OutputVersion, toServerJSON(s), []catalog.ListedTool{}, s.Held(), workbench.OrEmpty(changes)}
 		for _, t := range s.Tools {
-			listed := engine.ServerTool(s, t.Tool)
+			listed := catalog.ServerTool(s, t.Tool)
 			listed.Problem = s.Held()[t.Tool.ID]
 			out.Tools = append(out.Tools, listed)
 		}

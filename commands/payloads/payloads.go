@@ -15,6 +15,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/catalog"
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/payloads"
@@ -39,9 +40,9 @@ type payloadJSON struct {
 
 // typesJSON is what `payloads types --output json` prints.
 type typesJSON struct {
-	SchemaVersion int                  `json:"schema_version"`
-	Types         []engine.PayloadType `json:"types"`
-	Problems      []payloads.Problem   `json:"problems,omitempty"`
+	SchemaVersion int                   `json:"schema_version"`
+	Types         []catalog.PayloadType `json:"types"`
+	Problems      []payloads.Problem    `json:"problems,omitempty"`
 }
 
 // New is the command payloads.
@@ -264,8 +265,8 @@ func runTypes(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, na
 
 // showSchema prints the schema of a type: a toolset's own before the one that
 // is always known.
-func showSchema(rt *workbench.Runtime, types []engine.PayloadType, name, output string) error {
-	var found []engine.PayloadType
+func showSchema(rt *workbench.Runtime, types []catalog.PayloadType, name, output string) error {
+	var found []catalog.PayloadType
 	for _, t := range types {
 		if t.Type == name {
 			found = append(found, t)

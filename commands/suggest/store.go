@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/commands/term"
-	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/catalog"
 	"github.com/fettle-cli/fettle/engine/store"
 )
 
@@ -42,7 +42,7 @@ func (c *completer) agentChange(args []string) (out List) {
 	case 0:
 		return c.ownAgents()
 	case 1:
-		for _, name := range engine.AgentFieldNames() {
+		for _, name := range catalog.AgentFieldNames() {
 			out.add(name, "")
 		}
 		return out

@@ -15,10 +15,11 @@ import (
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/catalog"
 )
 
 // toolGroupJSON are the tools that belong together.
-type toolGroupJSON = engine.ToolGroup
+type toolGroupJSON = catalog.ToolGroup
 
 // toolsJSON is what `tool list --output json` prints.
 type toolsJSON struct {
@@ -28,9 +29,9 @@ type toolsJSON struct {
 
 // toolShowJSON is what `tool show --output json` prints.
 type toolShowJSON struct {
-	SchemaVersion int               `json:"schema_version"`
-	Group         string            `json:"group"` // builtin, or the toolset's or MCP server's id
-	Tool          engine.ListedTool `json:"tool"`
+	SchemaVersion int                `json:"schema_version"`
+	Group         string             `json:"group"` // builtin, or the toolset's or MCP server's id
+	Tool          catalog.ListedTool `json:"tool"`
 }
 
 func newToolList(rt *workbench.Runtime) *cli.Command {
@@ -116,14 +117,14 @@ func printGroup(out *term.Output, g toolGroupJSON) error {
 	return table.Flush()
 }
 
-func rendererWord(t engine.ListedTool) string {
+func rendererWord(t catalog.ListedTool) string {
 	if t.Renderer == nil {
 		return ""
 	}
 	return t.Renderer.Type
 }
 
-func asksWord(t engine.ListedTool) string {
+func asksWord(t catalog.ListedTool) string {
 	if t.RequiresConfirmation {
 		return "asks"
 	}
@@ -131,7 +132,7 @@ func asksWord(t engine.ListedTool) string {
 }
 
 // toolState says in a word whether a tool is offered.
-func toolState(g toolGroupJSON, t engine.ListedTool) string {
+func toolState(g toolGroupJSON, t catalog.ListedTool) string {
 	switch {
 	case t.Problem != "" || g.Problem != "":
 		return "broken"
@@ -160,7 +161,7 @@ func runToolShow(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine,
 	if err != nil {
 		return err
 	}
-	g, t, err := engine.FindTool(groups, id)
+	g, t, err := catalog.FindTool(groups, id)
 	if err != nil {
 		return err
 	}

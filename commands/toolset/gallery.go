@@ -11,12 +11,13 @@ import (
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/catalog"
 )
 
 // galleryJSON is what `toolset gallery --output json` prints.
 type galleryJSON struct {
-	SchemaVersion int                 `json:"schema_version"`
-	Toolsets      []engine.GallerySet `json:"toolsets"`
+	SchemaVersion int                  `json:"schema_version"`
+	Toolsets      []catalog.GallerySet `json:"toolsets"`
 }
 
 func newToolsetGallery(rt *workbench.Runtime) *cli.Command {

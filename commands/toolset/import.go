@@ -16,6 +16,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/catalog"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/toolset/manifest"
 	"github.com/fettle-cli/fettle/toolset/registry"
@@ -361,7 +362,7 @@ func (x *importing) entered(ctx context.Context, p *registry.Plan) {
 	if cfg, err := x.rt.Config(nil); err == nil && cfg.EntryAgent() != "" {
 		switch cfg.EntryAgent() {
 		case id:
-		case engine.NoAgent:
+		case catalog.NoAgent:
 			x.rt.Notice("the configuration has new chats begin without an agent, and not with " + id)
 			x.rt.Hint(choose)
 		default:

@@ -13,6 +13,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/catalog"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/toolset/registry"
 )
@@ -34,14 +35,14 @@ type toolsetsJSON struct {
 
 // toolsetShowJSON is what `toolset show --output json` prints.
 type toolsetShowJSON struct {
-	SchemaVersion int                 `json:"schema_version"`
-	Toolset       toolsetJSON         `json:"toolset"`
-	Tools         []engine.ListedTool `json:"tools"`
-	Servers       []serverJSON        `json:"mcp_servers"`
-	Items         []approvedJSON      `json:"items"`
-	Files         []registry.File     `json:"files"`
-	Damage        *[]registry.Damage  `json:"damage,omitempty"` // only with --verify
-	Unset         []registry.Variable `json:"variables"`
+	SchemaVersion int                  `json:"schema_version"`
+	Toolset       toolsetJSON          `json:"toolset"`
+	Tools         []catalog.ListedTool `json:"tools"`
+	Servers       []serverJSON         `json:"mcp_servers"`
+	Items         []approvedJSON       `json:"items"`
+	Files         []registry.File      `json:"files"`
+	Damage        *[]registry.Damage   `json:"damage,omitempty"` // only with --verify
+	Unset         []registry.Variable  `json:"variables"`
 }
 
 // serverJSON is an MCP server of a toolset.
@@ -194,11 +195,11 @@ func (s *toolsetShow) run(ctx context.Context) error {
 
 func showJSON(info *registry.Info) toolsetShowJSON {
 	out := toolsetShowJSON{
-		SchemaVersion: workbench.OutputVersion, Toolset: toToolsetJSON(*info), Tools: []engine.ListedTool{}, Servers: []serverJSON{},
+		SchemaVersion: workbench.OutputVersion, Toolset: toToolsetJSON(*info), Tools: []catalog.ListedTool{}, Servers: []serverJSON{},
 		Items: []approvedJSON{}, Files: workbench.OrEmpty(info.Files), Unset: []registry.Variable{},
 	}
 	for _, t := range info.Tools {
-		out.Tools = append(out.Tools, engine.InstalledTool(t))
+		out.Tools = append(out.Tools, catalog.InstalledTool(t))
 	}
 	for _, sv := range info.Servers {
 		out.Servers = append(out.Servers, serverJSON{

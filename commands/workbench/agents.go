@@ -5,14 +5,14 @@ import (
 	"slices"
 
 	"github.com/fettle-cli/fettle/commands/config"
-	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/catalog"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/store"
 )
 
 // configuredAgents are the agents that the configuration describes.
-func configuredAgents(cfg *config.Config) (*engine.Agents, error) {
+func configuredAgents(cfg *config.Config) (*catalog.Agents, error) {
 	var all []store.Agent
 	for _, id := range slices.Sorted(maps.Keys(cfg.Agents)) {
 		a := cfg.Agents[id]
@@ -26,7 +26,7 @@ func configuredAgents(cfg *config.Config) (*engine.Agents, error) {
 		}
 		all = append(all, made)
 	}
-	agents, err := engine.UncheckedAgents(all...)
+	agents, err := catalog.UncheckedAgents(all...)
 	if err != nil {
 		return nil, fault.Wrap(fault.Config, "read the agents", err, "fettle config edit")
 	}

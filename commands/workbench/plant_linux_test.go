@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/catalog"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/engine/permission"
@@ -186,9 +187,8 @@ func newPlanting(t *testing.T, level toolset.Level, change ...func(*planting, *e
 	}
 	o := engine.Options{
 		Options:           store.Options{DataDir: filepath.Join(dir, "data"), Notice: func(s string) { t.Log(s) }},
-		Tools:             tools,
+		Sources:           catalog.Sources{Tools: tools, Services: p.box.python},
 		Models:            &models.Catalog{Registry: new(provider.Registry)},
-		Services:          p.box.python,
 		SealsRepositories: func(context.Context) bool { return level == toolset.LevelFull },
 	}
 	for _, change := range change {

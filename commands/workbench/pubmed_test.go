@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/catalog"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/engine/permission"
@@ -71,7 +72,7 @@ func pubmedEngine(t *testing.T, dial func(context.Context, string, string) (net.
 	eng := engine.New(engine.Options{
 		Options: store.Options{DataDir: box.dirs.Data},
 		Models:  &models.Catalog{Registry: reg, Configured: "script/m.yaml"},
-		Runner:  box.runner,
+		Sources: catalog.Sources{Runner: box.runner},
 	})
 	t.Cleanup(func() {
 		if err := errors.Join(eng.Close(), box.Close()); err != nil {

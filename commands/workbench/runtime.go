@@ -21,6 +21,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/config"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/catalog"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/models/facts"
@@ -196,7 +197,7 @@ func (rt *Runtime) EngineFor(cfg *config.Config, wrap func(provider.Provider) pr
 		return nil, err
 	}
 	rt.Client = NewClient()
-	catalog, err := rt.catalogFor(cfg, catalogParts{ring: ring, client: rt.Client, wrap: wrap, agentDir: filepath.Join(dirs.Data, "agents")})
+	known, err := rt.catalogFor(cfg, catalogParts{ring: ring, client: rt.Client, wrap: wrap, agentDir: filepath.Join(dirs.Data, "agents")})
 	if err != nil {
 		return nil, err
 	}
@@ -222,12 +223,14 @@ func (rt *Runtime) EngineFor(cfg *config.Config, wrap func(provider.Provider) pr
 				return err
 			},
 		},
-		Models:             catalog,
-		Tools:              tools,
-		Agents:             agents,
-		Runner:             rt.toolbox.runner,
-		MCP:                rt.toolbox.servers,
-		Services:           rt.toolbox.python,
+		Models: known,
+		Sources: catalog.Sources{
+			Tools:    tools,
+			Agents:   agents,
+			Runner:   rt.toolbox.runner,
+			MCP:      rt.toolbox.servers,
+			Services: rt.toolbox.python,
+		},
 		Policy:             permission.Policy{Deny: cfg.Deny, Allow: cfg.Allow, Ask: cfg.Ask, Approvals: permission.Mode(cfg.Approvals)},
 		FoldersFromOutside: cfg.FoldersFromOutside,
 		StoredModel: func(ref string, own bool) {

@@ -175,7 +175,7 @@ func layers() []rule {
 		},
 		{
 			rooms:  []string{"./server/acp/..."},
-			forbid: []string{"./..."}, allow: []string{"./engine", "./engine/store", "./engine/workspace", "./engine/chat", "./engine/event", "./engine/fault", "./engine/models", "./engine/permission", "./engine/provider", "./internal/consent", "./internal/sanitize", "./internal/units", "./server/asking"},
+			forbid: []string{"./..."}, allow: []string{"./engine", "./engine/store", "./engine/workspace", "./engine/catalog", "./engine/chat", "./engine/event", "./engine/fault", "./engine/models", "./engine/permission", "./engine/provider", "./internal/consent", "./internal/sanitize", "./internal/units", "./server/asking"},
 			why: "what an editor does with a turn is the engine's, and shares nothing with HTTP",
 		},
 		{
@@ -185,7 +185,7 @@ func layers() []rule {
 		},
 		{
 			rooms:  []string{"./server/mcp/..."},
-			forbid: []string{"./..."}, allow: []string{"./engine", "./engine/store", "./engine/workspace", "./engine/chat", "./engine/event", "./engine/fault", "./engine/permission", "./engine/prompts", "./engine/provider", "./internal/consent", "./internal/sanitize", "./internal/units", "./server/asking"},
+			forbid: []string{"./..."}, allow: []string{"./engine", "./engine/store", "./engine/workspace", "./engine/catalog", "./engine/chat", "./engine/event", "./engine/fault", "./engine/permission", "./engine/prompts", "./engine/provider", "./internal/consent", "./internal/sanitize", "./internal/units", "./server/asking"},
 			why: "what an MCP client does with a turn is the engine's; who may reach it is the server's",
 		},
 		{
@@ -263,6 +263,11 @@ func leaves() []rule {
 			rooms:  []string{"./engine/store/..."},
 			forbid: []string{"./..."}, allow: []string{"./cas", "./engine/budget", "./engine/chat", "./engine/event", "./engine/fault", "./engine/journal", "./engine/permission", "./engine/provider", "./engine/search", "./internal/atomicfile", "./internal/kv", "./internal/lockfile", "./internal/didyoumean", "./internal/record", "./internal/sanitize", "./internal/schema", "./toolset", "./toolset/manifest", "./toolset/registry", "./toolset/render"},
 			why: "the data directory is used without turns, models or tools, by completion, doctor and backups",
+		},
+		{
+			rooms:  []string{"./engine/catalog/..."},
+			forbid: []string{"./..."}, allow: []string{"./engine/chat", "./engine/event", "./engine/fault", "./engine/payloads", "./engine/provider", "./engine/store", "./internal/kv", "./internal/didyoumean", "./internal/record", "./internal/sanitize", "./internal/schema", "./toolset", "./toolset/clientconfig", "./toolset/gallery", "./toolset/bundle", "./toolset/manifest", "./toolset/mcp", "./toolset/registry", "./toolset/render"},
+			why: "what a turn can use is known without a turn, a model or a folder",
 		},
 		{
 			rooms: []string{"./engine/backup/archive/..."}, tests: true, deep: true,

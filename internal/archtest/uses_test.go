@@ -48,7 +48,7 @@ func bans() []ban {
 	const decided = "rules are compared with what an argument means, by engine/permission's one function; a glob held against an argument as it is spelled is no decision"
 	return []ban{
 		{"github.com/bmatcuk/doublestar/v4", []string{"Match", "MatchUnvalidated", "PathMatch", "PathMatchUnvalidated"}, in("engine/permission/match.go", "toolset/match.go", "toolset/builtin/glob.go", "engine/store/search_chats.go"), decided},
-		{modulePath + "/toolset", []string{"Match"}, in("engine/permission/policy.go", "engine/permission/rules.go", "engine/tool_need.go"), decided + "; toolset.Match is for the ids of tools"},
+		{modulePath + "/toolset", []string{"Match"}, in("engine/permission/policy.go", "engine/permission/rules.go", "engine/catalog/need.go"), decided + "; toolset.Match is for the ids of tools"},
 		{"path", []string{"Match"}, in("cas/ignore.go"), decided},
 		{"path/filepath", []string{"Match"}, nil, decided},
 		{"os", []string{"Exit"}, inMain, "deferred work is skipped, and a test that runs commands.Main would end with it"},

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/catalog"
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/models"
@@ -58,9 +59,9 @@ type filesAPI interface {
 
 // toolsAPI is what there is to choose from.
 type toolsAPI interface {
-	AllAgents(context.Context) (*engine.Agents, error)
+	AllAgents(context.Context) (*catalog.Agents, error)
 	EntryAgent(context.Context) (string, error)
-	ToolGroups(context.Context) ([]engine.ToolGroup, error)
+	ToolGroups(context.Context) ([]catalog.ToolGroup, error)
 }
 
 // workflowsAPI is what running a workflow and going on with it needs.

@@ -18,6 +18,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/catalog"
 	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/provider/script"
@@ -60,21 +61,23 @@ func (h *house) engine(more ...toolset.Entry) *engine.Engine {
 	must(h.t, reg.Add("script", func() (provider.Provider, error) { return newScript(h.dir), nil }))
 	set, err := toolset.NewSet(append(builtin.Entries(builtin.Options{}), more...)...)
 	must(h.t, err)
-	agents, err := engine.NewAgents(
+	agents, err := catalog.NewAgents(
 		store.Agent{ID: "writer", Name: "Writer", Purpose: "writes", Prompt: "You write.", Tools: []string{"write_file"}, Handoffs: []string{"critic"}},
 		store.Agent{ID: "critic", Name: "Critic", Purpose: "judges", Prompt: "You judge."},
 	)
 	must(h.t, err)
 	return engine.New(engine.Options{
-		Options:   store.Options{DataDir: filepath.Join(h.dir, "data"), Hold: true},
-		Tools:     set,
-		Agents:    agents,
+		Options: store.Options{DataDir: filepath.Join(h.dir, "data"), Hold: true},
+		Sources: catalog.Sources{
+			Tools:  set,
+			Agents: agents,
+			Runner: func(*registry.MirrorToolset, *registry.MirrorTool) (toolset.Runner, error) {
+				return nil, errors.New("no toolset is installed here")
+			},
+		},
 		Models:    &models.Catalog{Registry: reg, Configured: "script/m.yaml"},
 		Retry:     provider.RetryOptions{Attempts: 1},
 		CutAdvice: acp.CutAdvice,
-		Runner: func(*registry.MirrorToolset, *registry.MirrorTool) (toolset.Runner, error) {
-			return nil, errors.New("no toolset is installed here")
-		},
 	})
 }
 

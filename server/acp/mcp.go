@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/catalog"
 	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
@@ -101,7 +102,7 @@ func (s *session) offerServers(req *engine.TurnRequest) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, m := range s.servers {
-		req.MCP = append(req.MCP, engine.MCPServer{
+		req.MCP = append(req.MCP, catalog.MCPServer{
 			Name: m.Name, Command: m.Command, Args: m.Args, Env: byName(m.Env),
 			URL: m.URL, Headers: byName(m.Headers), SSE: m.Kind == "sse",
 		})

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/catalog"
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/permission"
@@ -198,7 +198,7 @@ func (a *agent) newSession(r *request) (any, func(), error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	s := &session{id: a.eng.NewChatID(), cwd: cwd, model: a.o.Model, agent: engine.NoAgent, servers: servers}
+	s := &session{id: a.eng.NewChatID(), cwd: cwd, model: a.o.Model, agent: catalog.NoAgent, servers: servers}
 	if err := a.startUsualAgent(r, s); err != nil {
 		a.eng.DropChatID(s.id)
 		return nil, nil, err
@@ -239,7 +239,7 @@ func (a *agent) startUsualAgent(r *request, s *session) error {
 
 // startAgent sets the agent of a session, if there is such a one.
 func (a *agent) startAgent(r *request, s *session, id string) error {
-	if id == "" || id == engine.NoAgent {
+	if id == "" || id == catalog.NoAgent {
 		return nil
 	}
 	all, err := a.eng.AllAgents(r.ctx)
@@ -307,7 +307,7 @@ func (a *agent) opened(r *request, id, cwd string) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s = &session{id: chat.ID, cwd: chat.Workspace, begun: true, model: chat.Model, agent: engine.NoAgent, approvals: chat.Approvals, plan: chat.Plan}
+	s = &session{id: chat.ID, cwd: chat.Workspace, begun: true, model: chat.Model, agent: catalog.NoAgent, approvals: chat.Approvals, plan: chat.Plan}
 	if err := a.startAgent(r, s, chat.Agent); err != nil {
 		a.log.Warn("the chat's agent is gone", "chat", chat.Number, "error", err.Error())
 	}

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/catalog"
 	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/internal/sanitize"
@@ -167,9 +167,9 @@ func (a *agent) agents(ctx context.Context, s *session) (configOption, error) {
 		return configOption{}, err
 	}
 	out := configOption{ID: agentOption, Name: "Agent", Category: "_agent", Type: "select", Current: s.choice().agent, Options: []configChoice{
-		{Value: engine.NoAgent, Name: "Plain", Description: "The model with fettle's tools, and no agent"},
+		{Value: catalog.NoAgent, Name: "Plain", Description: "The model with fettle's tools, and no agent"},
 	}}
-	there := out.Current == engine.NoAgent
+	there := out.Current == catalog.NoAgent
 	if all != nil {
 		for _, g := range all.All() {
 			name := g.Name
@@ -181,7 +181,7 @@ func (a *agent) agents(ctx context.Context, s *session) (configOption, error) {
 		}
 	}
 	if !there { // its toolset was removed meanwhile
-		out.Current = engine.NoAgent
+		out.Current = catalog.NoAgent
 	}
 	return out, nil
 }

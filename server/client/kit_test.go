@@ -14,6 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/catalog"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/engine/provider"
@@ -77,7 +78,7 @@ func (h *house) engine(hold bool, taken func(context.Context) error) *engine.Eng
 	must(h.t, err)
 	return engine.New(engine.Options{
 		Options: store.Options{DataDir: h.data, Hold: hold, StoreTaken: taken},
-		Tools:   set,
+		Sources: catalog.Sources{Tools: set},
 		Retry:   provider.RetryOptions{Attempts: 1},
 		Models:  &models.Catalog{Registry: reg, Configured: "script/m.yaml"},
 	})

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/catalog"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/permission"
@@ -87,7 +88,7 @@ func TestEveryFieldOfARequestIsThoughtOf(t *testing.T) {
 	for name, req := range map[string]engine.TurnRequest{
 		"a folder": {Workspace: "/x"}, "again": {Chat: store.ChatRef{Last: true, At: -1}}, "a call": {Calls: []engine.DirectCall{{}}},
 		"an upload": {Uploads: []engine.Upload{{}}}, "a history": {History: []provider.Message{{}}},
-		"a tool of the client's": {ClientTools: []engine.ClientTool{{}}}, "a server of the session's": {MCP: []engine.MCPServer{{}}},
+		"a tool of the client's": {ClientTools: []engine.ClientTool{{}}}, "a server of the session's": {MCP: []catalog.MCPServer{{}}},
 	} {
 		if _, err := bodyOf(req); fault.CodeOf(err) != fault.Usage {
 			t.Errorf("%s: %v", name, err)

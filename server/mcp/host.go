@@ -13,6 +13,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/catalog"
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/permission"
@@ -41,8 +42,8 @@ type filesAPI interface {
 
 // toolsAPI is what there is to call.
 type toolsAPI interface {
-	ToolGroups(context.Context) ([]engine.ToolGroup, error)
-	AllAgents(context.Context) (*engine.Agents, error)
+	ToolGroups(context.Context) ([]catalog.ToolGroup, error)
+	AllAgents(context.Context) (*catalog.Agents, error)
 	ToolPage(ctx context.Context, toolID string) ([]byte, error)
 }
 

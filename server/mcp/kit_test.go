@@ -14,6 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/catalog"
 	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/provider"
@@ -59,12 +60,11 @@ func open(t testing.TB, p plan) *house {
 	must(t, reg.Add("script", func() (provider.Provider, error) { return script.New(script.Options{Dir: h.dir}), nil }))
 	set, err := toolset.NewSet(append(builtin.Entries(builtin.Options{}), p.tools...)...)
 	must(t, err)
-	agents, err := engine.NewAgents(p.agents...)
+	agents, err := catalog.NewAgents(p.agents...)
 	must(t, err)
 	h.eng = engine.New(engine.Options{
 		Options: store.Options{DataDir: filepath.Join(h.dir, "data"), Hold: true},
-		Tools:   set,
-		Agents:  agents,
+		Sources: catalog.Sources{Tools: set, Agents: agents},
 		Policy:  p.policy,
 		Models:  &models.Catalog{Registry: reg, Configured: "script/m.yaml"},
 		Retry:   provider.RetryOptions{Attempts: 1},

@@ -11,7 +11,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/catalog"
 	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/sanitize"
 )
@@ -84,9 +84,9 @@ func (h *Host) wanted(filter, kind, id string) bool {
 	return len(h.o.Toolsets) > 0 || kind != "mcp_server"
 }
 
-func (h *Host) makeOffer(filter string, groups []engine.ToolGroup, agents *engine.Agents) *offer {
+func (h *Host) makeOffer(filter string, groups []catalog.ToolGroup, agents *catalog.Agents) *offer {
 	out := &offer{known: filter == ""}
-	var tools []engine.ListedTool
+	var tools []catalog.ListedTool
 	for _, g := range groups {
 		if !h.wanted(filter, g.Kind, g.ID) {
 			continue
@@ -101,7 +101,7 @@ func (h *Host) makeOffer(filter string, groups []engine.ToolGroup, agents *engin
 			}
 		}
 	}
-	slices.SortFunc(tools, func(a, b engine.ListedTool) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(tools, func(a, b catalog.ListedTool) int { return cmp.Compare(a.ID, b.ID) })
 	taken := map[string]bool{}
 	has := func(name string) bool { return taken[name] }
 	for i := range tools {
@@ -123,7 +123,7 @@ func (h *Host) makeOffer(filter string, groups []engine.ToolGroup, agents *engin
 	return out
 }
 
-func sortedAgents(agents *engine.Agents) []store.Agent {
+func sortedAgents(agents *catalog.Agents) []store.Agent {
 	all := slices.Clone(agents.All())
 	slices.SortFunc(all, func(a, b store.Agent) int { return cmp.Compare(a.ID, b.ID) })
 	return all
@@ -131,7 +131,7 @@ func sortedAgents(agents *engine.Agents) []store.Agent {
 
 // toolOf is a tool for clients. ok is false for one whose schema no client could
 // use, which its toolset's check has told.
-func (o *offer) toolOf(t *engine.ListedTool, name string) (offered, bool) {
+func (o *offer) toolOf(t *catalog.ListedTool, name string) (offered, bool) {
 	input, ok := objectSchema(t.InputSchema)
 	if !ok {
 		return offered{}, false
@@ -167,7 +167,7 @@ func (o offered) marked() offered {
 }
 
 // pageOf gives the address of a tool's page, and notes the page.
-func (o *offer) pageOf(t *engine.ListedTool, artifact string) string {
+func (o *offer) pageOf(t *catalog.ListedTool, artifact string) string {
 	name := strings.TrimPrefix(artifact, "$toolset/")
 	if !strings.HasSuffix(name, ".html") {
 		name += ".html"

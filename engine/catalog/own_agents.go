@@ -1,4 +1,4 @@
-package engine
+package catalog
 
 import (
 	"context"
@@ -13,19 +13,19 @@ import (
 	"github.com/fettle-cli/fettle/toolset/manifest"
 )
 
-// errNotOwn is returned within a transaction; notOwn is the fault that the caller gets.
-var errNotOwn = errors.New("the user has made no agent with this id")
+// ErrNotOwn is returned within a transaction; notOwn is the fault that the caller gets.
+var ErrNotOwn = errors.New("the user has made no agent with this id")
 
 // withOwn returns the toolbox with the agents that the user made. One whose id the
 // configuration has now is left out, with the reason.
-func (e *Engine) withOwn(ctx context.Context, box *toolbox) (*toolbox, error) {
-	own, err := e.OwnAgents(ctx)
+func (c *Catalog) withOwn(ctx context.Context, box *Toolbox) (*Toolbox, error) {
+	own, err := c.store.OwnAgents(ctx)
 	if err != nil || len(own) == 0 {
 		return box, err
 	}
-	all, clashing := box.agents.All(), []string{}
+	all, clashing := box.Agents.All(), []string{}
 	for _, a := range own {
-		if box.agents.get(a.ID) != nil {
+		if box.Agents.Get(a.ID) != nil {
 			clashing = append(clashing, a.ID)
 			continue
 		}
@@ -36,51 +36,51 @@ func (e *Engine) withOwn(ctx context.Context, box *toolbox) (*toolbox, error) {
 		return nil, fault.Wrap(fault.Failed, "gather the agents", err)
 	}
 	merged = merged.usable()
-	for id, why := range box.agents.Unusable() {
+	for id, why := range box.Agents.Unusable() {
 		merged.unusable[id] = why
 	}
 	for _, id := range clashing {
 		merged.unusable[id] = "the configuration has an agent of that id, which takes precedence; yours is kept"
 	}
 	out := *box
-	out.agents = merged
+	out.Agents = merged
 	return &out, nil
 }
 
 // changeOwnAgent carries one change out.
-func (e *Engine) changeOwnAgent(ctx context.Context, c *store.ChangeOwn) error {
-	release, err := e.ShareData(ctx, nil)
+func (c *Catalog) changeOwnAgent(ctx context.Context, change *store.ChangeOwn) error {
+	release, err := c.store.ShareData(ctx, nil)
 	if err != nil {
 		return err
 	}
 	defer release()
-	err = e.KV.UpdateSync(ctx, func(tx *kv.Tx) error { return e.ApplyOwn(tx, c) })
+	err = c.store.KV.UpdateSync(ctx, func(tx *kv.Tx) error { return c.store.ApplyOwn(tx, change) })
 	var refused *fault.Fault
 	switch {
-	case errors.Is(err, errNotOwn):
-		return e.notOwn(ctx, c.ID)
+	case errors.Is(err, ErrNotOwn):
+		return c.NotOwn(ctx, change.ID)
 	case err == nil, errors.As(err, &refused), ctx.Err() != nil:
 		return err
 	}
-	return e.StoreTrouble(err)
+	return c.store.StoreTrouble(err)
 }
 
 // RemoveAgent removes an agent that the user made. Chats that continue with it need another.
-func (e *Engine) RemoveAgent(ctx context.Context, id string) error {
-	return e.changeOwnAgent(ctx, &store.ChangeOwn{ID: id, Edit: func(old *store.OwnAgent) (*store.OwnAgent, error) {
+func (c *Catalog) RemoveAgent(ctx context.Context, id string) error {
+	return c.changeOwnAgent(ctx, &store.ChangeOwn{ID: id, Edit: func(old *store.OwnAgent) (*store.OwnAgent, error) {
 		if old == nil {
-			return nil, errNotOwn
+			return nil, ErrNotOwn
 		}
 		return nil, nil
 	}})
 }
 
 // SetAgent changes fields of an agent that the user made; fields are as in a proposal.
-func (e *Engine) SetAgent(ctx context.Context, id string, fields AgentFields) error {
-	if err := e.checkFields(ctx, fields); err != nil {
+func (c *Catalog) SetAgent(ctx context.Context, id string, fields AgentFields) error {
+	if err := c.checkFields(ctx, fields); err != nil {
 		return err
 	}
-	return e.changeOwnAgent(ctx, updating(id, fields))
+	return c.changeOwnAgent(ctx, updating(id, fields))
 }
 
 // configuredAgent has the fields of an agent in the configuration, in the order of its export.
@@ -110,15 +110,15 @@ func AgentConfiguration(a *store.Agent) (string, error) {
 	return string(text), nil
 }
 
-// notOwn returns the fault of an agent that the user did not make.
-func (e *Engine) notOwn(ctx context.Context, id string) error {
-	if e.o.Agents.get(id) != nil {
+// NotOwn returns the fault of an agent that the user did not make.
+func (c *Catalog) NotOwn(ctx context.Context, id string) error {
+	if c.o.Agents.Get(id) != nil {
 		return fault.New(fault.Usage, "the agent "+id+" is described in the configuration; change it there")
 	}
 	if strings.Contains(id, ":") {
 		return fault.New(fault.Usage, "the agent "+id+" belongs to a toolset and can't be changed")
 	}
-	own, err := e.OwnAgents(ctx)
+	own, err := c.store.OwnAgents(ctx)
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package engine
+package catalog
 
 import (
 	"fmt"
@@ -9,19 +9,19 @@ import (
 
 func TestSchemasAreCompiledOnce(t *testing.T) {
 	t.Parallel()
-	var s schemas
+	var s SchemaCache
 	raw := []byte(`{"type":"object","required":["a"]}`)
-	first, err := s.compile(raw)
+	first, err := s.Compile(raw)
 	if err != nil {
 		t.Fatal(err)
 	}
 	raw[2] = 'T' // the caller's own
-	again, err := s.compile([]byte(`{"type":"object","required":["a"]}`))
+	again, err := s.Compile([]byte(`{"type":"object","required":["a"]}`))
 	if err != nil || again != first {
 		t.Errorf("it was compiled twice, %v", err)
 	}
 	for range 2 {
-		if _, err := s.compile([]byte(`{"type":`)); err == nil {
+		if _, err := s.Compile([]byte(`{"type":`)); err == nil {
 			t.Error("it compiled what is no schema")
 		}
 	}
@@ -29,7 +29,7 @@ func TestSchemasAreCompiledOnce(t *testing.T) {
 	for i := range 8 {
 		wg.Go(func() {
 			for n := range 200 {
-				one, err := s.compile(fmt.Appendf(nil, `{"const":%d}`, n))
+				one, err := s.Compile(fmt.Appendf(nil, `{"const":%d}`, n))
 				if err != nil {
 					t.Error(err)
 				} else if got := len(one.Validate(fmt.Append(nil, n))); got != 0 {
@@ -40,7 +40,7 @@ func TestSchemasAreCompiledOnce(t *testing.T) {
 	}
 	wg.Wait()
 	for n := range 3 * maxSchemas {
-		if _, err := s.compile(fmt.Appendf(nil, `{"enum":[%d],"title":%q}`, n, strings.Repeat("x", 4000))); err != nil {
+		if _, err := s.Compile(fmt.Appendf(nil, `{"enum":[%d],"title":%q}`, n, strings.Repeat("x", 4000))); err != nil {
 			t.Fatal(err)
 		}
 		if len(s.made) > maxSchemas || s.bytes > maxSchemaBytes {
@@ -52,12 +52,12 @@ func TestSchemasAreCompiledOnce(t *testing.T) {
 func BenchmarkToolSchema(b *testing.B) {
 	raw := []byte(`{"type":"object","properties":{"path":{"type":"string"},"content":{"type":"string"},"mode":{"enum":["a","b"]},"lines":{"type":"array","items":{"type":"integer","minimum":1}}},"required":["path"],"additionalProperties":false}`)
 	args := []byte(`{"path":"a","content":"b","mode":"a","lines":[1,2,3]}`)
-	for name, next := range map[string]func(*schemas){"kept": func(*schemas) {}, "compiled": func(s *schemas) { s.made, s.bytes = nil, 0 }} {
+	for name, next := range map[string]func(*SchemaCache){"kept": func(*SchemaCache) {}, "compiled": func(s *SchemaCache) { s.made, s.bytes = nil, 0 }} {
 		b.Run(name, func(b *testing.B) {
-			var s schemas
+			var s SchemaCache
 			for b.Loop() {
 				next(&s)
-				one, err := s.compile(raw)
+				one, err := s.Compile(raw)
 				if err != nil || len(one.Validate(args)) > 0 {
 					b.Fatal(err)
 				}

@@ -1,4 +1,4 @@
-package engine
+package catalog
 
 import (
 	"cmp"
@@ -9,21 +9,25 @@ import (
 	"slices"
 	"time"
 
+	"github.com/fettle-cli/fettle/engine/chat"
+	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/payloads"
 	"github.com/fettle-cli/fettle/internal/record"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/manifest"
 	"github.com/fettle-cli/fettle/toolset/registry"
+	"github.com/fettle-cli/fettle/toolset/render"
 )
 
 // parserTime bounds the parser of one payload. It turns a text into JSON, so
 // the time is for Python's start on a busy machine; the answer waits meanwhile.
 const parserTime = 20 * time.Second
 
-// showcase is what payloads and pages there are.
-type showcase struct {
-	reg   *payloads.Registry
-	types map[typeKey]*shownType
+// Payloads are the payload types and pages of the toolsets that can be used.
+type Payloads struct {
+	// Registry reads payloads out of answers and chooses those of a page.
+	Registry *payloads.Registry
+	types    map[typeKey]*shownType
 	// problems are what toolsets bring that can't be used, or not by all.
 	problems []payloads.Problem
 }
@@ -39,9 +43,9 @@ type shownType struct {
 	problem string // why the parser can't be run
 }
 
-// newShowcase gathers the payloads and pages of the toolsets that can be used.
-func (e *Engine) newShowcase(sets []registry.MirrorToolset) *showcase {
-	s := &showcase{types: map[typeKey]*shownType{}}
+// newPayloads gathers the payloads and pages of the toolsets that can be used.
+func (c *Catalog) newPayloads(sets []registry.MirrorToolset) *Payloads {
+	s := &Payloads{types: map[typeKey]*shownType{}}
 	var bring []payloads.Set
 	for i := range sets {
 		set := &sets[i]
@@ -52,23 +56,23 @@ func (e *Engine) newShowcase(sets []registry.MirrorToolset) *showcase {
 		for j := range set.Payloads {
 			p := &set.Payloads[j]
 			own.Payloads = append(own.Payloads, configOf(p.Payload))
-			t := &shownType{payload: p.Payload, dir: filepath.Join(e.o.DataDir, filepath.FromSlash(set.Dir))}
+			t := &shownType{payload: p.Payload, dir: filepath.Join(c.store.Options.DataDir, filepath.FromSlash(set.Dir))}
 			if p.Parser != nil {
-				t.parser, t.problem = e.parserOf(set, p.Parser)
+				t.parser, t.problem = c.parserOf(set, p.Parser)
 			}
 			s.types[typeKey{set.ID, p.Payload.Type}] = t
 		}
 		bring = append(bring, own)
 	}
-	s.reg, s.problems = payloads.New(bring...)
+	s.Registry, s.problems = payloads.New(bring...)
 	return s
 }
 
-func (e *Engine) parserOf(set *registry.MirrorToolset, m *registry.MirrorTool) (toolset.Runner, string) {
+func (c *Catalog) parserOf(set *registry.MirrorToolset, m *registry.MirrorTool) (toolset.Runner, string) {
 	if m.Problem != "" {
 		return nil, m.Problem
 	}
-	run, err := e.o.Runner(set, m)
+	run, err := c.o.Runner(set, m)
 	if err != nil {
 		return nil, err.Error()
 	}
@@ -106,9 +110,9 @@ func pagesOf(all []manifest.Page) []payloads.Page {
 	return out
 }
 
-// owner is the toolset whose definition of a type holds for a toolset: its own,
+// Owner is the toolset whose definition of a type holds for a toolset: its own,
 // else the one that is always known, else the first that has one.
-func (s *showcase) owner(set, kind string) string {
+func (s *Payloads) Owner(set, kind string) string {
 	if s.types[typeKey{set, kind}] != nil {
 		return set
 	}
@@ -126,8 +130,8 @@ func (s *showcase) owner(set, kind string) string {
 
 // find gives what is known of a type as it holds for a toolset; nil for one that
 // no toolset defines.
-func (s *showcase) find(set, kind string) *shownType {
-	return s.types[typeKey{s.owner(set, kind), kind}]
+func (s *Payloads) find(set, kind string) *shownType {
+	return s.types[typeKey{s.Owner(set, kind), kind}]
 }
 
 func builtinPayload(kind string) (payloads.Config, bool) {
@@ -139,8 +143,8 @@ func builtinPayload(kind string) (payloads.Config, bool) {
 	return all[i], true
 }
 
-// parse runs the parser of a type on what a model wrote behind its marker.
-func (s *showcase) parse(ctx context.Context, set string, c payloads.Config, text string) (string, json.RawMessage, error) {
+// Parse runs the parser of a type on what a model wrote behind its marker.
+func (s *Payloads) Parse(ctx context.Context, set string, c payloads.Config, text string) (string, json.RawMessage, error) {
 	t := s.find(set, c.Type)
 	switch {
 	case t == nil || t.parser == nil && t.problem == "":
@@ -179,29 +183,29 @@ type PayloadType struct {
 
 // PayloadTypes lists all types that are known, the toolsets' own first, and what
 // of those can't be used.
-func (e *Engine) PayloadTypes(ctx context.Context) ([]PayloadType, []payloads.Problem, error) {
-	box, err := e.toolbox(ctx)
+func (c *Catalog) PayloadTypes(ctx context.Context) ([]PayloadType, []payloads.Problem, error) {
+	box, err := c.Toolbox(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
 	var out []PayloadType
-	keys := make([]typeKey, 0, len(box.shows.types))
-	for key := range box.shows.types {
+	keys := make([]typeKey, 0, len(box.Payloads.types))
+	for key := range box.Payloads.types {
 		keys = append(keys, key)
 	}
 	slices.SortFunc(keys, func(a, b typeKey) int {
 		return cmp.Or(cmp.Compare(a.set, b.set), cmp.Compare(a.kind, b.kind))
 	})
 	for _, key := range keys {
-		if c, ok := box.shows.reg.Lookup(key.kind, key.set); ok {
-			t := box.shows.types[key]
+		if c, ok := box.Payloads.Registry.Lookup(key.kind, key.set); ok {
+			t := box.Payloads.types[key]
 			out = append(out, PayloadType{Toolset: key.set, Config: c, OnAccept: t.payload.OnAccept, OnReject: t.payload.OnReject})
 		}
 	}
 	for _, c := range payloads.Builtin() {
 		out = append(out, PayloadType{Config: c})
 	}
-	return out, box.shows.problems, nil
+	return out, box.Payloads.problems, nil
 }
 
 // Page is one page that a toolset brings.
@@ -211,13 +215,13 @@ type Page struct {
 }
 
 // Pages lists the pages of the toolsets that can be used.
-func (e *Engine) Pages(ctx context.Context) ([]Page, error) {
-	if e.o.Runner == nil {
+func (c *Catalog) Pages(ctx context.Context) ([]Page, error) {
+	if c.o.Runner == nil {
 		return nil, nil
 	}
 	want := registry.None()
 	want.Toolset = func(t *registry.IndexedToolset) bool { return t.Shows }
-	m, err := e.mirrorOf(ctx, want)
+	m, err := c.mirrorOf(ctx, want)
 	if err != nil {
 		return nil, err
 	}
@@ -230,4 +234,55 @@ func (e *Engine) Pages(ctx context.Context) ([]Page, error) {
 		}
 	}
 	return out, nil
+}
+
+// Reaction returns what follows a verdict on a payload of a toolset's type; nil is nothing.
+func (s *Payloads) Reaction(set, kind string, v chat.Verdict) *manifest.Reaction {
+	t := s.find(set, kind)
+	switch {
+	case t == nil:
+		return nil
+	case v == chat.Accepted:
+		return t.payload.OnAccept
+	}
+	return t.payload.OnReject
+}
+
+// Plan returns how a payload is shown: by the renderer and with the look of its type; nil
+// where a toolset defines neither.
+func (s *Payloads) Plan(p event.Payload, chatID string, ws *toolset.Workspace) *render.Plan {
+	t := s.find(p.Toolset, p.Kind)
+	if t == nil {
+		return nil
+	}
+	look := t.look()
+	if t.payload.Renderer == nil {
+		if look == nil {
+			return nil
+		}
+		return &render.Plan{Config: json.RawMessage("{}"), Look: look}
+	}
+	v := render.Values{Return: p.Data, ChatID: chatID, Toolset: t.dir}
+	if ws != nil {
+		v.Workspace = ws.Path
+	}
+	plan := render.Make(t.payload.Renderer.Type, t.payload.Renderer.Config(), v)
+	plan.Look = look
+	return &plan
+}
+
+// look returns how the type's toolset makes payloads look; nil where it leaves that to
+// clients.
+func (t *shownType) look() *render.Look {
+	var l render.Look
+	if s := t.payload.Style; s != nil {
+		l = render.Look{Icon: s.Icon, Colour: s.Colour, Label: s.Label, Editable: s.Editable}
+	}
+	if o := t.payload.RenderOptions; o != nil {
+		l.HeaderTitle, l.HeaderIcon, l.PanelWidth = o.HeaderTitle, o.HeaderIcon, o.PanelWidth
+	}
+	if l == (render.Look{}) {
+		return nil
+	}
+	return &l
 }

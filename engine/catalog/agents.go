@@ -1,17 +1,17 @@
-package engine
+package catalog
 
 import (
-	"cmp"
+	"context"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
 	"github.com/fettle-cli/fettle/engine/fault"
-	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/didyoumean"
 	"github.com/fettle-cli/fettle/toolset"
+	"github.com/fettle-cli/fettle/toolset/registry"
 )
 
 // What an agent sees: the whole conversation, or the question alone. What
@@ -86,7 +86,7 @@ func (s *Agents) usable() *Agents {
 // missing is an agent that another hands over to and that isn't there.
 func (s *Agents) missing(from *store.Agent) string {
 	for _, to := range from.Handoffs {
-		if s.handoff(from, to) == nil {
+		if s.Handoff(from, to) == nil {
 			return to
 		}
 	}
@@ -111,7 +111,7 @@ func (s *Agents) All() []store.Agent {
 
 // Find gives an agent by its id, or by its bare id if one alone has it.
 func (s *Agents) Find(name string) (*store.Agent, error) {
-	if a := s.get(name); a != nil {
+	if a := s.Get(name); a != nil {
 		return a, nil
 	}
 	if why := s.Unusable()[name]; why != "" {
@@ -144,7 +144,8 @@ func (s *Agents) Find(name string) (*store.Agent, error) {
 	return nil, f
 }
 
-func (s *Agents) get(id string) *store.Agent {
+// Get returns the agent of an id, or nil. A nil s has none.
+func (s *Agents) Get(id string) *store.Agent {
 	if s == nil {
 		return nil
 	}
@@ -156,75 +157,48 @@ func (s *Agents) get(id string) *store.Agent {
 	return nil
 }
 
-// handoff is the agent that another means by a name.
-func (s *Agents) handoff(from *store.Agent, name string) *store.Agent {
+// Handoff returns the agent that from names in its handoffs, or nil. A name without a
+// toolset means one of from's own toolset first.
+func (s *Agents) Handoff(from *store.Agent, name string) *store.Agent {
 	if from.ToolsetID != "" && !strings.Contains(name, ":") {
-		if a := s.get(from.ToolsetID + ":" + name); a != nil {
+		if a := s.Get(from.ToolsetID + ":" + name); a != nil {
 			return a
 		}
 	}
-	return s.get(name)
+	return s.Get(name)
 }
 
-// handoffPrefix begins the names of the tools by which agents hand over.
-const handoffPrefix = "handoff_to_"
-
-// handoffs are the tools by which the turn's agent hands over, by their names.
-func (t *turn) handoffs() map[string]*store.Agent {
-	if t.agent == nil {
-		return nil
-	}
-	return t.handoffsOf(t.agent, t.names)
-}
-
-// handoffsOf are those of an agent whose tools have names.
-func (t *turn) handoffsOf(a *store.Agent, names *toolset.Names) map[string]*store.Agent {
-	out := map[string]*store.Agent{}
-	for _, name := range a.Handoffs {
-		to := t.box.agents.handoff(a, name)
-		if to == nil {
-			continue // NewAgents has looked
-		}
-		tool := handoffPrefix + strings.Map(wordRune, to.BareID())
-		for {
-			_, taken := names.Lookup(tool)
-			if _, twice := out[tool]; !taken && !twice {
-				break
-			}
-			tool += "_"
-		}
-		out[tool] = to
-	}
-	return out
-}
-
-func wordRune(r rune) rune {
+// WordRune returns r if the name of a tool can have it, else an underscore.
+func WordRune(r rune) rune {
 	if r == '_' || r == '-' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
 		return r
 	}
 	return '_'
 }
 
-// handoffSpecs offers the handoffs to the model.
-func (t *turn) handoffSpecs() []provider.ToolSpec {
-	all := t.handoffs()
-	specs := make([]provider.ToolSpec, 0, len(all))
-	for _, name := range sortedNames(all) {
-		to := all[name]
-		specs = append(specs, provider.ToolSpec{
-			Name:        name,
-			Description: "Hand over to the agent " + cmp.Or(to.Name, to.BareID()) + ", which goes on from here. " + to.Purpose,
-			InputSchema: []byte(`{"type":"object","properties":{"reason":{"type":"string","description":"what it should do, in a sentence"}}}`),
-		})
+// EntryAgent returns the id of the agent that new chats begin with if neither the request nor
+// the configuration names one: the entry agent of an enabled toolset. It is empty if no
+// toolset has one, and if several do: none of them has precedence over the others.
+func (c *Catalog) EntryAgent(ctx context.Context) (string, error) {
+	index, err := c.ToolsetIndex(ctx)
+	if err != nil {
+		return "", err
 	}
-	return specs
+	return DefaultAgent(index), nil
 }
 
-func sortedNames(m map[string]*store.Agent) []string {
-	names := make([]string, 0, len(m))
-	for name := range m {
-		names = append(names, name)
+// DefaultAgent returns the id of the only entry agent of the enabled toolsets, or "".
+func DefaultAgent(index *registry.Index) string {
+	only := ""
+	for i := range index.Toolsets {
+		t := &index.Toolsets[i]
+		if t.Entry == "" || !t.Usable() {
+			continue
+		}
+		if only != "" {
+			return ""
+		}
+		only = t.ID + ":" + t.Entry
 	}
-	slices.Sort(names)
-	return names
+	return only
 }

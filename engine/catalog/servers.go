@@ -1,26 +1,35 @@
-package engine
+package catalog
 
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
-	"time"
 
 	"github.com/fettle-cli/fettle/engine/chat"
-	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/clientconfig"
 	"github.com/fettle-cli/fettle/toolset/manifest"
 	"github.com/fettle-cli/fettle/toolset/mcp"
 	"github.com/fettle-cli/fettle/toolset/registry"
 )
+
+// Apps is what is needed of MCP servers to show their pages (MCP Apps).
+type Apps interface {
+	// App gives the page for the calls of a tool, and what it may do.
+	App(ctx context.Context, s mcp.Server, ws *toolset.Workspace, toolID string) (*mcp.App, error)
+	// AppTool gives a tool that a page of the server may call.
+	AppTool(ctx context.Context, s mcp.Server, ws *toolset.Workspace, name string) (toolset.Tool, error)
+	// CallForApp calls it.
+	CallForApp(ctx context.Context, s mcp.Server, name string, call toolset.Call) (*mcp.AppResult, error)
+	// ReadForApp reads a resource, and gives the ReadResourceResult in JSON.
+	ReadForApp(ctx context.Context, s mcp.Server, ws *toolset.Workspace, uri string) (json.RawMessage, error)
+}
 
 // MCP reaches MCP servers; toolset/mcp's Manager does. It lives as long as the
 // program: turns share its connections, and it ends them.
@@ -40,8 +49,6 @@ type MCP interface {
 	Apps
 }
 
-var _ MCP = (*mcp.Manager)(nil)
-
 // MCPServer is an MCP server of one session, such as an editor sends along with
 // its folder. It belongs to the turns that name it, and nothing of it is kept.
 type MCPServer struct {
@@ -58,17 +65,9 @@ type MCPServer struct {
 	SSE     bool
 }
 
-const (
-	// offerTime bounds how long a turn waits for the servers of its session.
-	offerTime = 20 * time.Second
-	// maxSessionServers bounds how many a session may have: fewer than there can be
-	// connections, so that they don't end each other's.
-	maxSessionServers = mcp.MaxConnections * 3 / 4
-)
-
 // gatherServers adds the tools that the enabled MCP servers had when they were
 // approved. No server is started for it.
-func (e *Engine) gatherServers(box *toolbox, servers []registry.MirrorServer, entries []toolset.Entry) []toolset.Entry {
+func (c *Catalog) gatherServers(box *Toolbox, servers []registry.MirrorServer, entries []toolset.Entry) []toolset.Entry {
 	taken := map[string]bool{chat.ClientToolset: true}
 	for _, entry := range entries {
 		taken[entry.Tool.ID] = true
@@ -76,12 +75,12 @@ func (e *Engine) gatherServers(box *toolbox, servers []registry.MirrorServer, en
 	for i := range servers {
 		m := &servers[i]
 		held := m.Held()
-		server := e.serverOf(m)
+		server := c.serverOf(m)
 		for _, t := range m.Tools {
 			tool := t.Tool
 			why := cmp.Or(m.Unusable, held[tool.ID])
 			switch {
-			case e.o.MCP == nil:
+			case c.o.MCP == nil:
 				why = "MCP servers can't be reached here"
 			case why == "" && taken[tool.ID]:
 				why = "another tool has its id"
@@ -90,18 +89,18 @@ func (e *Engine) gatherServers(box *toolbox, servers []registry.MirrorServer, en
 			if why == "" {
 				tool.Enabled = true
 				tool.Timeout = cmp.Or(m.Settings.Timeout, tool.Timeout)
-				entry.Tool, entry.Runner = tool, e.o.MCP.Runner(server, tool)
+				entry.Tool, entry.Runner = tool, c.o.MCP.Runner(server, tool)
 				if _, err := toolset.NewSet(entry); err != nil {
 					why = err.Error()
 				}
 			}
 			if why != "" {
 				if !taken[tool.ID] {
-					box.unusable[tool.ID] = why
+					box.Unusable[tool.ID] = why
 				}
 				continue
 			}
-			taken[tool.ID], box.remote[tool.ID], box.reach[tool.ID] = true, true, m.Reach(tool)
+			taken[tool.ID], box.Remote[tool.ID], box.Reach[tool.ID] = true, true, m.Reach(tool)
 			entries = append(entries, entry)
 		}
 	}
@@ -109,7 +108,7 @@ func (e *Engine) gatherServers(box *toolbox, servers []registry.MirrorServer, en
 }
 
 // serverOf is how a recorded server is reached.
-func (e *Engine) serverOf(m *registry.MirrorServer) mcp.Server {
+func (c *Catalog) serverOf(m *registry.MirrorServer) mcp.Server {
 	s := mcp.Server{
 		ID: m.ID, Command: m.Config.Command, Args: m.Config.Args, Env: m.Config.Env, URL: m.Config.URL, Headers: m.Config.Headers,
 		SSE: m.Settings.SSE, Own: m.Own, Sampling: m.Settings.Sampling, ClientID: m.Settings.ClientID, ClientSecret: m.Settings.ClientSecret,
@@ -126,7 +125,7 @@ func (e *Engine) serverOf(m *registry.MirrorServer) mcp.Server {
 		return s
 	}
 	s.Policy = toolset.Policy{Network: toolset.NetworkAll, Least: m.Least}
-	dataDir, id, revision := e.o.DataDir, m.ToolsetID, m.Revision
+	dataDir, id, revision := c.store.Options.DataDir, m.ToolsetID, m.Revision
 	s.Hold = func() (string, func(), error) {
 		dir, release, err := registry.Use(dataDir, id, revision)
 		if errors.Is(err, registry.ErrGone) {
@@ -198,76 +197,13 @@ func projectOf(file string) string {
 	return file
 }
 
-// sessionTools adds the tools of a session's own servers to the turn's toolbox.
-// One that can't be reached is named, and the others are there.
-func (t *turn) sessionTools(ctx context.Context) error {
-	if len(t.req.MCP) == 0 {
-		return nil
-	}
-	if t.eng.o.MCP == nil {
-		return fault.New(fault.Usage, "MCP servers can't be reached here")
-	}
-	if n := len(t.req.MCP); n > maxSessionServers {
-		return fault.New(fault.Usage, fmt.Sprintf("the request names %d MCP servers; %d are allowed", n, maxSessionServers))
-	}
-	ctx, cancel := context.WithTimeout(ctx, offerTime)
-	defer cancel()
-	servers := sessionServers(t.req.MCP, t.box)
-	found := make([][]toolset.Tool, len(servers))
-	errs := make([]error, len(servers))
-	var wg sync.WaitGroup
-	folder := t.sessionFolder()
-	for i, s := range servers {
-		wg.Go(func() { found[i], errs[i] = t.eng.o.MCP.Offer(ctx, s, folder) })
-	}
-	wg.Wait()
-	var entries []toolset.Entry
-	for i, s := range servers {
-		if errs[i] != nil {
-			t.notes = append(t.notes, "the MCP server "+s.ID+" can't be used: "+fault.FirstLine(errs[i]))
-			continue
-		}
-		for _, tool := range found[i] {
-			entries = append(entries, toolset.Entry{Tool: tool, Runner: t.eng.o.MCP.Runner(s, tool)})
-		}
-	}
-	tools, err := t.box.tools.With(entries...)
-	if err != nil {
-		return fault.Wrap(fault.Failed, "gather the tools of the session", err)
-	}
-	box := *t.box // the engine's own is shared with other turns
-	box.tools, box.remote, box.session = tools, map[string]bool{}, map[string]bool{}
-	maps.Copy(box.remote, t.box.remote)
-	for _, entry := range entries {
-		box.remote[entry.Tool.ID], box.session[entry.Tool.ID] = true, true
-	}
-	t.box = &box
-	return nil
-}
-
-// sessionFolder is where a session's servers are started to be asked for their
-// tools: the folder that the turn names, so that the same process serves its
-// calls.
-func (t *turn) sessionFolder() *toolset.Workspace {
-	if t.req.Workspace == "" {
-		return nil
-	}
-	path, err := filepath.EvalSymlinks(t.req.Workspace)
-	if err != nil || toolset.CheckBound(path, t.eng.Places()) != nil {
-		return nil // checkChat says what is wrong with it
-	}
-	ws := &toolset.Workspace{Path: path, Bound: true}
-	t.eng.Equip(ws)
-	return ws
-}
-
-// sessionServers gives the servers of a session ids that nothing else has.
-func sessionServers(list []MCPServer, box *toolbox) []mcp.Server {
+// SessionServers gives the servers of a session ids that nothing else has.
+func SessionServers(list []MCPServer, box *Toolbox) []mcp.Server {
 	taken := map[string]bool{}
-	for entry := range box.tools.All() {
+	for entry := range box.Tools.All() {
 		taken[entry.Tool.ToolsetID] = true
 	}
-	for id := range box.unusable {
+	for id := range box.Unusable {
 		set, _, _ := strings.Cut(id, ":")
 		taken[set] = true
 	}

@@ -1,4 +1,4 @@
-package engine
+package catalog
 
 import (
 	"bytes"
@@ -100,39 +100,39 @@ type agentProposal struct {
 	fields AgentFields
 }
 
-// proposes reports whether accepting a payload creates or changes an agent. Types of toolsets
+// ProposesAgent reports whether accepting a payload creates or changes an agent. Types of toolsets
 // can't have these names.
-func proposes(p provider.Payload) bool {
+func ProposesAgent(p provider.Payload) bool {
 	return p.Type == agentCreate || p.Type == agentUpdate
 }
 
-// agentChange checks what accepting a proposal does, and returns it. Its error says why the
+// AgentChange checks what accepting a proposal does, and returns it. Its error says why the
 // proposal can't be accepted; nothing is changed then.
-func (e *Engine) agentChange(ctx context.Context, p provider.Payload) (*store.ChangeOwn, error) {
+func (c *Catalog) AgentChange(ctx context.Context, p provider.Payload) (*store.ChangeOwn, error) {
 	read, err := readProposal(p.Data)
 	if err != nil {
 		return nil, fault.Wrap(fault.Usage, p.Type+" can't be accepted", err)
 	}
-	if err := e.checkFields(ctx, read.fields); err != nil {
+	if err := c.checkFields(ctx, read.fields); err != nil {
 		return nil, err
 	}
 	if p.Type == agentUpdate {
 		return updating(read.id, read.fields), nil
 	}
-	return e.creating(ctx, read)
+	return c.creating(ctx, read)
 }
 
 // creating returns the change that makes an agent. Its id must be free.
-func (e *Engine) creating(ctx context.Context, p agentProposal) (*store.ChangeOwn, error) {
+func (c *Catalog) creating(ctx context.Context, p agentProposal) (*store.ChangeOwn, error) {
 	if p.fields.Prompt == nil {
 		return nil, fault.New(fault.Usage, "the agent "+p.id+" has no prompt, which says what it does")
 	}
-	all, err := e.AllAgents(ctx)
+	all, err := c.AllAgents(ctx)
 	if err != nil {
 		return nil, err
 	}
 	taken := fault.New(fault.Usage, "there is an agent "+p.id+" already; reject this one, or remove that one first")
-	if all.get(p.id) != nil || all.Unusable()[p.id] != "" {
+	if all.Get(p.id) != nil || all.Unusable()[p.id] != "" {
 		return nil, taken
 	}
 	return &store.ChangeOwn{ID: p.id, Edit: func(old *store.OwnAgent) (*store.OwnAgent, error) {
@@ -150,7 +150,7 @@ func (e *Engine) creating(ctx context.Context, p agentProposal) (*store.ChangeOw
 func updating(id string, fields AgentFields) *store.ChangeOwn {
 	return &store.ChangeOwn{ID: id, Edit: func(old *store.OwnAgent) (*store.OwnAgent, error) {
 		if old == nil {
-			return nil, errNotOwn
+			return nil, ErrNotOwn
 		}
 		now := *old
 		fields.apply(&now.Agent)
@@ -174,7 +174,7 @@ func (f AgentFields) apply(a *store.Agent) {
 
 // checkFields refuses what no agent can have: tools and agents that do not exist, a model that
 // is a file, texts that are too long.
-func (e *Engine) checkFields(ctx context.Context, f AgentFields) error {
+func (c *Catalog) checkFields(ctx context.Context, f AgentFields) error {
 	if err := f.checkSize(); err != nil {
 		return err
 	}
@@ -190,19 +190,19 @@ func (e *Engine) checkFields(ctx context.Context, f AgentFields) error {
 	if f.Prompt != nil && strings.TrimSpace(*f.Prompt) == "" {
 		return fault.New(fault.Usage, "the prompt is empty; it says what the agent does")
 	}
-	box, err := e.toolbox(ctx)
+	box, err := c.Toolbox(ctx)
 	if err != nil {
 		return err
 	}
 	if f.Tools != nil {
 		a := store.Agent{Tools: *f.Tools}
-		if none := a.EmptyGlobs(box.tools); len(none) > 0 {
+		if none := a.EmptyGlobs(box.Tools); len(none) > 0 {
 			return fault.New(fault.Usage, "the agent's tools match nothing: "+strings.Join(cleanLines(none), ", "))
 		}
 	}
 	if f.Handoffs != nil {
 		for _, to := range *f.Handoffs {
-			if box.agents.get(to) == nil {
+			if box.Agents.Get(to) == nil {
 				return fault.New(fault.Usage, "the agent to hand over to does not exist: "+sanitize.Line(to))
 			}
 		}
@@ -305,5 +305,5 @@ func idOfName(name string) string {
 }
 
 func validOwnID(id string) bool {
-	return id != "" && len(id) <= maxOwnID && id != NoAgent && id[0] != '-' && !strings.ContainsFunc(id, func(r rune) bool { return wordRune(r) != r })
+	return id != "" && len(id) <= maxOwnID && id != NoAgent && id[0] != '-' && !strings.ContainsFunc(id, func(r rune) bool { return WordRune(r) != r })
 }

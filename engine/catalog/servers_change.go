@@ -1,4 +1,4 @@
-package engine
+package catalog
 
 import (
 	"context"
@@ -17,10 +17,10 @@ import (
 )
 
 // MCPServers are the MCP servers that there are, by id.
-func (e *Engine) MCPServers(ctx context.Context) ([]registry.MirrorServer, error) {
+func (c *Catalog) MCPServers(ctx context.Context) ([]registry.MirrorServer, error) {
 	want := registry.None()
 	want.Server = nil
-	m, err := e.mirrorOf(ctx, want)
+	m, err := c.mirrorOf(ctx, want)
 	if err != nil {
 		return nil, err
 	}
@@ -28,10 +28,10 @@ func (e *Engine) MCPServers(ctx context.Context) ([]registry.MirrorServer, error
 }
 
 // MCPServer gives one of them.
-func (e *Engine) MCPServer(ctx context.Context, id string) (*registry.MirrorServer, error) {
+func (c *Catalog) MCPServer(ctx context.Context, id string) (*registry.MirrorServer, error) {
 	want := registry.None()
 	want.Server = func(s *registry.IndexedServer) bool { return s.ID == id }
-	m, err := e.mirrorOf(ctx, want)
+	m, err := c.mirrorOf(ctx, want)
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +40,7 @@ func (e *Engine) MCPServer(ctx context.Context, id string) (*registry.MirrorServ
 			return &m.Servers[i], nil
 		}
 	}
-	x, err := e.toolsetIndex(ctx)
+	x, err := c.ToolsetIndex(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -52,51 +52,51 @@ func (e *Engine) MCPServer(ctx context.Context, id string) (*registry.MirrorServ
 }
 
 // ReachedAs is how a recorded server is reached.
-func (e *Engine) ReachedAs(m *registry.MirrorServer) mcp.Server { return e.serverOf(m) }
+func (c *Catalog) ReachedAs(m *registry.MirrorServer) mcp.Server { return c.serverOf(m) }
 
 // AddMCPServer adds a server of the user's own, or changes it.
-func (e *Engine) AddMCPServer(ctx context.Context, config manifest.MCPServer, set registry.ServerSettings) error {
-	s := e.serverOf(&registry.MirrorServer{Server: registry.Server{ID: config.ID, Config: config, Settings: set, Own: true}})
+func (c *Catalog) AddMCPServer(ctx context.Context, config manifest.MCPServer, set registry.ServerSettings) error {
+	s := c.serverOf(&registry.MirrorServer{Server: registry.Server{ID: config.ID, Config: config, Settings: set, Own: true}})
 	if err := s.Check(); err != nil {
 		return fault.Wrap(fault.Usage, "add the MCP server", err, "fettle mcp add --help")
 	}
-	return e.ToolsetFault("add the MCP server "+config.ID, e.Installed().PutServer(ctx, config, set))
+	return c.store.ToolsetFault("add the MCP server "+config.ID, c.store.Installed().PutServer(ctx, config, set))
 }
 
 // RemoveMCPServer removes a server of the user's own.
-func (e *Engine) RemoveMCPServer(ctx context.Context, id string) error {
-	if err := e.ToolsetFault("remove the MCP server "+id, e.Installed().RemoveServer(ctx, id)); err != nil {
+func (c *Catalog) RemoveMCPServer(ctx context.Context, id string) error {
+	if err := c.store.ToolsetFault("remove the MCP server "+id, c.store.Installed().RemoveServer(ctx, id)); err != nil {
 		return err
 	}
-	if e.o.MCP != nil {
-		e.o.MCP.Forget(id)
+	if c.o.MCP != nil {
+		c.o.MCP.Forget(id)
 	}
 	return nil
 }
 
 // SwitchMCPServer switches a server on or off, and tells whether it was
 // otherwise before. One that is switched off is ended.
-func (e *Engine) SwitchMCPServer(ctx context.Context, id string, on bool) (bool, error) {
-	changed, err := e.Installed().SetServerEnabled(ctx, id, on)
-	if err == nil && !on && e.o.MCP != nil {
-		e.o.MCP.Forget(id)
+func (c *Catalog) SwitchMCPServer(ctx context.Context, id string, on bool) (bool, error) {
+	changed, err := c.store.Installed().SetServerEnabled(ctx, id, on)
+	if err == nil && !on && c.o.MCP != nil {
+		c.o.MCP.Forget(id)
 	}
-	return changed, e.ToolsetFault("switch the MCP server "+id, err)
+	return changed, c.store.ToolsetFault("switch the MCP server "+id, err)
 }
 
 // endMCPServers ends the MCP servers that may not be used any more. Without the mirror it
 // ends none: they are refused at the next turn.
-func (e *Engine) endMCPServers(ctx context.Context) {
-	if e.o.MCP == nil {
+func (c *Catalog) endMCPServers(ctx context.Context) {
+	if c.o.MCP == nil {
 		return
 	}
-	servers, err := e.MCPServers(ctx)
+	servers, err := c.MCPServers(ctx)
 	if err != nil {
 		return
 	}
 	for _, s := range servers {
 		if s.Unusable != "" {
-			e.o.MCP.Forget(s.ID)
+			c.o.MCP.Forget(s.ID)
 		}
 	}
 }
@@ -104,8 +104,8 @@ func (e *Engine) endMCPServers(ctx context.Context) {
 // UnusableMCPServers returns which of some MCP servers may not be used any more: those that
 // were removed or disabled, or whose toolset was, by this process or another. It does not
 // open the store.
-func (e *Engine) UnusableMCPServers(ids []string) []string {
-	m, err := registry.ReadMirror(e.o.DataDir)
+func (c *Catalog) UnusableMCPServers(ids []string) []string {
+	m, err := registry.ReadMirror(c.store.Options.DataDir)
 	if err != nil { // it is being written
 		return nil
 	}
@@ -125,7 +125,7 @@ type Looked struct {
 	// wait for an approval.
 	Changes []registry.Change
 	Waiting bool
-	// Approve stands for just these tools; see [Engine.ApproveSeen]. It is empty where
+	// Approve stands for just these tools; see [Catalog.ApproveSeen]. It is empty where
 	// nothing waits.
 	Approve string
 }
@@ -133,30 +133,30 @@ type Looked struct {
 // LookAtMCPServer connects to a server, lists what it has, and pins its tools:
 // at the first look, or with approved. What differs later waits until then. A
 // server that can't be reached has that as its problem.
-func (e *Engine) LookAtMCPServer(ctx context.Context, id string, approved bool) (*Looked, error) {
-	m, err := e.MCPServer(ctx, id)
+func (c *Catalog) LookAtMCPServer(ctx context.Context, id string, approved bool) (*Looked, error) {
+	m, err := c.MCPServer(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	if e.o.MCP == nil {
+	if c.o.MCP == nil {
 		return nil, fault.New(fault.Failed, "MCP servers can't be reached here")
 	}
 	if m.Unusable != "" && m.Unusable != registry.SwitchedOff {
 		return nil, fault.New(fault.Failed, "the MCP server "+id+" can't be used: "+m.Unusable)
 	}
-	report, err := e.o.MCP.Look(ctx, e.serverOf(m), nil) // which bounds each of its steps
+	report, err := c.o.MCP.Look(ctx, c.serverOf(m), nil) // which bounds each of its steps
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
 	if err != nil {
-		if noted := e.Installed().ServerProblem(ctx, id, fault.FirstLine(err)); noted != nil {
-			e.o.Notice("the problem of the MCP server " + id + " is not noted: " + fault.FirstLine(noted))
+		if noted := c.store.Installed().ServerProblem(ctx, id, fault.FirstLine(err)); noted != nil {
+			c.store.Options.Notice("the problem of the MCP server " + id + " is not noted: " + fault.FirstLine(noted))
 		}
-		return nil, serverFault(id, err)
+		return nil, ServerFault(id, err)
 	}
-	changes, err := e.Installed().PinServer(ctx, id, report.Tools, approved)
+	changes, err := c.store.Installed().PinServer(ctx, id, report.Tools, approved)
 	if err != nil {
-		return nil, e.ToolsetFault("pin the tools of "+id, err)
+		return nil, c.store.ToolsetFault("pin the tools of "+id, err)
 	}
 	out := &Looked{Report: report, Changes: changes, Waiting: m.PinnedAt != nil && len(changes) > 0 && !approved}
 	for _, t := range report.Tools {
@@ -170,12 +170,12 @@ func (e *Engine) LookAtMCPServer(ctx context.Context, id string, approved bool) 
 
 // ApproveSeen pins the tools that a look has shown, by what it gave for them, and
 // gives them. Nothing connects: what the server says by now is not what was shown.
-func (e *Engine) ApproveSeen(ctx context.Context, id, approve string) ([]ListedTool, error) {
-	pinned, err := e.Installed().ApproveSeen(ctx, id, approve)
+func (c *Catalog) ApproveSeen(ctx context.Context, id, approve string) ([]ListedTool, error) {
+	pinned, err := c.store.Installed().ApproveSeen(ctx, id, approve)
 	if err != nil {
-		return nil, e.ToolsetFault("approve the tools of "+id, err)
+		return nil, c.store.ToolsetFault("approve the tools of "+id, err)
 	}
-	m, err := e.MCPServer(ctx, id)
+	m, err := c.MCPServer(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -188,15 +188,15 @@ func (e *Engine) ApproveSeen(ctx context.Context, id, approve string) ([]ListedT
 
 // ApproveMCPServer pins tools as they were looked at and shown to a person: by now
 // the server may say something else.
-func (e *Engine) ApproveMCPServer(ctx context.Context, id string, tools []toolset.Tool) error {
-	if _, err := e.Installed().PinServer(ctx, id, tools, true); err != nil {
-		return e.ToolsetFault("pin the tools of "+id, err)
+func (c *Catalog) ApproveMCPServer(ctx context.Context, id string, tools []toolset.Tool) error {
+	if _, err := c.store.Installed().PinServer(ctx, id, tools, true); err != nil {
+		return c.store.ToolsetFault("pin the tools of "+id, err)
 	}
 	return nil
 }
 
-// serverFault words what keeps a server from being used.
-func serverFault(id string, err error) error {
+// ServerFault words what keeps a server from being used.
+func ServerFault(id string, err error) error {
 	var in *mcp.SignInError
 	var unset *mcp.UnsetError
 	var uncontained *toolset.UncontainedError
@@ -214,32 +214,26 @@ func serverFault(id string, err error) error {
 // NoteServerTools keeps which tools a server was seen to have, where these are
 // others than those that are pinned. They wait for an approval. Once the engine is closed
 // nothing is recorded: the next connection compares the tools with the pins again.
-func (e *Engine) NoteServerTools(ctx context.Context, id string, now []toolset.Tool) {
-	e.mu.Lock()
-	if e.closed {
-		e.mu.Unlock()
+func (c *Catalog) NoteServerTools(ctx context.Context, id string, now []toolset.Tool) {
+	ctx, release, err := c.hold(ctx)
+	if err != nil {
 		return
 	}
-	e.wg.Add(1) // Close waits before it closes the store
-	e.mu.Unlock()
-	defer e.wg.Done()
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	defer context.AfterFunc(e.base, cancel)()
-	m, err := e.MCPServer(ctx, id)
+	defer release()
+	m, err := c.MCPServer(ctx, id)
 	if err != nil || m.PinnedAt == nil {
 		return // a session's, or removed meanwhile
 	}
 	if len(m.Seen) > 0 && len(registry.ServerChanges(m.Seen, registry.Pinned(now))) == 0 {
 		return // that is known
 	}
-	changes, err := e.Installed().PinServer(ctx, id, now, false)
+	changes, err := c.store.Installed().PinServer(ctx, id, now, false)
 	switch {
 	case ctx.Err() != nil: // the engine or the connection is being closed
 	case err != nil:
-		e.o.Notice("what changed at the MCP server " + id + " is not noted: " + fault.FirstLine(err))
+		c.store.Options.Notice("what changed at the MCP server " + id + " is not noted: " + fault.FirstLine(err))
 	case len(changes) > 0:
-		e.o.Notice(fmt.Sprintf("the MCP server %s changed %s since it was approved; fettle mcp test %s shows the change and asks", id, fault.Plural(len(changes), "tool"), id))
+		c.store.Options.Notice(fmt.Sprintf("the MCP server %s changed %s since it was approved; fettle mcp test %s shows the change and asks", id, fault.Plural(len(changes), "tool"), id))
 	}
 }
 
@@ -249,13 +243,13 @@ const importLook = 20 * time.Second
 // lookAtNew looks once at the servers that an import brought and that nobody has
 // looked at, side by side. What can't be reached is noted as the server's
 // problem, and never as the import's.
-func (e *Engine) lookAtNew(ctx context.Context, toolsetID string) {
-	if e.o.MCP == nil {
+func (c *Catalog) lookAtNew(ctx context.Context, toolsetID string) {
+	if c.o.MCP == nil {
 		return
 	}
-	servers, err := e.MCPServers(ctx)
+	servers, err := c.MCPServers(ctx)
 	if err != nil {
-		e.o.Notice("the MCP servers of " + toolsetID + " are not looked at: " + fault.FirstLine(err))
+		c.store.Options.Notice("the MCP servers of " + toolsetID + " are not looked at: " + fault.FirstLine(err))
 		return
 	}
 	whole := ctx
@@ -267,19 +261,19 @@ func (e *Engine) lookAtNew(ctx context.Context, toolsetID string) {
 			continue
 		}
 		wg.Go(func() {
-			looked, err := e.LookAtMCPServer(ctx, s.ID, true)
+			looked, err := c.LookAtMCPServer(ctx, s.ID, true)
 			if err != nil && ctx.Err() != nil && whole.Err() == nil { // too late, and that is its problem
-				err = errors.Join(serverFault(s.ID, err), e.Installed().ServerProblem(whole, s.ID, fault.FirstLine(err)))
+				err = errors.Join(ServerFault(s.ID, err), c.store.Installed().ServerProblem(whole, s.ID, fault.FirstLine(err)))
 			}
 			var unset *mcp.UnsetError
 			switch {
 			case errors.As(err, &unset): // the plan of the import lists all such variables
 				return
 			case err != nil:
-				e.o.Notice(fault.FirstLine(err) + "; fettle mcp test " + s.ID + " tries again")
+				c.store.Options.Notice(fault.FirstLine(err) + "; fettle mcp test " + s.ID + " tries again")
 				return
 			}
-			e.o.Notice("the MCP server " + s.ID + " has " + fault.Plural(len(looked.Report.Tools), "tool"))
+			c.store.Options.Notice("the MCP server " + s.ID + " has " + fault.Plural(len(looked.Report.Tools), "tool"))
 		})
 	}
 	wg.Wait()
@@ -287,45 +281,45 @@ func (e *Engine) lookAtNew(ctx context.Context, toolsetID string) {
 
 // MCPReport connects to a server and lists what it has. Nothing of it is pinned or
 // noted.
-func (e *Engine) MCPReport(ctx context.Context, id string) (*mcp.Report, error) {
-	return askServer(ctx, e, id, func(s mcp.Server) (*mcp.Report, error) { return e.o.MCP.Look(ctx, s, nil) })
+func (c *Catalog) MCPReport(ctx context.Context, id string) (*mcp.Report, error) {
+	return askServer(ctx, c, id, func(s mcp.Server) (*mcp.Report, error) { return c.o.MCP.Look(ctx, s, nil) })
 }
 
 // ReadMCP reads a resource of a server, outside of any turn.
-func (e *Engine) ReadMCP(ctx context.Context, id, uri string) ([]mcp.Content, error) {
-	return askServer(ctx, e, id, func(s mcp.Server) ([]mcp.Content, error) { return e.o.MCP.Read(ctx, s, nil, uri) })
+func (c *Catalog) ReadMCP(ctx context.Context, id, uri string) ([]mcp.Content, error) {
+	return askServer(ctx, c, id, func(s mcp.Server) ([]mcp.Content, error) { return c.o.MCP.Read(ctx, s, nil, uri) })
 }
 
 // FillMCP fills a prompt of a server.
-func (e *Engine) FillMCP(ctx context.Context, id, prompt string, args map[string]string) ([]mcp.Content, error) {
-	return askServer(ctx, e, id, func(s mcp.Server) ([]mcp.Content, error) { return e.o.MCP.Fill(ctx, s, nil, prompt, args) })
+func (c *Catalog) FillMCP(ctx context.Context, id, prompt string, args map[string]string) ([]mcp.Content, error) {
+	return askServer(ctx, c, id, func(s mcp.Server) ([]mcp.Content, error) { return c.o.MCP.Fill(ctx, s, nil, prompt, args) })
 }
 
 // askServer asks a server that can be used.
-func askServer[T any](ctx context.Context, e *Engine, id string, ask func(mcp.Server) (T, error)) (T, error) {
+func askServer[T any](ctx context.Context, c *Catalog, id string, ask func(mcp.Server) (T, error)) (T, error) {
 	var none T
-	s, err := e.usableServer(ctx, id)
+	s, err := c.UsableServer(ctx, id)
 	if err != nil {
 		return none, err
 	}
 	out, err := ask(s)
 	if err != nil && ctx.Err() == nil {
-		return none, serverFault(id, err)
+		return none, ServerFault(id, err)
 	}
 	return out, err
 }
 
-// usableServer gives a server as it is connected to.
-func (e *Engine) usableServer(ctx context.Context, id string) (mcp.Server, error) {
-	m, err := e.MCPServer(ctx, id)
+// UsableServer gives a server as it is connected to.
+func (c *Catalog) UsableServer(ctx context.Context, id string) (mcp.Server, error) {
+	m, err := c.MCPServer(ctx, id)
 	if err != nil {
 		return mcp.Server{}, err
 	}
 	switch {
-	case e.o.MCP == nil:
+	case c.o.MCP == nil:
 		return mcp.Server{}, fault.New(fault.Failed, "MCP servers can't be reached here")
 	case m.Unusable != "":
 		return mcp.Server{}, fault.New(fault.Failed, "the MCP server "+id+" can't be used: "+m.Unusable, "fettle mcp show "+id)
 	}
-	return e.serverOf(m), nil
+	return c.serverOf(m), nil
 }

@@ -1,4 +1,4 @@
-package engine
+package catalog
 
 import (
 	"context"
@@ -33,16 +33,16 @@ type GallerySet struct {
 	InstalledVersion string `json:"installed_version,omitempty"`
 }
 
-// GalleryRef returns what [Engine.PlanToolset] takes for a toolset of the gallery.
+// GalleryRef returns what [Catalog.PlanToolset] takes for a toolset of the gallery.
 func GalleryRef(id string) string { return gallery.Ref(id) }
 
 // Gallery returns the toolsets that are part of the program, sorted by id.
-func (e *Engine) Gallery(ctx context.Context) ([]GallerySet, error) {
+func (c *Catalog) Gallery(ctx context.Context) ([]GallerySet, error) {
 	sets, err := gallery.All()
 	if err != nil {
 		return nil, fault.Wrap(fault.Failed, "read the gallery", err)
 	}
-	index, err := e.toolsetIndex(ctx)
+	index, err := c.ToolsetIndex(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package engine
+package catalog
 
 import (
 	"context"
@@ -47,15 +47,15 @@ type ToolGroup struct {
 
 // ToolGroups gathers all tools: builtin ones, those of toolsets, and those that
 // MCP servers had when they were last looked at.
-func (e *Engine) ToolGroups(ctx context.Context) ([]ToolGroup, error) {
+func (c *Catalog) ToolGroups(ctx context.Context) ([]ToolGroup, error) {
 	want := registry.None()
 	want.Server = nil
-	m, err := e.mirrorOf(ctx, want)
+	m, err := c.mirrorOf(ctx, want)
 	if err != nil {
 		return nil, err
 	}
-	groups := []ToolGroup{e.builtinGroup(m)}
-	sets, err := e.InstalledToolsets(ctx)
+	groups := []ToolGroup{c.builtinGroup(m)}
+	sets, err := c.InstalledToolsets(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -85,9 +85,9 @@ func (e *Engine) ToolGroups(ctx context.Context) ([]ToolGroup, error) {
 }
 
 // builtinGroup are the tools of the program as the user has set them.
-func (e *Engine) builtinGroup(m *registry.Mirror) ToolGroup {
+func (c *Catalog) builtinGroup(m *registry.Mirror) ToolGroup {
 	g := ToolGroup{Kind: "builtin", ID: "builtin", Name: "builtin", Enabled: true, Tools: []ListedTool{}}
-	for entry := range e.Tools().All() {
+	for entry := range c.Tools().All() {
 		if entry.Tool.ToolsetID != "" {
 			continue
 		}
