@@ -10,30 +10,43 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/fettle-cli/fettle/commands/acp"
 	"github.com/fettle-cli/fettle/commands/agents"
+	"github.com/fettle-cli/fettle/commands/ask"
+	"github.com/fettle-cli/fettle/commands/chat"
 	"github.com/fettle-cli/fettle/commands/chats"
 	"github.com/fettle-cli/fettle/commands/cmdline"
+	"github.com/fettle-cli/fettle/commands/completion"
 	"github.com/fettle-cli/fettle/commands/demo"
 	"github.com/fettle-cli/fettle/commands/docs"
 	"github.com/fettle-cli/fettle/commands/doctor"
 	"github.com/fettle-cli/fettle/commands/embed"
 	"github.com/fettle-cli/fettle/commands/help"
-	"github.com/fettle-cli/fettle/commands/library"
+	"github.com/fettle-cli/fettle/commands/keys"
+	"github.com/fettle-cli/fettle/commands/man"
 	"github.com/fettle-cli/fettle/commands/mcp"
 	"github.com/fettle-cli/fettle/commands/models"
 	"github.com/fettle-cli/fettle/commands/payloads"
+	"github.com/fettle-cli/fettle/commands/prompts"
 	"github.com/fettle-cli/fettle/commands/serve"
 	"github.com/fettle-cli/fettle/commands/settings"
 	"github.com/fettle-cli/fettle/commands/store"
 	"github.com/fettle-cli/fettle/commands/term"
-	"github.com/fettle-cli/fettle/commands/tools"
+	"github.com/fettle-cli/fettle/commands/tool"
+	"github.com/fettle-cli/fettle/commands/toolset"
+	"github.com/fettle-cli/fettle/commands/trust"
+	"github.com/fettle-cli/fettle/commands/undo"
 	"github.com/fettle-cli/fettle/commands/usage"
+	versioncmd "github.com/fettle-cli/fettle/commands/version"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/commands/workflows"
 	"github.com/fettle-cli/fettle/commands/workspace"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
 )
+
+// version is set by the linker in releases.
+var version = ""
 
 // Main runs the program and gives its exit status. args begin with the
 // program's name.
@@ -101,6 +114,11 @@ func run(ctx context.Context, rt *workbench.Runtime, app *cli.App, args []string
 	return app.RunContext(ctx, o.Args)
 }
 
+// within runs a command line in a program that runs already, as chat does.
+func within(ctx context.Context, rt *workbench.Runtime, args []string) error {
+	return run(ctx, rt, newApp(rt), args)
+}
+
 func newApp(rt *workbench.Runtime) *cli.App {
 	app := &cli.App{
 		Name:            "fettle",
@@ -115,16 +133,16 @@ func newApp(rt *workbench.Runtime) *cli.App {
 		HideHelp: true,
 		Commands: []*cli.Command{
 			// As fettle help lists them: what is used daily first.
-			newAsk(rt), newChat(rt), demo.New(rt), serve.New(rt), serve.NewACP(rt), chats.New(rt), workspace.NewUndo(rt), workspace.NewRedo(rt), workspace.New(rt),
-			tools.New(rt), tools.NewToolset(rt), mcp.New(rt), agents.New(rt), workflows.New(rt), payloads.New(rt), docs.New(rt), embed.New(rt), models.New(rt), library.New(rt), usage.New(rt),
-			settings.NewConfig(rt), settings.NewKeys(rt), settings.NewTrust(rt),
-			doctor.New(rt), store.New(rt), newCompletion(rt), newComplete(rt), newRead(rt), newMan(rt),
-			newVersion(rt), help.New(rt),
+			ask.New(rt), chat.New(rt, within), demo.New(rt), serve.New(rt), acp.New(rt), chats.New(rt), undo.New(rt), undo.NewRedo(rt), workspace.New(rt),
+			tool.New(rt), toolset.New(rt), mcp.New(rt), agents.New(rt), workflows.New(rt), payloads.New(rt), docs.New(rt), embed.New(rt), models.New(rt), prompts.New(rt), usage.New(rt),
+			settings.New(rt), keys.New(rt), trust.New(rt),
+			doctor.New(rt), store.New(rt), completion.New(rt), completion.NewComplete(rt), newRead(rt), man.New(rt),
+			versioncmd.New(rt), help.New(rt),
 		},
 		Action: func(c *cli.Context) error {
 			switch {
 			case c.Bool("version"):
-				return runVersion(rt, versionOptions{})
+				return versioncmd.Print(rt, "text")
 			case c.NArg() > 0:
 				return cmdline.UnknownCommand(c.App.Commands, c.Args().Slice(), "fettle")
 			}

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/fettle-cli/fettle/commands/term"
-	"github.com/fettle-cli/fettle/commands/workbench"
 )
 
 // completed gives what a shell is told for a line whose last word the cursor
@@ -14,10 +13,11 @@ import (
 func completed(t *testing.T, shell, line string) string {
 	t.Helper()
 	ts := term.Test(term.TestOptions{})
-	rt := workbench.New(ts.Streams)
 	words := strings.Split(line, " ")
-	l := commandLine{shell: shell, cursor: words[len(words)-1], words: words[1 : len(words)-1]}
-	runComplete(t.Context(), rt, newApp(rt), l)
+	args := append([]string{"fettle", "__complete", shell, "--", "=" + words[len(words)-1]}, words[1:len(words)-1]...)
+	if status := Main(t.Context(), args, ts.Streams); status != 0 {
+		t.Errorf("%s: status %d", line, status)
+	}
 	var values []string
 	for out := range strings.Lines(ts.Stdout.String()) {
 		value, _, _ := strings.Cut(strings.TrimSuffix(out, "\n"), "\t")
@@ -107,90 +107,4 @@ func TestCompleteLeavesMatchingToShellsThatDoItThemselves(t *testing.T) {
 			t.Errorf("%s: %q", shell, got)
 		}
 	}
-}
-
-func TestEnumerated(t *testing.T) {
-	t.Parallel()
-	for usage, want := range map[string]string{
-		" text or json": "text|json",
-		" text, json (one object) or events (a line of JSON each)": "text|json=one object|events=a line of JSON each",
-		": auto, always or never":                                  "auto|always|never",
-		": text, json":                                             "text|json",
-		": model, day or chat; the last is slow":                   "model|day|chat",
-		" text, json, or yaml":                                     "text|json|yaml",
-		"; may be repeated":                                        "",
-		"":                                                         "",
-		", such as 90s or 5m":                                      "",
-		": 7d (today and the six days before), 4w, or a date such as 2026-01-31": "",
-		" - is standard input; may be repeated":                                  "",
-		" without asking, such as write_file or 'write_file(path=notes/**)'":     "",
-		", for replay as script/FILE":                                            "",
-		" times":                                                                 "",
-		" (an":                                                                   "",
-	} {
-		var got []string
-		for _, s := range enumerated(usage) {
-			v := s.value
-			if s.about != "" {
-				v += "=" + s.about
-			}
-			got = append(got, v)
-		}
-		if strings.Join(got, "|") != want {
-			t.Errorf("%q: %q, want %q", usage, got, want)
-		}
-	}
-}
-
-// bash puts a value into the line as it is, so none may mean more than itself.
-func TestCompletionGivesNoShellAnythingToRun(t *testing.T) {
-	t.Parallel()
-	for value, want := range map[string]bool{
-		"ollama/qwen3:8b": true, "hf.co/Some_One/Model-1.5:Q4_K_M": true, "größe": true, "--flag=x": true, "100%": true, "a@b": true,
-		"": false, ":files": false, "~root": false, "a b": false, "$(reboot)": false, "`id`": false, "a;b": false, "a|b": false,
-		"a&b": false, "a>b": false, "'a": false, `a"b`: false, `a\b`: false, "a\nb": false, "a\tb": false, "\x1b[31m": false,
-		"*": false, "a?": false, "[x]": false, "{a,b}": false, "!x": false, "a#b": false, "a\u202eb": false, "a\u200bb": false,
-	} {
-		if got := harmless(value); got != want {
-			t.Errorf("%q: %v", value, got)
-		}
-	}
-	ts := term.Test(term.TestOptions{})
-	rt := workbench.New(ts.Streams)
-	app := newApp(rt)
-	app.Commands[0].Usage = "a\ttab,\na line\x1b[2J and " + strings.Repeat("much ", 100)
-	runComplete(t.Context(), rt, app, commandLine{shell: "zsh"})
-	for line := range strings.Lines(ts.Stdout.String()) {
-		if strings.Count(line, "\t") > 1 || strings.Contains(line, "\x1b") || len(line) > 300 || !strings.HasSuffix(line, "\n") {
-			t.Errorf("%q", line)
-		}
-	}
-}
-
-func TestUnquoted(t *testing.T) {
-	t.Parallel()
-	for word, want := range map[string]string{
-		"plain": "plain", `"a b"`: "a b", `"open`: "open", `'a"b'`: `a"b`, `a\ b`: "a b", `"a\"b`: `a"b`, `'a\b'`: `a\b`, `--x="y`: "--x=y", `\`: "",
-	} {
-		if got := unquoted(word); got != want {
-			t.Errorf("%q: %q, want %q", word, got, want)
-		}
-	}
-}
-
-func FuzzComplete(f *testing.F) {
-	f.Add("ask\x00-m", "oll", "bash")
-	f.Add("chats\x00show\x00--\x00x", "--output=", "zsh")
-	f.Add("ask\x00-", "-", "fish")
-	f.Fuzz(func(t *testing.T, words, cursor, shell string) {
-		list := strings.Split(words, "\x00")
-		if at := locate(newApp(workbench.New(term.Test(term.TestOptions{}).Streams)), list); at.path == "" {
-			t.Fatal("nowhere")
-		}
-		if at := unquoted(cursor); len(at) > len(cursor)*3 {
-			t.Fatalf("%q became %q", cursor, at)
-		}
-		enumerated(words + cursor)
-		_ = shell
-	})
 }

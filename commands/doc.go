@@ -1,14 +1,12 @@
-// Package commands is fettle's command line: it assembles the program. Commands are
-// packages below it, one for each family, and the map in ARCHITECTURE.md names them.
-// What is here joins several of them: ask and chat, which share a question's flags and
-// what it has of files, prompts and MCP servers; completion, which chat offers as a
-// menu; and man, which prints them all. How a turn is shown is package follow, and what
-// all commands work with is package workbench. There is no logic here that another
-// front end would need too: that is the engine's.
+// Package commands is fettle's command line: it assembles the program. The command X is
+// the package X below it, or a package that is named after X's family; the map in
+// ARCHITECTURE.md has both. How a turn is shown is package follow, and what all commands
+// work with is package workbench. There is no logic here that another front end would
+// need too: that is the engine's.
 //
 // # How a command is built
 //
-// newX, or New of a package, gives the cli.Command with its help and examples. Its action reads the
+// New, or NewX of a family, gives the cli.Command with its help and examples. Its action reads the
 // flags into an xOptions, which nothing below sees the flags of, and calls
 // runX(ctx, rt, opts). A workbench.Runtime makes what a run function asks for (the
 // configuration, the engine) when it is first asked, so help, version and

@@ -7,15 +7,17 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fettle-cli/fettle/commands/man"
+	"github.com/fettle-cli/fettle/commands/suggest"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/internal/needtest"
 )
 
-func testPages(t *testing.T) []manPage {
+func testPages(t *testing.T) []man.Page {
 	t.Helper()
 	rt := workbench.New(term.Test(term.TestOptions{}).Streams)
-	return manPages(newApp(rt), rt.Build().Version)
+	return man.Pages(newApp(rt), rt.Build().Version)
 }
 
 func TestEveryCommandHasAPage(t *testing.T) {
@@ -23,22 +25,22 @@ func TestEveryCommandHasAPage(t *testing.T) {
 	pages := testPages(t)
 	names := map[string]bool{}
 	for _, p := range pages {
-		names[p.name] = true
-		text := p.text()
+		names[p.Name] = true
+		text := p.Text()
 		for _, want := range []string{".TH ", ".SH \"NAME\"\n", ".SH \"SYNOPSIS\"\n", ".SH \"EXIT STATUS\"\n", ".SH \"SEE ALSO\"\n"} {
 			if strings.Count(text, want) != 1 {
-				t.Errorf("%s has %s %d times", p.name, strings.TrimSpace(want), strings.Count(text, want))
+				t.Errorf("%s has %s %d times", p.Name, strings.TrimSpace(want), strings.Count(text, want))
 			}
 		}
-		if p.command != nil && len(p.command.VisibleFlags()) > 0 && !strings.Contains(text, ".SH \"OPTIONS\"\n") {
-			t.Errorf("%s has no options", p.name)
+		if p.Command != nil && len(p.Command.VisibleFlags()) > 0 && !strings.Contains(text, ".SH \"OPTIONS\"\n") {
+			t.Errorf("%s has no options", p.Name)
 		}
-		if p.command != nil && !strings.Contains(text, ".SH \"EXAMPLES\"\n") {
-			t.Errorf("%s has no examples", p.name)
+		if p.Command != nil && !strings.Contains(text, ".SH \"EXAMPLES\"\n") {
+			t.Errorf("%s has no examples", p.Name)
 		}
 		for line := range strings.Lines(text) {
 			if strings.ContainsFunc(line, func(r rune) bool { return r > 0x7e || r < ' ' && r != '\n' }) {
-				t.Errorf("%s: not plain ASCII: %q", p.name, line)
+				t.Errorf("%s: not plain ASCII: %q", p.Name, line)
 			}
 		}
 	}
@@ -47,15 +49,15 @@ func TestEveryCommandHasAPage(t *testing.T) {
 			t.Errorf("no page %s", want)
 		}
 	}
-	if names["fettle-"+completeCommand] {
+	if names["fettle-__complete"] {
 		t.Error("what is hidden has a page")
 	}
 	// A page that is named in another one is there.
 	for _, p := range pages {
-		for _, ref := range strings.Split(p.text(), `\fB`)[1:] {
+		for _, ref := range strings.Split(p.Text(), `\fB`)[1:] {
 			name, rest, ok := strings.Cut(ref, `\fR`)
 			if name = strings.ReplaceAll(name, `\-`, "-"); ok && strings.HasPrefix(rest, "(1)") && !names[name] {
-				t.Errorf("%s names %s, which isn't there", p.name, name)
+				t.Errorf("%s names %s, which isn't there", p.Name, name)
 			}
 		}
 	}
@@ -68,20 +70,20 @@ func TestPagesAreReadByGroff(t *testing.T) {
 	groff := needtest.Program(t, "groff")
 	for _, p := range testPages(t) {
 		cmd := exec.CommandContext(t.Context(), groff, "-ww", "-man", "-Tutf8", "-P-c")
-		cmd.Stdin = strings.NewReader(p.text())
+		cmd.Stdin = strings.NewReader(p.Text())
 		var warnings strings.Builder
 		cmd.Stderr = &warnings
 		out, err := cmd.Output()
 		if err != nil || warnings.Len() > 0 {
-			t.Errorf("%s: %v %s", p.name, err, warnings.String())
+			t.Errorf("%s: %v %s", p.Name, err, warnings.String())
 		}
 		shown := strings.NewReplacer("\u2212", "-", "\u2010", "-", "\u2019", "'").Replace(string(out))
-		if p.command == nil {
+		if p.Command == nil {
 			continue
 		}
-		for line := range strings.Lines(p.command.UsageText) {
+		for line := range strings.Lines(p.Command.UsageText) {
 			if line = strings.TrimSpace(line); len(line) < 70 && !strings.Contains(shown, line) {
-				t.Errorf("%s doesn't show its example %q:\n%s", p.name, line, shown)
+				t.Errorf("%s doesn't show its example %q:\n%s", p.Name, line, shown)
 			}
 		}
 	}
@@ -92,8 +94,8 @@ func TestManReadsAPage(t *testing.T) {
 	man := needtest.Program(t, "man")
 	file := filepath.Join(t.TempDir(), "fettle-ask.1")
 	for _, p := range testPages(t) {
-		if p.name == "fettle-ask" {
-			if err := os.WriteFile(file, []byte(p.text()), 0o600); err != nil {
+		if p.Name == "fettle-ask" {
+			if err := os.WriteFile(file, []byte(p.Text()), 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -129,7 +131,7 @@ func TestManOfWhatIsNotThere(t *testing.T) {
 
 func TestCompletionPrintsAScriptForEachShell(t *testing.T) {
 	t.Parallel()
-	for _, shell := range append(shells(), "pwsh") {
+	for _, shell := range append(suggest.Shells(), "pwsh") {
 		ts := term.Test(term.TestOptions{})
 		status := Main(t.Context(), []string{"fettle", "completion", shell}, ts.Streams)
 		call := "fettle __complete " + strings.Replace(shell, "pwsh", "powershell", 1) + " -- "
@@ -148,8 +150,8 @@ func TestManWritesAllPages(t *testing.T) {
 	}
 	pages := testPages(t)
 	for _, p := range pages {
-		if data, err := os.ReadFile(filepath.Join(dir, p.name+".1")); err != nil || string(data) != p.text() {
-			t.Errorf("%s: %v", p.name, err)
+		if data, err := os.ReadFile(filepath.Join(dir, p.Name+".1")); err != nil || string(data) != p.Text() {
+			t.Errorf("%s: %v", p.Name, err)
 		}
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) != len(pages) {

@@ -19,7 +19,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/store"
-	"github.com/fettle-cli/fettle/internal/nearest"
+	"github.com/fettle-cli/fettle/internal/didyoumean"
 	"github.com/fettle-cli/fettle/internal/sanitize"
 	"github.com/fettle-cli/fettle/internal/textenc"
 )
@@ -193,7 +193,7 @@ func (t *turn) noDoc(ctx context.Context, ref string) error {
 			_ = d.Close() // it was only read
 		}
 	}
-	if near := nearest.Of(ref, names); near != "" {
+	if near := didyoumean.Of(ref, names); near != "" {
 		f.Remedies = append(f.Remedies, fault.Advise("doc:"+near+"   may be meant"))
 	}
 	f.Remedies = append(f.Remedies, fault.Try(fault.ListDocuments), fault.Advise(`\doc:`+shown+"   for the words themselves"))

@@ -11,7 +11,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/store"
-	"github.com/fettle-cli/fettle/internal/nearest"
+	"github.com/fettle-cli/fettle/internal/didyoumean"
 	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
@@ -47,7 +47,7 @@ func (e *Engine) FindWorkflow(ctx context.Context, name string) (store.Workflow,
 		return found[0], nil
 	case 0:
 		msg := "no workflow " + sanitize.Shorten(sanitize.Line(name), chat.MaxName)
-		if near := nearest.Of(name, names); near != "" {
+		if near := didyoumean.Of(name, names); near != "" {
 			msg += "; did you mean " + near + "?"
 		}
 		return store.Workflow{}, fault.New(fault.NotFound, msg, fault.Try(fault.ListWorkflows))

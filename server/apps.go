@@ -12,7 +12,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
-	"github.com/fettle-cli/fettle/internal/publicnet"
+	"github.com/fettle-cli/fettle/server/artifacts"
 )
 
 // appProxy is the script of the page between the server's own page and an app's.
@@ -28,8 +28,8 @@ func (s *Server) openApp(r *http.Request, callID string, out *artifactJSON) erro
 		return err
 	}
 	csp := appCSPJSON{
-		ConnectDomains: grantOrigins(opened.CSP.ConnectDomains, true), ResourceDomains: grantOrigins(opened.CSP.ResourceDomains, false),
-		FrameDomains: grantOrigins(opened.CSP.FrameDomains, false), BaseURIDomains: grantOrigins(opened.CSP.BaseURIDomains, false),
+		ConnectDomains: artifacts.GrantOrigins(opened.CSP.ConnectDomains, true), ResourceDomains: artifacts.GrantOrigins(opened.CSP.ResourceDomains, false),
+		FrameDomains: artifacts.GrantOrigins(opened.CSP.FrameDomains, false), BaseURIDomains: artifacts.GrantOrigins(opened.CSP.BaseURIDomains, false),
 	}
 	t := opened.Tool
 	out.App = &appJSON{
@@ -119,70 +119,13 @@ func appPolicy(c appCSPJSON, host string) string {
 		"img-src " + with("data: blob:"),
 		"font-src " + with("data:"),
 		"media-src " + with("data: blob:"),
-		"connect-src " + orNoneOf(c.ConnectDomains),
-		"frame-src " + orNoneOf(c.FrameDomains),
+		"connect-src " + artifacts.OrNoneOf(c.ConnectDomains),
+		"frame-src " + artifacts.OrNoneOf(c.FrameDomains),
 		"object-src 'none'",
-		"base-uri " + orNoneOf(c.BaseURIDomains),
+		"base-uri " + artifacts.OrNoneOf(c.BaseURIDomains),
 		"form-action 'none'",
-		"frame-ancestors " + ancestorOf(host),
+		"frame-ancestors " + artifacts.AncestorOf(host),
 	}, "; ")
-}
-
-// ancestorOf is a host as a policy has it. No IPv6 address has a place in one, and so
-// its scheme stands there: the proxy listens to the host alone in any case.
-func ancestorOf(host string) string {
-	scheme, rest, _ := strings.Cut(host, "://")
-	if strings.HasPrefix(rest, "[") {
-		return scheme + ":"
-	}
-	return host
-}
-
-func orNoneOf(origins []string) string {
-	if len(origins) == 0 {
-		return "'none'"
-	}
-	return strings.Join(origins, " ")
-}
-
-// maxGranted bounds the origins of one kind.
-const maxGranted = 32
-
-// grantOrigins keeps those origins of a stranger's list that a policy may hold: public
-// hosts by https (and wss, where it connects), which may begin with *. for what is
-// below them. Anything else would reach this machine or its network, or would be
-// another directive.
-func grantOrigins(list []string, connects bool) []string {
-	out := []string{}
-	for _, text := range list {
-		if origin, ok := grantOrigin(text, connects); ok && len(out) < maxGranted {
-			out = append(out, origin)
-		}
-	}
-	return out
-}
-
-func grantOrigin(text string, connects bool) (string, bool) {
-	scheme, rest, ok := strings.Cut(text, "://")
-	if !ok {
-		scheme, rest = "https", text
-	}
-	if scheme != "https" && (scheme != "wss" || !connects) || len(rest) > 253 {
-		return "", false
-	}
-	host, port, hasPort := strings.Cut(rest, ":")
-	if hasPort && (port == "" || len(port) > 5 || strings.Trim(port, "0123456789") != "") {
-		return "", false
-	}
-	name := strings.ToLower(strings.TrimPrefix(host, "*."))
-	if strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-.") != "" || !strings.Contains(name, ".") || publicnet.CheckHost(name) != nil {
-		return "", false
-	}
-	out := scheme + "://" + strings.ToLower(host)
-	if hasPort {
-		out += ":" + port
-	}
-	return out, true
 }
 
 // appToolBody is a call that the page of an app wants. Approval is what an answer

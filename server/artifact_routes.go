@@ -7,6 +7,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/server/artifacts"
 )
 
 // The kinds of artifacts.
@@ -174,7 +175,7 @@ func (s *Server) artifactOf(shown *engine.RenderedCall) (*artifactJSON, error) {
 	}
 	switch out.Kind = plan.Renderer; out.Kind {
 	case artifactHTML:
-		s.show(out, shown.Document, artifactPolicy, sandboxArtifact)
+		s.show(out, shown.Document, artifacts.Policy, sandboxArtifact)
 	case artifactFrame:
 		out.External = plan.Config.URL
 		out.Problem = "its tool is no service of fettle's, so it is shown in a tab of its own"
@@ -190,12 +191,12 @@ func (s *Server) artifactOf(shown *engine.RenderedCall) (*artifactJSON, error) {
 
 // show gives a page an address, or says why it has none.
 func (s *Server) show(out *artifactJSON, page []byte, policy, sandbox string) {
-	origin := s.artifacts.where()
+	origin := s.artifacts.Origin()
 	if origin == "" { // it would have to be on this origin, where its scripts reach all
 		out.Problem = noArtifacts
 		return
 	}
-	address, expires := s.artifacts.add(page, policy)
+	address, expires := s.artifacts.Add(page, policy)
 	out.URL, out.Origin, out.Sandbox, out.ExpiresAt = address, origin, sandbox, &expires
 }
 
@@ -223,7 +224,7 @@ func getRenderDocument(s *Server, w http.ResponseWriter, r *http.Request) error 
 	out := renderJSON{ChatID: shown.ChatID, ToolID: shown.ToolID, Plan: shown.Plan}
 	if shown.Document != nil {
 		var a artifactJSON
-		s.show(&a, shown.Document, artifactPolicy, sandboxArtifact)
+		s.show(&a, shown.Document, artifacts.Policy, sandboxArtifact)
 		out.URL, out.ExpiresAt, out.Problem = a.URL, a.ExpiresAt, a.Problem
 	}
 	writeJSON(w, http.StatusOK, out)

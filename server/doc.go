@@ -11,7 +11,7 @@
 //     /openapi.json are both made of.
 //   - Follower: one client of one turn's stream (stream.go).
 //   - Line: the connection of a follower of a live turn, taken from net/http
-//     (line.go).
+//     (hijack.go).
 //   - Relay: what the followers of a live turn share: its last events, encoded
 //     once (relay.go).
 //   - Pause: a stream that ends where an approval is needed, while its turn waits;
@@ -19,10 +19,10 @@
 //   - Approval: a confirm_request of a live turn with the nonce that answers it
 //     (approvals.go).
 //   - Artifact: a stranger's page under an address that nobody can guess, for a
-//     while (artifacts.go, artifact_routes.go). An app is one of an MCP server, which
+//     while (package artifacts, artifact_routes.go). An app is one of an MCP server, which
 //     may ask for calls of that server's tools (apps.go, app_asks.go).
 //   - Opening: a code that stands for the token once, which a browser is started with
-//     (opening.go).
+//     (login_code.go).
 //   - Link: an address of one file that needs no token, for what can't send a header.
 //     It is sealed, runs out, and ends with the server (links.go).
 //   - Compatible routes: those of OpenAI's, Anthropic's and Ollama's APIs (compat.go,
@@ -43,7 +43,7 @@
 // written for the origins of Options.AllowOrigins, whose pages need the token like
 // everybody, and for the one of Options.TrustOrigin, on the one route that it may use
 // without (origins.go). What tools and MCP servers show as pages is sent by another
-// listener, from an origin that has nothing else (artifacts.go).
+// listener, from an origin that has nothing else (package artifacts).
 //
 // # Promises
 //

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/netip"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -16,6 +15,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/atomicfile"
 	"github.com/fettle-cli/fettle/internal/lockfile"
+	"github.com/fettle-cli/fettle/server/weborigin"
 )
 
 // DefaultAddress is where pages and editors look: an address of this machine alone,
@@ -78,7 +78,7 @@ func Listen(o ListenOptions) (l *Listening, err error) {
 	if err != nil {
 		return nil, fault.New(fault.Usage, quoted(o.Address)+" is no address to listen on", fault.Run("fettle serve --listen 127.0.0.1:0"))
 	}
-	if !isLoopbackHost(host) && !o.TLS && l.behind == nil {
+	if !weborigin.IsLoopback(host) && !o.TLS && l.behind == nil {
 		return nil, fault.New(fault.Usage, "others than this machine can reach "+clean(o.Address)+", and the token would go over the network unencrypted",
 			fault.Run("fettle serve --listen 127.0.0.1:0"), fault.Run("fettle serve --listen "+clean(o.Address)+" --tls-cert FILE --tls-key FILE"),
 			fault.Run("fettle serve --listen "+clean(o.Address)+" --behind https://HOST, where a reverse proxy has the certificate"))
@@ -228,7 +228,7 @@ func (l *Listening) name(g *gate) {
 	address := l.TCP.Addr().String()
 	_, port, _ := net.SplitHostPort(address) // of a listener, so it has both
 	names := []string{address}
-	if host, _, _ := net.SplitHostPort(address); isLoopbackHost(host) {
+	if host, _, _ := net.SplitHostPort(address); weborigin.IsLoopback(host) {
 		for _, name := range loopbackNames() {
 			names = append(names, name+":"+port)
 		}
@@ -242,9 +242,9 @@ func (l *Listening) name(g *gate) {
 	if l.behind != nil {
 		g.addHost(l.behind.Scheme, l.behind.Host)
 		if l.behind.Port() == "" { // some proxies say the port that goes without saying
-			g.hosts[l.behind.Host+":"+portOf(l.behind)] = true
+			g.hosts[l.behind.Host+":"+weborigin.Port(l.behind)] = true
 		}
-		if host := l.behind.Hostname(); isLoopbackHost(host) {
+		if host := l.behind.Hostname(); weborigin.IsLoopback(host) {
 			for _, name := range loopbackNames() {
 				g.addHost(l.behind.Scheme, strings.TrimSuffix(name+":"+l.behind.Port(), ":"))
 			}
@@ -258,7 +258,7 @@ func loopbackNames() []string { return []string{"127.0.0.1", "localhost", "[::1]
 // proxyURL reads the address of a reverse proxy. One that has no certificate may be
 // on this machine alone, as the published port of a container is.
 func proxyURL(address string) (*url.URL, error) {
-	u, ok := readOrigin(address)
+	u, ok := weborigin.Read(address)
 	if !ok {
 		return nil, fault.New(fault.Usage, quoted(address)+" is no address of a reverse proxy", fault.Run("fettle serve --behind https://fettle.example.org"))
 	}
@@ -266,19 +266,10 @@ func proxyURL(address string) (*url.URL, error) {
 		return nil, fault.New(fault.Usage, quoted(address)+" has no certificate, and the token would go over the network unencrypted",
 			fault.Run("fettle serve --behind https://"+clean(u.Host)))
 	}
-	u.Path, u.Host = "", originHost(u)
+	u.Path, u.Host = "", weborigin.Host(u)
 	return u, nil
 }
 
 // TokenSafe tells whether a token may go to an address: it is encrypted, or stays
 // on this machine.
-func TokenSafe(u *url.URL) bool { return u.Scheme == "https" || isLoopbackHost(u.Hostname()) }
-
-// isLoopbackHost tells whether only this machine reaches a host.
-func isLoopbackHost(host string) bool {
-	if strings.EqualFold(host, "localhost") {
-		return true
-	}
-	ip, err := netip.ParseAddr(strings.Trim(host, "[]"))
-	return err == nil && ip.IsLoopback()
-}
+func TokenSafe(u *url.URL) bool { return u.Scheme == "https" || weborigin.IsLoopback(u.Hostname()) }

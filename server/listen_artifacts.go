@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/server/weborigin"
 )
 
 // artifactsExample is a command line that has both.
@@ -20,7 +21,7 @@ func (o ListenOptions) checkArtifacts() error {
 		if err != nil {
 			return fault.New(fault.Usage, quoted(o.Artifacts)+" is no address to listen on", fault.Run("fettle serve --artifacts 127.0.0.1:8218"))
 		}
-		if !isLoopbackHost(host) && !o.TLS && o.ArtifactsURL == "" {
+		if !weborigin.IsLoopback(host) && !o.TLS && o.ArtifactsURL == "" {
 			return fault.New(fault.Usage, "others than this machine can reach "+clean(o.Artifacts)+", and pages would go over the network unencrypted", fault.Run(artifactsExample))
 		}
 		if o.Behind != "" && o.ArtifactsURL == "" {
@@ -62,9 +63,9 @@ func (l *Listening) listenArtifacts(o ListenOptions, host string) error {
 			return err
 		}
 		if address == "" {
-			address = net.JoinHostPort(host, portOf(origin))
+			address = net.JoinHostPort(host, weborigin.Port(origin))
 		}
-	case address == "" && (l.behind != nil || isAnyHost(host) || isIPv6(host) && !isLoopbackHost(host)):
+	case address == "" && (l.behind != nil || isAnyHost(host) || isIPv6(host) && !weborigin.IsLoopback(host)):
 		return nil
 	case address == "":
 		address = net.JoinHostPort(host, "0")
@@ -93,12 +94,12 @@ func frameOrigin(u *url.URL) (string, bool) {
 		return "", false
 	}
 	if isIPv6(host) {
-		if !isLoopbackHost(host) {
+		if !weborigin.IsLoopback(host) {
 			return "", false
 		}
-		u = &url.URL{Scheme: u.Scheme, Host: net.JoinHostPort("localhost", portOf(u))}
+		u = &url.URL{Scheme: u.Scheme, Host: net.JoinHostPort("localhost", weborigin.Port(u))}
 	}
-	return originText(u), true
+	return weborigin.Text(u), true
 }
 
 // isIPv6 tells whether a host is an IPv6 address.

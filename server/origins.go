@@ -1,12 +1,11 @@
 package server
 
 import (
-	"cmp"
 	"net/http"
-	"net/url"
 	"strings"
 
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/server/weborigin"
 )
 
 // The headers of requests of other origins that are let through, those of answers
@@ -68,42 +67,17 @@ func clientHeaders(requested string) string {
 	return out.String()
 }
 
-// readOrigin reads an http address that is an origin alone.
-func readOrigin(address string) (*url.URL, bool) {
-	u, err := url.Parse(address)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || strings.ContainsAny(u.Host, "*\"' ") ||
-		strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" {
-		return nil, false
-	}
-	return u, true
-}
-
-// originText is an origin as browsers write it.
-func originText(u *url.URL) string { return u.Scheme + "://" + originHost(u) }
-
-// originHost is its host, without the port that goes without saying.
-func originHost(u *url.URL) string {
-	return strings.TrimSuffix(strings.ToLower(u.Host), ":"+standardPort(u.Scheme))
-}
-
-func standardPort(scheme string) string {
-	return map[string]string{"http": "80", "https": "443"}[scheme]
-}
-
-// portOf is the port of an address, which its scheme may say.
-func portOf(u *url.URL) string { return cmp.Or(u.Port(), standardPort(u.Scheme)) }
-
 // originOf is the origin of an http address that may be trusted: of this machine
 // alone, since whoever can stand between could be any page.
 func originOf(address string) (string, error) {
-	u, ok := readOrigin(address)
+	u, ok := weborigin.Read(address)
 	if !ok {
 		return "", fault.New(fault.Usage, quoted(address)+" is no origin", fault.Run("fettle serve --trust-origin http://localhost:5173"))
 	}
-	if !isLoopbackHost(u.Hostname()) {
+	if !weborigin.IsLoopback(u.Hostname()) {
 		return "", fault.New(fault.Usage, quoted(address)+" is not on this machine", fault.Run("fettle serve --trust-origin http://localhost:5173"))
 	}
-	return originText(u), nil
+	return weborigin.Text(u), nil
 }
 
 // originsOf are the origins whose pages may use the API with the token. One without
@@ -113,14 +87,14 @@ func originsOf(addresses []string) (map[string]bool, error) {
 	const example = "fettle serve --allow-origin https://example.org"
 	out := map[string]bool{}
 	for _, address := range addresses {
-		u, ok := readOrigin(address)
+		u, ok := weborigin.Read(address)
 		if !ok {
 			return nil, fault.New(fault.Usage, quoted(address)+" is no origin", fault.Run(example))
 		}
 		if !TokenSafe(u) {
 			return nil, fault.New(fault.Usage, quoted(address)+" has no certificate, so others could come in as it", fault.Run(example))
 		}
-		out[originText(u)] = true
+		out[weborigin.Text(u)] = true
 	}
 	return out, nil
 }

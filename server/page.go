@@ -29,7 +29,7 @@ func pageRoutes() []route {
 // getFrontPage gives the page at each of its own addresses. What they mean is told
 // by its scripts.
 func getFrontPage(s *Server, w http.ResponseWriter, r *http.Request) error {
-	s.page.ServeIndex(w, r, []string{s.artifacts.where(), s.forwards.pattern()})
+	s.page.ServeIndex(w, r, []string{s.artifacts.Origin(), s.forwards.Pattern()})
 	return nil
 }
 
@@ -103,7 +103,7 @@ func getPage(s *Server, w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	writeJSON(w, http.StatusOK, pageJSON{
-		Version: s.o.Version, ArtifactOrigin: s.artifacts.where(), Demo: s.o.Demo, Model: s.o.Model, Agent: agent, Approvals: s.chats.Mode(chat.Chat{}),
+		Version: s.o.Version, ArtifactOrigin: s.artifacts.Origin(), Demo: s.o.Demo, Model: s.o.Model, Agent: agent, Approvals: s.chats.Mode(chat.Chat{}),
 		Limits:      limitsJSON{Turn: maxTurn, JSON: maxJSON, Upload: maxUpload, Bundle: maxBundle, Document: store.MaxDocumentSize},
 		Suggestions: orEmpty(s.o.Suggestions),
 		Renderers:   []string{"code", "document", "html", "table", "frame", "mcp_app"},

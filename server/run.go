@@ -74,8 +74,8 @@ func (s *Server) Run(ctx context.Context, l *Listening, o RunOptions) (err error
 	if err := l.apart(s.gate); err != nil {
 		return errors.Join(err, s.store.Close())
 	}
-	s.artifacts.at(l.artifactOrigin)
-	s.forwards.at(l.artifactOrigin)
+	s.artifacts.SetOrigin(l.artifactOrigin)
+	s.forwards.SetOrigin(l.artifactOrigin)
 	s.address = l.URL()
 	if err := s.note(l); err != nil {
 		return errors.Join(err, s.store.Close())
@@ -144,7 +144,7 @@ func (s *Server) until(ctx context.Context, failed <-chan error, running *int) e
 			*running--
 			return err
 		case <-tick.C:
-			s.artifacts.sweep()
+			s.artifacts.Sweep()
 			if _, err := s.store.Fold(ctx, foldTime); err != nil && ctx.Err() == nil {
 				s.log.Error("journals of other processes can't be taken into the store", "error", clean(err.Error()))
 			}

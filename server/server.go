@@ -5,7 +5,9 @@ import (
 	"context"
 	"crypto/rand"
 	"log/slog"
+	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -13,6 +15,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/store"
+	"github.com/fettle-cli/fettle/server/artifacts"
 	"github.com/fettle-cli/fettle/server/web"
 )
 
@@ -104,14 +107,14 @@ type Server struct {
 	apps      appsAPI
 	servers   serversAPI
 	services  servicesAPI
-	forwards  *forwards
+	forwards  *artifacts.Services
 	asks      *appAsks
 	address   string // that browsers have, once it runs
 	naming    naming
 	mcp       MCP // nil where there is none
 	store     storeAPI
 	live      *liveTurns
-	artifacts *artifacts
+	artifacts *artifacts.Pages
 	page      *web.Page
 	openings  openings
 	count     counters
@@ -170,11 +173,19 @@ func New(o Options) (*Server, error) {
 		}
 	}
 	s.openings.now = s.now
-	s.live, s.artifacts, s.beat = newLiveTurns(s.questions), newArtifacts(s.now), newBeat()
+	s.live, s.artifacts, s.beat = newLiveTurns(s.questions), artifacts.NewPages(s.now), newBeat()
 	s.asks = newAppAsks(s.now)
 	s.streams, s.endStreams = context.WithCancel(context.Background())
-	s.forwards = newForwards(s)
-	s.artifacts.services = s.forwards
+	s.forwards = artifacts.NewServices(artifacts.ServicesOptions{
+		Dial: func(ctx context.Context, id string, port int) (net.Conn, error) {
+			return s.services.DialService(ctx, id, port)
+		},
+		IsToken: s.gate.token.is, Life: s.streams,
+		Alive: func(id string) bool {
+			return slices.ContainsFunc(s.services.Running(""), func(have engine.Service) bool { return have.ID == id })
+		},
+	})
+	s.artifacts.Show(s.forwards)
 	if o.MCP != nil {
 		s.mcp = o.MCP(s.startMCP)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/store"
+	"github.com/fettle-cli/fettle/server/artifacts"
 )
 
 // The states of a service.
@@ -15,10 +16,6 @@ const (
 	serviceRunning = "running"
 	serviceEnded   = "ended"
 )
-
-// sandboxService is what the frame of a service may do. It has an origin of its own,
-// so that it may have what belongs to one.
-const sandboxService = "allow-scripts allow-same-origin allow-forms allow-modals allow-downloads"
 
 // serviceJSON is the tool of a call that lives on after it.
 type serviceJSON struct {
@@ -52,12 +49,12 @@ func (s *Server) openService(r *http.Request, c *engine.CallService, out *artifa
 		out.Problem = "the service has ended: " + c.Why
 		return
 	}
-	origin := s.forwards.open(target{c.ID, c.Port, c.Hosts}, s.hostOf(r))
+	origin := s.forwards.Open(artifacts.Target{ID: c.ID, Port: c.Port, Hosts: c.Hosts}, s.hostOf(r))
 	if origin == "" {
 		out.Problem = noServices
 		return
 	}
-	out.URL, out.Origin, out.Sandbox = origin+c.Path, origin, sandboxService
+	out.URL, out.Origin, out.Sandbox = origin+c.Path, origin, artifacts.ServiceSandbox
 }
 
 // noServices is why a service isn't shown.

@@ -1,6 +1,6 @@
 package toolset
 
-import "github.com/fettle-cli/fettle/internal/nearest"
+import "github.com/fettle-cli/fettle/internal/didyoumean"
 
 // Names maps between tool ids and the names that the model sees for the tools
 // of one set. It is immutable.
@@ -45,5 +45,5 @@ func (n *Names) Nearest(name string) string {
 	for e := range n.set.All() {
 		names = append(names, n.name[e.Tool.ID])
 	}
-	return nearest.Of(name, names)
+	return didyoumean.Of(name, names)
 }

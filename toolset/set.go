@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fettle-cli/fettle/internal/nearest"
+	"github.com/fettle-cli/fettle/internal/didyoumean"
 )
 
 // Entry is a tool with what runs it.
@@ -280,7 +280,7 @@ func (s *Set) near(pattern string) []string {
 			of[name] = e.Tool.ID
 		}
 	}
-	if n := nearest.Of(pattern, names); n != "" {
+	if n := didyoumean.Of(pattern, names); n != "" {
 		return []string{of[n]}
 	}
 	return nil

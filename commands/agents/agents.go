@@ -14,7 +14,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/store"
-	"github.com/fettle-cli/fettle/internal/nearest"
+	"github.com/fettle-cli/fettle/internal/didyoumean"
 )
 
 // listJSON is what `agents list --output json` prints.
@@ -162,7 +162,7 @@ func emptyGlobs(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, 
 	}
 	for _, glob := range a.EmptyGlobs(tools) {
 		msg := "its tools name " + glob + ", and there is none"
-		if near := nearest.Of(glob, ids); near != "" {
+		if near := didyoumean.Of(glob, ids); near != "" {
 			msg += "; did you mean " + near + "?"
 		}
 		rt.Notice(msg)

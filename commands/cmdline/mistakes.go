@@ -8,7 +8,7 @@ import (
 
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/engine/fault"
-	"github.com/fettle-cli/fettle/internal/nearest"
+	"github.com/fettle-cli/fettle/internal/didyoumean"
 )
 
 // Usagef is a fault of usage; hint may be empty.
@@ -76,7 +76,7 @@ func UnknownFlag(app *cli.App, o Ordered) error {
 		names = append(names, f.Names()...)
 	}
 	f := fault.New(fault.Usage, "there is no flag "+o.Unknown)
-	if near := nearest.Of(strings.TrimLeft(o.Unknown, "-"), names); near != "" {
+	if near := didyoumean.Of(strings.TrimLeft(o.Unknown, "-"), names); near != "" {
 		f.Msg += " (did you mean " + Dashed(near) + "?)"
 	}
 	f.Remedies = []fault.Remedy{fault.Run(o.Path + " --help")}
@@ -98,7 +98,7 @@ func UnknownCommand(cmds []*cli.Command, args []string, path string) error {
 		msg = path + " has no command " + args[0]
 	}
 	f := fault.New(fault.Usage, msg)
-	if near := nearest.Of(args[0], names); near != "" {
+	if near := didyoumean.Of(args[0], names); near != "" {
 		f.Msg += " (did you mean " + near + "?)"
 		f.Remedies = append(f.Remedies, fault.Run(strings.Join(append([]string{path, near}, ShellWords(args[1:])...), " ")))
 	}

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/fettle-cli/fettle/engine/provider"
-	"github.com/fettle-cli/fettle/internal/nearest"
+	"github.com/fettle-cli/fettle/internal/didyoumean"
 )
 
 // Agent is an agent of the configuration (document 003). Zero fields say
@@ -178,7 +178,7 @@ func (l *loader) checkHandoffs(files []*fileParts) {
 			if known[w.id] {
 				continue
 			}
-			if near := nearest.Of(w.id, slices.Sorted(maps.Keys(known))); near != "" {
+			if near := didyoumean.Of(w.id, slices.Sorted(maps.Keys(known))); near != "" {
 				w.problem.Msg += "; did you mean " + near + "?"
 			} else {
 				w.problem.Msg += "; those of toolsets are named toolset:id"

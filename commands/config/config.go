@@ -273,7 +273,7 @@ const (
 
 // Limits bound a question.
 type Limits struct {
-	MaxTurns      int
+	MaxSteps      int
 	MaxHandoffs   int
 	MaxRepeats    int           // of the same calls with the same results in a row
 	MaxFailures   int           // of calls in a row

@@ -7,9 +7,10 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"github.com/fettle-cli/fettle/internal/nearest"
-	"github.com/fettle-cli/fettle/internal/sanitize"
 	"go.yaml.in/yaml/v4"
+
+	"github.com/fettle-cli/fettle/internal/didyoumean"
+	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 // maxVisits bounds how many nodes of one file are looked at, so that aliases
@@ -303,6 +304,7 @@ func (d *decoder) mapping(f field, known []string, each func(field)) {
 		if !ok {
 			continue
 		}
+		d.modernise(&sub)
 		if line, twice := seen[sub.name]; twice {
 			p := d.src.problem(sub.key.Line, sub.key.Column, utf8.RuneCountInString(sub.name), !f.free && !slices.Contains(known, sub.name),
 				fmt.Sprintf("%s is set twice, first in line %d", sub.label, line))
@@ -349,6 +351,18 @@ func (d *decoder) field(parent field, key, value *yaml.Node) (field, bool) {
 	return f, true
 }
 
+// modernise makes a key's former name the present one, with a warning.
+func (d *decoder) modernise(f *field) {
+	key, ok := current(f.path)
+	if !ok {
+		return
+	}
+	p := d.src.problem(f.key.Line, f.key.Column, utf8.RuneCountInString(f.name), false, f.label+" is called "+key+" now")
+	p.Key, p.Warning = f.label, true
+	d.sink.add(*p)
+	f.path, f.name = key, key[strings.LastIndex(key, ".")+1:]
+}
+
 // at reports a problem with a key. Its value isn't shown: nobody knows what
 // was meant by it.
 func (d *decoder) at(f field, msg string) {
@@ -362,7 +376,7 @@ func (d *decoder) at(f field, msg string) {
 func (d *decoder) unknown(parent, f field, known []string) {
 	msg := "unknown key " + f.label
 	head, _, glued := strings.Cut(f.name, ":")
-	switch near := nearest.Of(f.name, known); {
+	switch near := didyoumean.Of(f.name, known); {
 	case glued && slices.Contains(known, head):
 		msg = "a space is missing after " + head + ":"
 	case near != "" && parent.label != "":

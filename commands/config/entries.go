@@ -280,8 +280,8 @@ func plainText(v any) string {
 // setting is a value of the section limits.
 func (l Limits) setting(key string) any {
 	switch key {
-	case "limits.max_turns":
-		return l.MaxTurns
+	case "limits.max_steps":
+		return l.MaxSteps
 	case "limits.max_handoffs":
 		return l.MaxHandoffs
 	case "limits.max_repeats":

@@ -47,8 +47,8 @@ func TestEntries(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", key, diff)
 		}
 	}
-	if e, ok := c.Entry("limits.max_turns"); !ok || e.Value != 7 || e.Secret {
-		t.Errorf("Entry(limits.max_turns) = %+v, %v", e, ok)
+	if e, ok := c.Entry("limits.max_steps"); !ok || e.Value != 7 || e.Secret {
+		t.Errorf("Entry(limits.max_steps) = %+v, %v", e, ok)
 	}
 	if _, ok := c.Entry("limits"); ok {
 		t.Error("a section has a value")

@@ -118,7 +118,7 @@ func checkPrintable(t *testing.T, text string) {
 var secretPiece = regexp.MustCompile(`[zqxj]{4,}`)
 
 const withSecrets = `model: ollama/a
-limits: {max_turns: 3}
+limits: {max_steps: 3}
 providers:
   local:
     base_url: http://127.0.0.1:8000/v1
@@ -187,7 +187,7 @@ func FuzzLoad(f *testing.F) {
 			return
 		}
 		// What was accepted is within its bounds and can be asked for.
-		if c.Limits.MaxTurns < 1 || c.Limits.FirstByte < minSilence || c.Limits.StdinBytes < 1 || c.Retries < 0 ||
+		if c.Limits.MaxSteps < 1 || c.Limits.FirstByte < minSilence || c.Limits.StdinBytes < 1 || c.Retries < 0 ||
 			!plain(c.Model) || c.Ollama.Host == "" {
 			t.Errorf("accepted: %+v", c)
 		}

@@ -103,13 +103,13 @@ func TestFlagsAndVariablesThatAreWrong(t *testing.T) {
 		{"a flag", Options{Flags: map[string]Flag{"model": {"--model", []string{"qwen 3"}}}}, fault.Usage,
 			[]string{`--model: expected a model, such as ollama/qwen3 or gpt-5, found "qwen 3"`}},
 		{"flags, all at once", Options{Flags: map[string]Flag{
-			"limits.timeout": {"--timeout", []string{"120"}}, "limits.max_turns": {"--max-turns", []string{"0"}},
+			"limits.timeout": {"--timeout", []string{"120"}}, "limits.max_steps": {"--max-steps", []string{"0"}},
 			"color": {"--color", []string{"blue"}}, "allow": {"--allow", []string{""}}, "system": {"--system", nil},
 		}}, fault.Usage, []string{
 			"--system: expected one value, found 0",
 			`--color: expected one of auto, always, never, found "blue"`,
 			`--allow: expected text on one line, without spaces around it, found ""`,
-			`--max-turns: expected a whole number from 1 to 10000, found "0"`,
+			`--max-steps: expected a whole number from 1 to 10000, found "0"`,
 			`--timeout: expected a duration such as 120s or 10m, from 0 to 168h, found "120"`,
 		}},
 		{"a variable", Options{Env: env("FETTLE_RETRIES", "many", "OLLAMA_HOST", "gopher://x")}, fault.Config, []string{

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/engine/fault"
-	"github.com/fettle-cli/fettle/internal/nearest"
+	"github.com/fettle-cli/fettle/internal/didyoumean"
 )
 
 // Key is a place in a file, read from a dotted path such as
@@ -36,6 +36,8 @@ type Key struct {
 	List bool
 
 	kind kind
+	// former is the last name of the path in earlier versions, which the file may have.
+	former string
 }
 
 // String is the key as messages and lists show it.
@@ -143,8 +145,11 @@ func parseKeyPath(text string, have names) (Key, error) {
 func findKey(segs []segment, have names, top bool) (Key, bool) {
 	whole, _ := joined(segs)
 	for _, s := range table() {
-		if s.Key == whole && (top || s.Key != "profile") {
-			return Key{Path: strings.Split(s.Key, "."), List: s.kind.list, kind: s.kind}, true
+		if (s.Key == whole || s.Formerly != "" && s.Formerly == whole) && (top || s.Key != "profile") {
+			return Key{
+				Path: strings.Split(s.Key, "."), List: s.kind.list, kind: s.kind,
+				former: s.Formerly[strings.LastIndex(s.Formerly, ".")+1:],
+			}, true
 		}
 		if strings.HasPrefix(s.Key, whole+".") && len(segs) == 1 {
 			return Key{Path: []string{whole}, Section: true}, true
@@ -288,12 +293,12 @@ func unknownKey(text string) error {
 	known = append(known, "providers", "models", "prices", "agents", "profiles")
 	head, _, _ := strings.Cut(text, ".")
 	last := text[strings.LastIndex(text, ".")+1:]
-	near := nearest.Of(text, known)
+	near := didyoumean.Of(text, known)
 	switch fields := fieldsBelow(head); {
 	case near == "" && elsewhere(text) != "":
 		near = elsewhere(text)
 	case near == "" && fields != nil:
-		if field := nearest.Of(last, fields); field != "" && field != last {
+		if field := didyoumean.Of(last, fields); field != "" && field != last {
 			near = strings.TrimSuffix(name, last) + field
 		} else {
 			f.Detail = []string{head + ".NAME has " + strings.Join(fields, ", ")}

@@ -244,7 +244,7 @@ func (l *loader) narrow(user, project *fileParts) {
 func (l *loader) readEnv() *layer {
 	out := newLayer()
 	for _, s := range table() {
-		for _, name := range s.Env {
+		for _, name := range s.variables() {
 			text := l.env(name)
 			if s.Key == "system" {
 				text = l.raw(name) // its spaces and quotes may be meant
@@ -255,6 +255,9 @@ func (l *loader) readEnv() *layer {
 			values := []string{text}
 			if s.kind.list {
 				values = splitList(text)
+			}
+			if !slices.Contains(s.Env, name) {
+				l.sink.add(Problem{Source: name, Key: s.Key, Warning: true, Msg: "it is called " + s.Env[0] + " now"})
 			}
 			l.fromText(out, s, name, values, false)
 			break

@@ -33,7 +33,7 @@ func TestDefaults(t *testing.T) {
 		RunCommand: RunCommand{Sandbox: "reduced", Git: "read", Timeout: 2 * time.Minute},
 		Search:     Search{Provider: "searxng"},
 		Limits: Limits{
-			MaxTurns: 50, MaxHandoffs: 16, MaxRepeats: 5, MaxFailures: 12, FirstByte: 10 * time.Minute, BetweenChunks: 2 * time.Minute,
+			MaxSteps: 50, MaxHandoffs: 16, MaxRepeats: 5, MaxFailures: 12, FirstByte: 10 * time.Minute, BetweenChunks: 2 * time.Minute,
 			StdinBytes: 16 << 20, FileBytes: 16 << 20, KeptFile: 256 << 20, ChatFiles: 8 << 30, AllFiles: 32 << 30,
 		},
 		Compact: Compact{Percent: 100},
@@ -70,7 +70,7 @@ allow: [read_file]
 deny: ["run_command(rm *)"]
 ask: ["write_*"]
 limits:
-  max_turns: 7
+  max_steps: 7
   timeout: 1h30m
   first_byte: 30s
   between_chunks: 5s
@@ -123,7 +123,7 @@ func TestEverything(t *testing.T) {
 		Allow:  []string{"read_file"}, Deny: []string{"run_command(rm *)"}, Ask: []string{"write_*"},
 		Approvals: "calls",
 		Limits: Limits{
-			MaxTurns: 7, MaxHandoffs: 16, MaxRepeats: 5, MaxFailures: 12, Timeout: 90 * time.Minute, FirstByte: 30 * time.Second, BetweenChunks: 5 * time.Second,
+			MaxSteps: 7, MaxHandoffs: 16, MaxRepeats: 5, MaxFailures: 12, Timeout: 90 * time.Minute, FirstByte: 30 * time.Second, BetweenChunks: 5 * time.Second,
 			StdinBytes: 64 << 20, FileBytes: 500_000, KeptFile: 256 << 20, ChatFiles: 8 << 30, AllFiles: 32 << 30,
 		},
 		Providers: map[string]Provider{
@@ -193,13 +193,13 @@ func TestNamesSurvive(t *testing.T) {
 func TestPrecedence(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
-	user := write(t, filepath.Join(home, ".config/fettle/config.yaml"), "model: u/user\nretries: 1\nlimits: {max_turns: 1, timeout: 1s}\nollama: {num_ctx: 1}\n")
+	user := write(t, filepath.Join(home, ".config/fettle/config.yaml"), "model: u/user\nretries: 1\nlimits: {max_steps: 1, timeout: 1s}\nollama: {num_ctx: 1}\n")
 	work := filepath.Join(home, "src/repo/deep/er")
-	project := write(t, filepath.Join(home, "src/repo/.fettle/config.yaml"), "model: p/project\nretries: 2\nlimits: {max_turns: 2}\n")
+	project := write(t, filepath.Join(home, "src/repo/.fettle/config.yaml"), "model: p/project\nretries: 2\nlimits: {max_steps: 2}\n")
 	write(t, filepath.Join(work, "x"), "")
 	o := Options{
 		File: user, WorkDir: work, Home: home,
-		Env: env("FETTLE_MODEL", "e/env", "FETTLE_LIMITS_MAX_TURNS", " 3 ", "OLLAMA_CONTEXT_LENGTH", "4096",
+		Env: env("FETTLE_MODEL", "e/env", "FETTLE_LIMITS_MAX_STEPS", " 3 ", "OLLAMA_CONTEXT_LENGTH", "4096",
 			"FETTLE_RETRIES", "", "FETTLE_FALLBACK", "a/b, c/d,", "OLLAMA_HOST", "'far:1'", "FETTLE_SYSTEM", ` "as is" `),
 		Flags: map[string]Flag{"model": {"--model", []string{"f/flag"}}},
 	}
@@ -210,7 +210,7 @@ func TestPrecedence(t *testing.T) {
 		origin    string
 	}{
 		{"model", c.Model, "f/flag", "--model"},
-		{"limits.max_turns", c.Limits.MaxTurns, 3, "FETTLE_LIMITS_MAX_TURNS"},
+		{"limits.max_steps", c.Limits.MaxSteps, 3, "FETTLE_LIMITS_MAX_STEPS"},
 		{"retries", c.Retries, 2, project + ":2:1"},
 		{"limits.timeout", c.Limits.Timeout, time.Second, user + ":3:24"},
 		{"ollama.num_ctx", c.Ollama.NumCtx, 4096, "OLLAMA_CONTEXT_LENGTH"},

@@ -104,7 +104,7 @@ func settingsOf(v *viper.Viper) *Config {
 			Address:  v.GetString("search.address"),
 		},
 		Limits: Limits{
-			MaxTurns:      v.GetInt("limits.max_turns"),
+			MaxSteps:      v.GetInt("limits.max_steps"),
 			MaxHandoffs:   v.GetInt("limits.max_handoffs"),
 			MaxRepeats:    v.GetInt("limits.max_repeats"),
 			MaxFailures:   v.GetInt("limits.max_failures"),

@@ -7,8 +7,9 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/fettle-cli/fettle/internal/nearest"
 	"go.yaml.in/yaml/v4"
+
+	"github.com/fettle-cli/fettle/internal/didyoumean"
 )
 
 // maxProfile is the longest name of a profile, which stands in front of keys.
@@ -99,7 +100,7 @@ func profileNames(files []*fileParts) []string {
 // noProfile reports a profile that isn't there.
 func (l *loader) noProfile(name string, o Origin, at *fileParts, known []string) {
 	msg := "there is no profile " + shown(name)
-	switch near := nearest.Of(name, known); {
+	switch near := didyoumean.Of(name, known); {
 	case near != "":
 		msg += "; did you mean " + near + "?"
 	case len(known) > 0:

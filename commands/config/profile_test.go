@@ -15,7 +15,7 @@ const withProfiles = `
 model: ollama/a
 retries: 1
 allow: [base]
-limits: {max_turns: 5, timeout: 1m}
+limits: {max_steps: 5, timeout: 1m}
 providers:
   local: {base_url: http://127.0.0.1:1/v1, key: file-key, headers: {X-A: "1"}, models: {m: {tools: true}}}
 models:
@@ -39,7 +39,7 @@ func TestAProfileOverlaysTheRest(t *testing.T) {
 	file := userFile(t, withProfiles)
 	c := mustLoad(t, Options{File: file, Flags: map[string]Flag{"profile": {"--profile", []string{"work"}}}})
 	p := c.Providers["local"]
-	if c.Profile != "work" || c.Model != "local/m" || c.Retries != 1 || c.Limits.MaxTurns != 5 || c.Limits.Timeout != 2*time.Minute {
+	if c.Profile != "work" || c.Model != "local/m" || c.Retries != 1 || c.Limits.MaxSteps != 5 || c.Limits.Timeout != 2*time.Minute {
 		t.Errorf("%+v", c)
 	}
 	if diff := cmp.Diff([]string{"work", "base"}, c.Allow); diff != "" {

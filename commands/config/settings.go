@@ -1,6 +1,8 @@
 package config
 
 import (
+	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -14,8 +16,11 @@ type Setting struct {
 	Meaning string
 	Env     []string // the variables that set it, strongest first
 	Flag    string   // the flag of `ask` that sets it; "" where there is none
-	Project bool     // whether a project's file may set it
-	Trust   bool     // whether it may once the user trusts the file
+	// Formerly is the key that it had in earlier versions, which files may still have, as
+	// the environment may have the variable of that key; "" where it had none.
+	Formerly string
+	Project  bool // whether a project's file may set it
+	Trust    bool // whether it may once the user trusts the file
 }
 
 // setting is a row with what reading it needs.
@@ -33,7 +38,7 @@ type setting struct {
 // into a machine without memory or a command that never ends.
 const (
 	maxContext  = 1 << 24 // tokens; the longest known contexts are 10 million
-	maxTurns    = 10_000
+	maxSteps    = 10_000
 	maxRetries  = 20
 	maxTimeout  = 7 * 24 * time.Hour
 	maxSilence  = 24 * time.Hour
@@ -126,19 +131,19 @@ var table = sync.OnceValue(func() []setting {
 		{Setting: Setting{Key: "search.address", Env: []string{"FETTLE_SEARCH_ADDRESS"},
 			Meaning: "where it listens; Brave's own where it is left out"},
 			kind: baseURLKind(), refused: refusedSearch},
-		{Setting: Setting{Key: "limits.max_turns", Default: "50", Flag: "--max-turns", Project: true,
-			Env:     []string{"FETTLE_LIMITS_MAX_TURNS"},
+		{Setting: Setting{Key: "limits.max_steps", Formerly: "limits.max_turns", Default: "50", Flag: "--max-steps", Project: true,
+			Env:     []string{"FETTLE_LIMITS_MAX_STEPS"},
 			Meaning: "how often a model may answer with tool calls before a question ends"},
-			kind: countKind(1, maxTurns, "")},
+			kind: countKind(1, maxSteps, "")},
 		{Setting: Setting{Key: "limits.max_handoffs", Default: "16", Project: true, Env: []string{"FETTLE_LIMITS_MAX_HANDOFFS"},
 			Meaning: "how often agents may hand over to each other before a question ends"},
-			kind: countKind(1, maxTurns, "")},
+			kind: countKind(1, maxSteps, "")},
 		{Setting: Setting{Key: "limits.max_repeats", Default: "5", Project: true, Env: []string{"FETTLE_LIMITS_MAX_REPEATS"},
 			Meaning: "how often a model may make the same call with the same result in a row before a question ends"},
-			kind: countKind(2, maxTurns, "")},
+			kind: countKind(2, maxSteps, "")},
 		{Setting: Setting{Key: "limits.max_failures", Default: "12", Project: true, Env: []string{"FETTLE_LIMITS_MAX_FAILURES"},
 			Meaning: "how many calls in a row may fail before a question ends"},
-			kind: countKind(1, maxTurns, "")},
+			kind: countKind(1, maxSteps, "")},
 		{Setting: Setting{Key: "limits.timeout", Default: "0s", Flag: "--timeout", Project: true,
 			Env:     []string{"FETTLE_LIMITS_TIMEOUT"},
 			Meaning: "how long a question may take in all; 0s: as long as it takes"}, kind: durationKind(0, maxTimeout)},
@@ -181,6 +186,25 @@ var table = sync.OnceValue(func() []setting {
 			kind: baseURLKind(), refused: "it decides where your questions go"},
 	}
 })
+
+// current returns the key of the setting that had the key before.
+func current(former string) (key string, ok bool) {
+	for _, s := range table() {
+		if s.Formerly != "" && s.Formerly == former {
+			return s.Key, true
+		}
+	}
+	return "", false
+}
+
+// variables are the variables that set it, strongest first. The last may be that of its
+// former key.
+func (s setting) variables() []string {
+	if s.Formerly == "" {
+		return s.Env
+	}
+	return append(slices.Clone(s.Env), "FETTLE_"+strings.ToUpper(strings.ReplaceAll(s.Formerly, ".", "_")))
+}
 
 // Settings is the table of settings, in the order to show them: what the
 // documentation, `help environment` and the defaults come from.

@@ -171,7 +171,7 @@ func (f UserFile) Set(ctx context.Context, k Key, values []string) error {
 	if err != nil {
 		return err
 	}
-	return f.edit(ctx, k, func(text string) (string, error) { return yamledit.Set(text, k.Path, value) })
+	return f.edit(ctx, k, func(text string) (string, error) { return yamledit.Set(k.withoutFormer(text), k.Path, value) })
 }
 
 // Add adds elements to a list, leaving out those that are there.
@@ -245,12 +245,28 @@ func (k Key) needsList(flag string) error {
 // Unset takes a key, or a section with all that is in it, out of the file.
 func (f UserFile) Unset(ctx context.Context, k Key) error {
 	return f.edit(ctx, k, func(text string) (string, error) {
-		out, err := yamledit.Remove(text, k.Path)
-		if errors.Is(err, yamledit.ErrAbsent) {
+		rest := k.withoutFormer(text)
+		out, err := yamledit.Remove(rest, k.Path)
+		switch {
+		case errors.Is(err, yamledit.ErrAbsent) && rest != text:
+			return rest, nil
+		case errors.Is(err, yamledit.ErrAbsent):
 			return "", fault.New(fault.NotFound, fmt.Sprintf("%s is not set in %s", k, f.path), fault.Run("fettle config list   tells what is, and where"))
 		}
 		return out, err
 	})
+}
+
+// withoutFormer is a text without the key's former name.
+func (k Key) withoutFormer(text string) string {
+	if k.former == "" {
+		return text
+	}
+	path := append(slices.Clone(k.Path[:len(k.Path)-1]), k.former)
+	if out, err := yamledit.Remove(text, path); err == nil {
+		return out
+	}
+	return text
 }
 
 // UnknownKey is the key of an entry that stands in the file and is none that

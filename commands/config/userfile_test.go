@@ -26,7 +26,7 @@ profiles: {work: {models: {x/y.images: {tools: true}}}}
 `))
 	for path, want := range map[string]string{
 		"model":            "model",
-		"limits.max_turns": "limits|max_turns",
+		"limits.max_steps": "limits|max_steps",
 		"limits":           "limits*",
 		"providers":        "providers*",
 		"models.ollama/Qwen2.5-Coder:7B.context_length":   "models|ollama/Qwen2.5-Coder:7B|context_length",
@@ -65,7 +65,7 @@ profiles: {work: {models: {x/y.images: {tools: true}}}}
 	for path, want := range map[string]string{
 		"modle":                         "there is no key modle (did you mean model?)",
 		"num_ctx":                       "there is no key num_ctx (did you mean ollama.num_ctx?)",
-		"limits.max-turns":              "there is no key limits.max-turns (did you mean limits.max_turns?)",
+		"limits.max-steps":              "there is no key limits.max-steps (did you mean limits.max_steps?)",
 		"models.a/b.context":            "there is no key models.a/b.context",
 		"models.a/b.tols":               "there is no key models.a/b.tols (did you mean models.a/b.tools?)",
 		"providers.x.api_key":           "there is no key providers.x.api_key",
@@ -91,7 +91,7 @@ const edited = `# mine
 model: ollama/a   # for now
 fallback: [a/b]   # then
 limits:
-  max_turns: 3
+  max_steps: 3
 
   # not yet
   # timeout: 1m
@@ -125,7 +125,7 @@ func TestChanges(t *testing.T) {
 		{"add to a number", edited, "retries", []string{"1"}, UserFile.Add, "", "retries is no list, which --add is for"},
 		{"remove the last", edited, "fallback", []string{"a/b"}, UserFile.Drop, strings.Replace(edited, "fallback: [a/b]   # then\n", "", 1), ""},
 		{"remove what isn't there", edited, "fallback", []string{"x"}, UserFile.Drop, "", `fallback in FILE doesn't have "x"`},
-		{"unset", edited, "limits.max_turns", nil, unset, strings.Replace(edited, "  max_turns: 3\n", "", 1), ""},
+		{"unset", edited, "limits.max_steps", nil, unset, strings.Replace(edited, "  max_steps: 3\n", "", 1), ""},
 		{"unset what isn't set", edited, "retries", nil, unset, "", "retries is not set in FILE"},
 		{"unset an address that is needed", "providers: {p: {base_url: http://h/v1, key_env: K}}\n", "providers.p.base_url", nil, unset,
 			"", "FILE:1:13: providers.p has no base_url"},

@@ -15,7 +15,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
-	"github.com/fettle-cli/fettle/internal/nearest"
+	"github.com/fettle-cli/fettle/internal/didyoumean"
 	"github.com/fettle-cli/fettle/internal/paths"
 )
 
@@ -66,8 +66,8 @@ func checkScene(args []string) error {
 		return nil
 	case len(args) == 1 && args[0] == scenes()[0]:
 		return nil
-	case len(args) == 1 && nearest.Of(args[0], scenes()) != "":
-		return cmdline.Usagef("fettle demo "+nearest.Of(args[0], scenes()), "demo has no scene %s", cmdline.ShellWord(args[0]))
+	case len(args) == 1 && didyoumean.Of(args[0], scenes()) != "":
+		return cmdline.Usagef("fettle demo "+didyoumean.Of(args[0], scenes()), "demo has no scene %s", cmdline.ShellWord(args[0]))
 	}
 	return cmdline.Usagef("fettle ask "+cmdline.ShellWord(strings.Join(args, " ")), "demo asks its own questions and takes none")
 }
@@ -141,7 +141,7 @@ func (d *demo) ask(ctx context.Context, req engine.TurnRequest, recording string
 	}
 	// A demo that left a chat for each try at a dead address would be a nuisance.
 	req.DiscardUnanswered = true
-	req.MaxSteps, req.Timeout = d.cfg.Limits.MaxTurns, d.cfg.Limits.Timeout
+	req.MaxSteps, req.Timeout = d.cfg.Limits.MaxSteps, d.cfg.Limits.Timeout
 	id, err := d.eng.Start(ctx, req)
 	if err != nil {
 		return chat.Chat{}, err

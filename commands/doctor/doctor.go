@@ -13,7 +13,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/config"
 	"github.com/fettle-cli/fettle/commands/doctor/machine"
-	"github.com/fettle-cli/fettle/commands/keys"
+	"github.com/fettle-cli/fettle/commands/keystore"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine/models"
@@ -91,8 +91,8 @@ type visit struct {
 	broken  error // why cfg is without the files
 	catalog *models.Catalog
 	client  *http.Client
-	keys    []keys.Found // those that are anywhere, by provider
-	noKeys  error        // why nobody knows
+	keys    []keystore.Found // those that are anywhere, by provider
+	noKeys  error            // why nobody knows
 }
 
 // visit gathers what the checks look at. A configuration that is broken is one

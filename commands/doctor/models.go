@@ -12,7 +12,7 @@ import (
 
 	"github.com/fettle-cli/fettle/commands/config"
 	"github.com/fettle-cli/fettle/commands/doctor/machine"
-	"github.com/fettle-cli/fettle/commands/keys"
+	"github.com/fettle-cli/fettle/commands/keystore"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/engine/provider"
@@ -205,7 +205,7 @@ func (v *visit) unaskedModel(ctx context.Context, r machine.Result) machine.Resu
 // takes it. The key itself is never told.
 func (v *visit) provider(ctx context.Context, p config.Provider) machine.Result {
 	r := machine.Result{ID: "provider." + p.Name, Title: p.Name, Status: machine.OK}
-	i := slices.IndexFunc(v.keys, func(f keys.Found) bool { return f.Name == p.Name })
+	i := slices.IndexFunc(v.keys, func(f keystore.Found) bool { return f.Name == p.Name })
 	switch {
 	case i < 0 && v.noKeys != nil:
 		return failedResult(r, v.noKeys)
@@ -253,13 +253,13 @@ func (v *visit) withoutKey(r machine.Result, p config.Provider) machine.Result {
 	return r
 }
 
-func (v *visit) withKey(r machine.Result, p config.Provider, s keys.Source) machine.Result {
-	where := map[keys.Place]string{
-		keys.Environment:   "in " + s.Name,
-		keys.Configuration: "in " + v.cfg.Origin("providers."+p.Name+".key"),
-		keys.CommandOutput: "by the command in " + v.cfg.Origin("providers."+p.Name+".key"),
-		keys.InKeyring:     "in the keyring",
-		keys.InFile:        "in " + keys.FileName,
+func (v *visit) withKey(r machine.Result, p config.Provider, s keystore.Source) machine.Result {
+	where := map[keystore.Place]string{
+		keystore.Environment:   "in " + s.Name,
+		keystore.Configuration: "in " + v.cfg.Origin("providers."+p.Name+".key"),
+		keystore.CommandOutput: "by the command in " + v.cfg.Origin("providers."+p.Name+".key"),
+		keystore.InKeyring:     "in the keyring",
+		keystore.InFile:        "in " + keystore.FileName,
 	}[s.Place]
 	r.Detail = "key " + where
 	if s.Exposed {

@@ -1,13 +1,16 @@
 package help
 
 import (
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/fettle-cli/fettle/commands/config"
+	"github.com/fettle-cli/fettle/commands/keys"
 	"github.com/fettle-cli/fettle/commands/settings"
+	"github.com/fettle-cli/fettle/commands/trust"
 )
 
 // topNames are the names under which a type's own fields are printed.
@@ -30,6 +33,8 @@ func topNames(t reflect.Type) []string {
 func TestTheOutputPageIsTrueOfTheConfiguration(t *testing.T) {
 	t.Parallel()
 	of := settings.Printed()
+	maps.Copy(of, keys.Printed())
+	maps.Copy(of, trust.Printed())
 	printed := []any{
 		of["config list"], of["setting"], config.Origin{}, of["config set"], of["config path"], of["config check"], of["problem"],
 		of["keys list"], of["key source"], of["keys set"], of["keys path"], of["trust"], of["trust list"],

@@ -11,7 +11,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine/fault"
-	"github.com/fettle-cli/fettle/internal/nearest"
+	"github.com/fettle-cli/fettle/internal/didyoumean"
 )
 
 // Overview is what `fettle` alone prints: one screen.
@@ -114,7 +114,7 @@ func unknownTopic(c *cli.Context, word string) error {
 		names = append(names, t.Name)
 	}
 	f := fault.New(fault.Usage, "there is no command or topic "+word)
-	if near := nearest.Of(word, names); near != "" {
+	if near := didyoumean.Of(word, names); near != "" {
 		f.Msg += " (did you mean " + near + "?)"
 		f.Remedies = append(f.Remedies, fault.Run("fettle help "+near))
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
-	"github.com/fettle-cli/fettle/internal/nearest"
+	"github.com/fettle-cli/fettle/internal/didyoumean"
 	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
@@ -222,7 +222,7 @@ func missing(name string, err error) error {
 		f.Msg += ", and neither does its folder"
 		return f
 	}
-	if near := nearest.Of(base, list(dir)); near != "" {
+	if near := didyoumean.Of(base, list(dir)); near != "" {
 		near = filepath.Join(filepath.Dir(name), near)
 		f.Msg += "; did you mean " + sanitize.Mask(near) + "?"
 		f.Remedies = []fault.Remedy{fault.Run("fettle ask -f " + quote(near) + " …")}

@@ -14,7 +14,6 @@ import (
 	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/show"
 	"github.com/fettle-cli/fettle/commands/term"
-	"github.com/fettle-cli/fettle/commands/tools"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
@@ -296,7 +295,7 @@ func runRm(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, id st
 }
 
 // switching switches MCP servers.
-var switching = tools.Switching{
+var switching = workbench.Switching{
 	Group: "mcp", Thing: "the MCP server", Arg: "SERVER", Example: "notes",
 	On: "offer a server's tools again", Off: "offer a server's tools no more, and keep it",
 	One: oneServer,

@@ -9,7 +9,7 @@ import (
 
 	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/show"
-	"github.com/fettle-cli/fettle/commands/tools"
+	"github.com/fettle-cli/fettle/commands/toolset"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/catalog"
@@ -76,7 +76,7 @@ func runTest(ctx context.Context, rt *workbench.Runtime, eng servers, o testOpti
 			rt.Notice("its tools are not those that were approved:")
 			whole = toolChanges(show.Labelled{Out: rt.Streams.Err}, looked.Changes)
 		}
-		ask := tools.Detailed{Question: "Approve these tools?", Cut: !whole, Details: func() { changeDetails(rt, looked.Changes) }}
+		ask := toolset.Detailed{Question: "Approve these tools?", Cut: !whole, Details: func() { changeDetails(rt, looked.Changes) }}
 		if approved, err = approveTools(ctx, rt, o, ask); err != nil {
 			return err
 		}
@@ -102,11 +102,11 @@ func runTest(ctx context.Context, rt *workbench.Runtime, eng servers, o testOpti
 }
 
 // approveTools asks whether the tools are approved as they are now.
-func approveTools(ctx context.Context, rt *workbench.Runtime, o testOptions, ask tools.Detailed) (bool, error) {
+func approveTools(ctx context.Context, rt *workbench.Runtime, o testOptions, ask toolset.Detailed) (bool, error) {
 	if !rt.Streams.CanAsk() || o.output == "json" {
 		return false, nil
 	}
-	return tools.AskDetailed(ctx, rt, ask)
+	return toolset.AskDetailed(ctx, rt, ask)
 }
 
 // changeDetails prints all of what changed of a server's tools.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/config"
-	"github.com/fettle-cli/fettle/commands/keys"
+	"github.com/fettle-cli/fettle/commands/keystore"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine/fault"
@@ -73,7 +73,7 @@ func open(rt *workbench.Runtime) (*room, error) {
 }
 
 // withoutKey tells of a builtin provider whose own address would answer nobody.
-func withoutKey(ring *keys.Keys, p config.Provider) string {
+func withoutKey(ring *keystore.Keys, p config.Provider) string {
 	switch {
 	case !p.Default || ring.Ready(p):
 		return ""

@@ -10,7 +10,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/show"
 	"github.com/fettle-cli/fettle/commands/term"
-	"github.com/fettle-cli/fettle/commands/tools"
+	"github.com/fettle-cli/fettle/commands/tool"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/chat"
@@ -27,7 +27,7 @@ type decidedJSON struct {
 	// Again says that the same was decided before.
 	Again bool `json:"again"`
 	// Call is the call of the tool that was told; nil where none is.
-	Call *tools.CallJSON `json:"call,omitempty"`
+	Call *tool.CallJSON `json:"call,omitempty"`
 }
 
 // decideOptions are the flags of accept and reject, as values.
@@ -87,7 +87,7 @@ func runDecide(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, o
 	if done.Turn == "" {
 		return nil
 	}
-	return tools.FollowCall(ctx, rt, eng, done.Turn)
+	return tool.FollowCall(ctx, rt, eng, done.Turn)
 }
 
 // decidedLine says what was done with which payload.
@@ -132,7 +132,7 @@ func decideJSON(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, 
 	if d.Turn == "" {
 		return workbench.PrintJSON(rt, out)
 	}
-	call, err := tools.GatherCall(ctx, rt, eng, d.Turn)
+	call, err := tool.GatherCall(ctx, rt, eng, d.Turn)
 	out.Call = call
 	if printErr := workbench.PrintJSON(rt, out); printErr != nil {
 		return printErr

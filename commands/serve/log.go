@@ -11,9 +11,9 @@ import (
 	"github.com/fettle-cli/fettle/commands/workbench"
 )
 
-// logger writes the log to standard error: in lines for people where one looks at
+// Logger writes the log to standard error: in lines for people where one looks at
 // it, unless another form was asked for.
-func logger(rt *workbench.Runtime, format string) *slog.Logger {
+func Logger(rt *workbench.Runtime, format string) *slog.Logger {
 	switch {
 	case format == "json":
 		return slog.New(slog.NewJSONHandler(rt.Streams.Err, nil))

@@ -133,8 +133,8 @@ func runMCPServe(ctx context.Context, rt *workbench.Runtime, o mcpServeOptions) 
 		return err
 	}
 	host := mcp.New(mcp.Options{
-		Engine: eng, Prepare: prepareTurn(cfg, ""), Toolsets: o.toolsets, Workspace: o.workspace,
-		Policy: permission.Policy{Allow: o.allow}, Library: rt.LibraryHere(), Version: rt.Build().Version, Log: logger(rt, o.logs),
+		Engine: eng, Prepare: PrepareTurn(cfg, ""), Toolsets: o.toolsets, Workspace: o.workspace,
+		Policy: permission.Policy{Allow: o.allow}, Library: rt.LibraryHere(), Version: rt.Build().Version, Log: Logger(rt, o.logs),
 	})
 	err = host.Serve(ctx, rt.Streams.In, rt.Streams.Out)
 	if err != nil && !term.ClosedPipe(err) {
@@ -168,7 +168,7 @@ func knownGroups(ctx context.Context, eng *engine.Engine, ids []string) error {
 func servedMCP(rt *workbench.Runtime, cfg *config.Config, eng *engine.Engine, o options) func(func(context.Context, engine.TurnRequest) (store.TurnID, error)) server.MCP {
 	return func(start func(context.Context, engine.TurnRequest) (store.TurnID, error)) server.MCP {
 		return mcp.New(mcp.Options{
-			Engine: eng, Start: start, Prepare: prepareTurn(cfg, o.agent), Library: rt.LibraryHere(), Version: rt.Build().Version, Log: rt.Log,
+			Engine: eng, Start: start, Prepare: PrepareTurn(cfg, o.agent), Library: rt.LibraryHere(), Version: rt.Build().Version, Log: rt.Log,
 		})
 	}
 }

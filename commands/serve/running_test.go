@@ -96,7 +96,7 @@ func askedThrough() [][]string {
 		{"", "ask", "-m", "script/none.yaml", "who?"},
 		{"", "ask", "--chat", "99", "who?"},
 		{"", "ask", "--agent", "nobody", "who?"},
-		{"", "ask", "--max-turns", "1", "write"},
+		{"", "ask", "--max-steps", "1", "write"},
 	}
 }
 

@@ -182,7 +182,7 @@ func serveUntil(ctx context.Context, rt *workbench.Runtime, o options) error {
 	if err != nil {
 		return err
 	}
-	rt.Log, rt.Answering = logger(rt, o.logs), true
+	rt.Log, rt.Answering = Logger(rt, o.logs), true
 	eng, err := servedEngine(ctx, rt, cfg, &o)
 	if err != nil {
 		return err
@@ -247,7 +247,7 @@ func newServing(rt *workbench.Runtime, cfg *config.Config, eng *engine.Engine, o
 		AllowOrigins: o.allowOrigins, Demo: o.demo, Model: cfg.Model, Agent: cmp.Or(o.agent, cfg.EntryAgent()), Suggestions: suggestions, Effective: effective(cfg),
 		Engine: eng, Models: index, Token: o.token, DataDir: dirs.Data, Version: rt.Build().Version,
 		Build: rt.FullVersion(), Settings: rt.SettingsNow(cfg), MCP: servedMCP(rt, cfg, eng, o),
-		Prepare: prepareTurn(cfg, o.agent), TrustOrigin: o.trustOrigin, Log: rt.Log, Env: os.LookupEnv, Spans: rt.CountSpans(),
+		Prepare: PrepareTurn(cfg, o.agent), TrustOrigin: o.trustOrigin, Log: rt.Log, Env: os.LookupEnv, Spans: rt.CountSpans(),
 	})
 	if err != nil {
 		return nil, nil, err
@@ -263,8 +263,8 @@ func newServing(rt *workbench.Runtime, cfg *config.Config, eng *engine.Engine, o
 	return s, l, err
 }
 
-// prepareTurn fills in what the configuration says of a turn, as ask does.
-func prepareTurn(cfg *config.Config, agent string) func(*engine.TurnRequest) {
+// PrepareTurn fills in what the configuration says of a turn, as ask does.
+func PrepareTurn(cfg *config.Config, agent string) func(*engine.TurnRequest) {
 	return func(req *engine.TurnRequest) {
 		begins := req.Chat == (store.ChatRef{New: req.Chat.New})
 		if req.Model == "" && begins {
@@ -283,7 +283,7 @@ func prepareTurn(cfg *config.Config, agent string) func(*engine.TurnRequest) {
 		case len(cfg.Tools.Globs) > 0:
 			req.Tools = cfg.Tools.Globs
 		}
-		req.Fallback, req.MaxSteps, req.Timeout = cfg.Fallback, cfg.Limits.MaxTurns, cfg.Limits.Timeout
+		req.Fallback, req.MaxSteps, req.Timeout = cfg.Fallback, cfg.Limits.MaxSteps, cfg.Limits.Timeout
 		req.MaxHandoffs, req.MaxRepeats, req.MaxFailures = cfg.Limits.MaxHandoffs, cfg.Limits.MaxRepeats, cfg.Limits.MaxFailures
 	}
 }

@@ -3,7 +3,6 @@ package settings
 import (
 	"context"
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -66,7 +65,7 @@ const maxValue = 64 << 10
 // shell's history keeps it.
 func givenValues(ctx context.Context, rt *workbench.Runtime, k config.Key, args []string) ([]string, error) {
 	if len(args) == 1 && args[0] == "-" {
-		text, err := readStdin(ctx, rt, maxValue)
+		text, err := workbench.ReadStdin(ctx, rt, maxValue)
 		if err != nil {
 			return nil, err
 		}
@@ -86,23 +85,6 @@ func givenValues(ctx context.Context, rt *workbench.Runtime, k config.Key, args 
 		args = config.SplitList(args)
 	}
 	return args, nil
-}
-
-// readStdin reads all of standard input, up to a limit.
-func readStdin(ctx context.Context, rt *workbench.Runtime, limit int64) (string, error) {
-	if rt.Streams.In.IsTerminal() {
-		return "", cmdline.Usagef("", "standard input is the terminal; put a pipe or a file there")
-	}
-	data, err := io.ReadAll(io.LimitReader(rt.Streams.In, limit+1))
-	switch {
-	case ctx.Err() != nil:
-		return "", context.Cause(ctx)
-	case err != nil:
-		return "", fault.Wrap(fault.Usage, "read standard input", err)
-	case int64(len(data)) > limit:
-		return "", cmdline.Usagef("", "standard input has more than %s, the limit", term.Size(limit))
-	}
-	return string(data), nil
 }
 
 func runConfigUnset(ctx context.Context, rt *workbench.Runtime, o configOptions) error {

@@ -32,8 +32,8 @@ is read from what is known: a setting of that name, else the field at the end,
 with the name before it. Where several names would do, the longest one that is in
 the file already wins; double quotes settle it: models."a/b.tools".tools`
 
-// NewConfig makes the command config with those below it.
-func NewConfig(rt *workbench.Runtime) *cli.Command {
+// New makes the command config with those below it.
+func New(rt *workbench.Runtime) *cli.Command {
 	return &cli.Command{
 		Name:        "config",
 		Usage:       "see and change the settings",
@@ -197,7 +197,5 @@ func Printed() map[string]any {
 	return map[string]any{
 		"config list": configListJSON{}, "setting": settingJSON{}, "config get": configGetJSON{}, "config set": configSetJSON{},
 		"config path": configPathJSON{}, "config check": configCheckJSON{}, "problem": problemJSON{},
-		"keys list": keysListJSON{}, "key": keyListJSON{}, "key source": keySourceJSON{}, "keys set": keyJSON{}, "keys path": keysPathJSON{},
-		"trust": trustJSON{}, "trust list": trustListJSON{}, "grant": grantJSON{}, "project": trustedFileJSON{}, "command": trustCommandJSON{},
 	}
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/config"
-	"github.com/fettle-cli/fettle/commands/keys"
+	"github.com/fettle-cli/fettle/commands/keystore"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine/fault"
@@ -171,7 +171,7 @@ func runConfigPath(rt *workbench.Runtime, o configOptions) error {
 		_, err := os.Stat(src.File)
 		out := configPathJSON{
 			SchemaVersion: workbench.OutputVersion, File: src.File, Exists: err == nil, Project: project,
-			Keys: filepath.Join(filepath.Dir(src.File), keys.FileName),
+			Keys: filepath.Join(filepath.Dir(src.File), keystore.FileName),
 		}
 		if project != "" {
 			p, _ := config.ReadProject(project, src.Trusted)

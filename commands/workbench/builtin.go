@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/fettle-cli/fettle/commands/config"
-	"github.com/fettle-cli/fettle/commands/keys"
+	"github.com/fettle-cli/fettle/commands/keystore"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider/wire"
 	"github.com/fettle-cli/fettle/toolset"
@@ -15,7 +15,7 @@ import (
 
 // builtinTools are the tools that come with fettle, as the configuration has
 // them.
-func builtinTools(cfg *config.Config, ring *keys.Keys, launcher toolset.Launcher) (*toolset.Set, error) {
+func builtinTools(cfg *config.Config, ring *keystore.Keys, launcher toolset.Launcher) (*toolset.Set, error) {
 	policy, err := commandPolicy(cfg.RunCommand)
 	if err != nil {
 		return nil, err

@@ -14,7 +14,7 @@ import (
 
 	"github.com/fettle-cli/fettle/commands/config"
 	"github.com/fettle-cli/fettle/commands/demodata"
-	"github.com/fettle-cli/fettle/commands/keys"
+	"github.com/fettle-cli/fettle/commands/keystore"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/engine/provider"
@@ -29,13 +29,13 @@ import (
 
 // NewCatalog puts together the providers that the configuration knows. None of
 // them is asked anything, or even made, before a turn wants it.
-func (rt *Runtime) NewCatalog(cfg *config.Config, ring *keys.Keys, client *http.Client) (*models.Catalog, error) {
+func (rt *Runtime) NewCatalog(cfg *config.Config, ring *keystore.Keys, client *http.Client) (*models.Catalog, error) {
 	return rt.catalogFor(cfg, catalogParts{ring: ring, client: client})
 }
 
 // catalogParts are what providers are made with.
 type catalogParts struct {
-	ring   *keys.Keys
+	ring   *keystore.Keys
 	client *http.Client
 	// wrap may put something around each provider; nil leaves them.
 	wrap func(provider.Provider) provider.Provider
@@ -161,7 +161,7 @@ func (rt *Runtime) NameModels(refs ...string) {
 func isScript(ref string) bool { return strings.HasPrefix(ref, scriptPrefix) }
 
 // seekers are the places where a model is looked for when none was named.
-func seekers(cfg *config.Config, ring *keys.Keys) []models.Seeker {
+func seekers(cfg *config.Config, ring *keystore.Keys) []models.Seeker {
 	host := cfg.Ollama.Host
 	if u, err := url.Parse(host); err == nil && u.Host != "" {
 		host = u.Host
@@ -194,7 +194,7 @@ func preferred(name string) []string {
 	return nil
 }
 
-func newOllama(cfg *config.Config, ring *keys.Keys, client *http.Client) (provider.Provider, error) {
+func newOllama(cfg *config.Config, ring *keystore.Keys, client *http.Client) (provider.Provider, error) {
 	veil, keyed := provider.NewVeil(), cfg.Keyed()["ollama"]
 	p, err := ollama.New(ollama.Options{
 		Key:  veil.Key(ring.For(keyed)),

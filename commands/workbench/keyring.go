@@ -9,7 +9,7 @@ import (
 
 	"github.com/fettle-cli/fettle/commands/config"
 	"github.com/fettle-cli/fettle/commands/config/trust"
-	"github.com/fettle-cli/fettle/commands/keys"
+	"github.com/fettle-cli/fettle/commands/keystore"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/paths"
@@ -17,8 +17,8 @@ import (
 
 // AllowKeyCommand gives the function that decides whether a key's command may
 // run: it was allowed before, or a person sees it and says yes.
-func (rt *Runtime) AllowKeyCommand(store *trust.Store) func(context.Context, keys.Command) error {
-	return func(ctx context.Context, c keys.Command) error {
+func (rt *Runtime) AllowKeyCommand(store *trust.Store) func(context.Context, keystore.Command) error {
+	return func(ctx context.Context, c keystore.Command) error {
 		if store.Command(c.Text) {
 			return nil
 		}
@@ -52,20 +52,20 @@ func (rt *Runtime) TrustStore(dirs paths.Dirs) *trust.Store {
 
 // KeyRing is what finds and keeps keys. Nothing is read before it is asked. cfg
 // tells which variables hold keys; nil does where no command is run.
-func (rt *Runtime) KeyRing(cfg *config.Config) (*keys.Keys, error) {
+func (rt *Runtime) KeyRing(cfg *config.Config) (*keystore.Keys, error) {
 	dirs, err := rt.Dirs()
 	if err != nil {
 		return nil, err
 	}
-	ring, _ := keys.SystemKeyring(os.LookupEnv)
-	o := keys.Options{
+	ring, _ := keystore.SystemKeyring(os.LookupEnv)
+	o := keystore.Options{
 		Dir: dirs.Config, Env: os.LookupEnv, Keyring: ring, Notice: rt.Notice,
 		Allow: rt.AllowKeyCommand(rt.TrustStore(dirs)),
 	}
 	if cfg != nil {
 		o.Withheld = cfg.KeyVariables()
 	}
-	return keys.New(o), nil
+	return keystore.New(o), nil
 }
 
 // KeyCommand is the record of a key's command that is allowed from now on.

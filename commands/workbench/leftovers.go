@@ -7,7 +7,7 @@ import (
 
 	"github.com/fettle-cli/fettle/commands/config/trust"
 	"github.com/fettle-cli/fettle/commands/config/wholefile"
-	"github.com/fettle-cli/fettle/commands/keys"
+	"github.com/fettle-cli/fettle/commands/keystore"
 	"github.com/fettle-cli/fettle/server"
 )
 
@@ -21,7 +21,7 @@ func (rt *Runtime) privateFiles() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []string{filepath.Join(dirs.Config, keys.FileName), src.File, filepath.Join(dirs.State, trust.FileName)}, nil
+	return []string{filepath.Join(dirs.Config, keystore.FileName), src.File, filepath.Join(dirs.State, trust.FileName)}, nil
 }
 
 // PrivateLeftovers lists what killed commands have left next to the keys, the

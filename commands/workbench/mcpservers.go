@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"sync"
 
-	"github.com/fettle-cli/fettle/commands/keys"
+	"github.com/fettle-cli/fettle/commands/keystore"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/paths"
 	"github.com/fettle-cli/fettle/toolset"
@@ -63,13 +63,13 @@ func newServers(rt *Runtime, launcher toolset.Launcher, dirs paths.Dirs) *mcp.Ma
 
 // tokens is the store of what sign-ins gave. Nothing is read before it is asked.
 func (rt *Runtime) tokens() tokens {
-	return tokens{sync.OnceValues(func() (*keys.Keys, error) { return rt.KeyRing(nil) })}
+	return tokens{sync.OnceValues(func() (*keystore.Keys, error) { return rt.KeyRing(nil) })}
 }
 
 // tokens keeps what MCP servers gave at sign-in where keys are kept: in the
 // system's keyring, else in the file for the user alone.
 type tokens struct {
-	ring func() (*keys.Keys, error)
+	ring func() (*keystore.Keys, error)
 }
 
 // Load gives what is kept under a name.

@@ -7,7 +7,7 @@ import (
 	"net/http"
 
 	"github.com/fettle-cli/fettle/commands/config"
-	"github.com/fettle-cli/fettle/commands/keys"
+	"github.com/fettle-cli/fettle/commands/keystore"
 	"github.com/fettle-cli/fettle/engine/provider"
 )
 
@@ -16,7 +16,7 @@ import (
 // the time for which they are kept.
 type renewing struct {
 	provider.Provider
-	ring *keys.Keys
+	ring *keystore.Keys
 	of   config.Provider
 }
 
@@ -31,7 +31,7 @@ type renewingLister struct {
 }
 
 // renewKey returns p, with its key renewed after a 401 if the key comes from a command.
-func renewKey(p provider.Provider, ring *keys.Keys, of config.Provider) provider.Provider {
+func renewKey(p provider.Provider, ring *keystore.Keys, of config.Provider) provider.Provider {
 	if of.KeyCommand == "" || !of.Key.Empty() {
 		return p
 	}

@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/commands/config"
-	"github.com/fettle-cli/fettle/commands/keys"
+	"github.com/fettle-cli/fettle/commands/keystore"
 	"github.com/fettle-cli/fettle/internal/atomicfile"
+	"github.com/fettle-cli/fettle/internal/netguard"
 	"github.com/fettle-cli/fettle/internal/paths"
-	"github.com/fettle-cli/fettle/internal/publicnet"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/manifest"
 	"github.com/fettle-cli/fettle/toolset/mcp"
@@ -40,7 +40,7 @@ type toolbox struct {
 // NewToolbox makes what runs tools; nothing is started by that.
 func NewToolbox(rt *Runtime, cfg *config.Config, dirs paths.Dirs) *toolbox {
 	temporaries := atomicfile.OpenLedger(dirs.Data)
-	b := &toolbox{dirs: dirs, launcher: sandbox.New(sandbox.Options{Dial: publicnet.Dial, Require: required(cfg), Own: OwnState(dirs), Temporaries: temporaries, Tried: filepath.Join(dirs.Cache, "overlays.json")})}
+	b := &toolbox{dirs: dirs, launcher: sandbox.New(sandbox.Options{Dial: netguard.Dial, Require: required(cfg), Own: OwnState(dirs), Temporaries: temporaries, Tried: filepath.Join(dirs.Cache, "overlays.json")})}
 	b.python = python.New(python.Options{
 		Launcher: b.launcher, Interpreter: cfg.Python, CacheDir: pythonCache(dirs.Data),
 		Notice: rt.Notice, NoSpares: rt.OneCall, IndexEnv: indexEnv(), Temporaries: temporaries,
@@ -55,7 +55,7 @@ func NewToolbox(rt *Runtime, cfg *config.Config, dirs paths.Dirs) *toolbox {
 func OwnState(dirs paths.Dirs) toolset.OwnState {
 	own := toolset.OwnState{dirs.Data, dirs.State, dirs.Cache, dirs.Runtime}
 	if dirs.ConfigNamed {
-		return append(own, dirs.ConfigFile, filepath.Join(dirs.Config, keys.FileName))
+		return append(own, dirs.ConfigFile, filepath.Join(dirs.Config, keystore.FileName))
 	}
 	return append(own, dirs.Config)
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/config"
 	"github.com/fettle-cli/fettle/commands/follow"
 	"github.com/fettle-cli/fettle/commands/term"
-	"github.com/fettle-cli/fettle/commands/tools"
+	"github.com/fettle-cli/fettle/commands/tool"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/chat"
@@ -192,7 +192,7 @@ func (o options) begin(ctx context.Context, rt *workbench.Runtime, cfg *config.C
 	rt.NameModels(o.model)
 	asks := !o.yes && !o.quiet && rt.Streams.CanAsk()
 	req := engine.TurnRequest{
-		Model: o.model, Fallback: cfg.Fallback, Workspace: o.workspace, Timeout: o.timeout, MaxSteps: cfg.Limits.MaxTurns,
+		Model: o.model, Fallback: cfg.Fallback, Workspace: o.workspace, Timeout: o.timeout, MaxSteps: cfg.Limits.MaxSteps,
 		Policy: permission.Policy{AllowAll: o.yes}, CanConfirm: asks, CanAnswer: asks, CanReview: asks,
 		OnWait: func(what string) { rt.Notice("waiting: " + what) },
 	}
@@ -222,9 +222,9 @@ func (o options) readInput(ctx context.Context, rt *workbench.Runtime, eng *engi
 		if err != nil {
 			return nil, err
 		}
-		return tools.NamedArguments(o.named, w.InputSchema)
+		return tool.NamedArguments(o.named, w.InputSchema)
 	case o.input == "-":
-		data, err := tools.ReadInput(ctx, rt)
+		data, err := tool.ReadInput(ctx, rt)
 		if err != nil {
 			return nil, err
 		}

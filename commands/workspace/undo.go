@@ -47,41 +47,22 @@ type LeftJSON struct {
 	Reason string `json:"reason"`
 }
 
-// NewUndo makes the command undo.
-func NewUndo(rt *workbench.Runtime) *cli.Command {
-	return newSteps(rt, stepCommand{"undo", "revert what the last tool calls did to files", `Reverts the last N changes of the chat that was used last: calls of tools,
-files that were put there, and restores. Only files that these changed are
-touched. The conversation stays as it is. fettle redo reverts the undo, and
-restores what --overwrite replaced. With --call one change is reverted, wherever
-it is in the history, and what was done after it stays; where a later call or
-somebody else has changed one of its files, nothing is done and the files are
-listed. fettle redo reverts that, too. What you changed in the folder while a command or a Python tool ran is
-yours, and stays; where the sandbox has no overlays (fettle doctor), and for MCP
-servers and services, it counts as the call's.`,
-		"fettle undo\nfettle undo --dry-run\nfettle undo --keep notes\nfettle undo --call 4F2K9QX1", (*engine.Engine).Undo})
-}
-
-// NewRedo makes the command redo.
-func NewRedo(rt *workbench.Runtime) *cli.Command {
-	return newSteps(rt, stepCommand{"redo", "restore what undo has reverted", `Goes the next N changes forward again, as long as nothing new was done since
-fettle undo. It also restores what undo --overwrite replaced, and leaves what
-undo --keep left. If nothing is undone and the last change is an undo --call, redo
-brings back what that reverted, one at a time, and fettle undo reverts the redo.`, "fettle redo\nfettle redo 2", (*engine.Engine).Redo})
-}
-
 // StepFunc is the engine's undo or redo.
 type StepFunc func(*engine.Engine, context.Context, workspace.RestoreRequest) (*workspace.Restored, error)
 
-// stepCommand is what undo and redo differ in.
-type stepCommand struct {
-	name, usage, description, examples string
-	do                                 StepFunc
+// Step is a command that goes back or forward in the history of a chat's folder.
+type Step struct {
+	Name, Usage, Description, Examples string
+	// ByCall adds a flag that names one change.
+	ByCall bool
+	Do     StepFunc
 }
 
-func newSteps(rt *workbench.Runtime, s stepCommand) *cli.Command {
-	path := "fettle " + s.name
+// NewStep makes the command of a step.
+func NewStep(rt *workbench.Runtime, s Step) *cli.Command {
+	path := "fettle " + s.Name
 	return &cli.Command{
-		Name: s.name, Usage: s.usage, ArgsUsage: "[N]", Description: s.description, UsageText: s.examples,
+		Name: s.Name, Usage: s.Usage, ArgsUsage: "[N]", Description: s.Description, UsageText: s.Examples,
 		Flags: s.flags(),
 		Action: func(c *cli.Context) error {
 			o := options{chat: store.ChatRef{Last: true}, steps: 1, call: c.String("call")}
@@ -101,7 +82,7 @@ func newSteps(rt *workbench.Runtime, s stepCommand) *cli.Command {
 					return cmdline.Usagef(path+" --call "+cmdline.ShellWord(o.call), "--call names one change; a number of steps does not go with it")
 				}
 			default:
-				return cmdline.Usagef(path+" 2", "%s takes one number of steps; --chat names a chat", s.name)
+				return cmdline.Usagef(path+" 2", "%s takes one number of steps; --chat names a chat", s.Name)
 			}
 			if err := readRestore(c, &o); err != nil {
 				return err
@@ -111,9 +92,9 @@ func newSteps(rt *workbench.Runtime, s stepCommand) *cli.Command {
 	}
 }
 
-func (s stepCommand) flags() []cli.Flag {
+func (s Step) flags() []cli.Flag {
 	flags := []cli.Flag{&cli.Int64Flag{Name: "chat", Usage: "in chat `N` instead of the last one"}}
-	if s.name == "undo" {
+	if s.ByCall {
 		flags = append(flags, &cli.StringFlag{Name: "call", Usage: "only the change of the tool call or state `ID`, of which workspace log lists the ends"})
 	}
 	return append(flags, restoreFlags()...)
@@ -125,8 +106,8 @@ func (o options) restoreRequest(rt *workbench.Runtime) workspace.RestoreRequest 
 	}
 }
 
-func runSteps(ctx context.Context, rt *workbench.Runtime, o options, s stepCommand) error {
-	verb := s.name
+func runSteps(ctx context.Context, rt *workbench.Runtime, o options, s Step) error {
+	verb := s.Name
 	eng, err := rt.StoreEngine()
 	if err != nil {
 		return err
@@ -137,7 +118,7 @@ func runSteps(ctx context.Context, rt *workbench.Runtime, o options, s stepComma
 	}
 	w := rt.Work(verb)
 	w.Watch(&req)
-	done, err := s.do(eng, ctx, req)
+	done, err := s.Do(eng, ctx, req)
 	w.Stop()
 	if err != nil {
 		return withWays(err, "fettle "+verb+stepsArg(o)+callFlag(o)+chatFlag(o.chat))

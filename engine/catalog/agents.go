@@ -9,7 +9,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/store"
-	"github.com/fettle-cli/fettle/internal/nearest"
+	"github.com/fettle-cli/fettle/internal/didyoumean"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/registry"
 )
@@ -132,7 +132,7 @@ func (s *Agents) Find(name string) (*store.Agent, error) {
 		return found[0], nil
 	case 0:
 		msg := "no agent " + name
-		if near := nearest.Of(name, names); near != "" {
+		if near := didyoumean.Of(name, names); near != "" {
 			msg += "; did you mean " + near + "?"
 		}
 		return nil, fault.New(fault.NotFound, msg, fault.Try(fault.ListAgents))

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/fettle-cli/fettle/engine/fault"
-	"github.com/fettle-cli/fettle/internal/nearest"
+	"github.com/fettle-cli/fettle/internal/didyoumean"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/registry"
 )
@@ -133,7 +133,7 @@ func FindTool(groups []ToolGroup, id string) (ToolGroup, ListedTool, error) {
 		for _, h := range bare {
 			f.Detail = append(f.Detail, h.t.ID)
 		}
-	} else if near := nearest.Of(id, known); near != "" {
+	} else if near := didyoumean.Of(id, known); near != "" {
 		f.Msg += " (did you mean " + near + "?)"
 	}
 	return ToolGroup{}, ListedTool{}, f

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/engine/fault"
-	"github.com/fettle-cli/fettle/internal/nearest"
+	"github.com/fettle-cli/fettle/internal/didyoumean"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/bundle"
 	"github.com/fettle-cli/fettle/toolset/gallery"
@@ -213,7 +213,7 @@ func noGallerySet(id string) error {
 	msg := "the gallery has no toolset " + bundle.Printable(id)
 	if id == "" {
 		msg = gallery.Ref("") + " names no toolset"
-	} else if near := nearest.Of(id, gallery.IDs()); near != "" {
+	} else if near := didyoumean.Of(id, gallery.IDs()); near != "" {
 		msg += "; did you mean " + gallery.Ref(near) + "?"
 	}
 	return fault.New(fault.NotFound, msg, fault.Advise("choose one of "+strings.Join(gallery.IDs(), ", ")))

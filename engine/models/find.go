@@ -8,7 +8,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
-	"github.com/fettle-cli/fettle/internal/nearest"
+	"github.com/fettle-cli/fettle/internal/didyoumean"
 )
 
 // maxNearest is how many names are offered for one that nobody has.
@@ -152,7 +152,7 @@ func Nearest(name string, names []string) []string {
 	}
 	left := slices.Clone(names)
 	for range maxNearest {
-		near := nearest.Of(name, left)
+		near := didyoumean.Of(name, left)
 		if near == "" {
 			break
 		}
@@ -163,7 +163,7 @@ func Nearest(name string, names []string) []string {
 	for i, n := range names {
 		bases[i] = base(n)
 	}
-	near := nearest.Of(base(name), bases)
+	near := didyoumean.Of(base(name), bases)
 	for i, n := range names {
 		if bases[i] == base(name) || near != "" && bases[i] == near {
 			add(n)

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fettle-cli/fettle/internal/nearest"
+	"github.com/fettle-cli/fettle/internal/didyoumean"
 	"github.com/fettle-cli/fettle/internal/record"
 )
 
@@ -246,7 +246,7 @@ func (r *Registry) CheckPage(name string) error {
 		}
 	}
 	msg := "no toolset has a page " + shown(name)
-	if near := nearest.Of(name, known); near != "" {
+	if near := didyoumean.Of(name, known); near != "" {
 		msg += " (did you mean " + near + "?)"
 	}
 	return errors.New(msg)

@@ -8,7 +8,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/fettle-cli/fettle/engine/provider"
-	"github.com/fettle-cli/fettle/internal/nearest"
+	"github.com/fettle-cli/fettle/internal/didyoumean"
 	"github.com/fettle-cli/fettle/internal/strictyaml"
 )
 
@@ -138,7 +138,7 @@ func prefix(label string) string {
 }
 
 func (f *front) unknown(key *yaml.Node, label string, known []string) {
-	if near := nearest.Of(key.Value, known); near != "" {
+	if near := didyoumean.Of(key.Value, known); near != "" {
 		f.wrong(key, "%sunknown key %s; did you mean %s?", prefix(label), shown(key.Value), near)
 		return
 	}

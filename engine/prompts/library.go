@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fettle-cli/fettle/internal/nearest"
+	"github.com/fettle-cli/fettle/internal/didyoumean"
 	"github.com/fettle-cli/fettle/internal/textenc"
 )
 
@@ -95,7 +95,7 @@ func (l *Library) LoadFrom(s Source, name string) (*Prompt, error) {
 }
 
 func (l *Library) missing(name string) error {
-	return &NotFoundError{Name: name, Near: nearest.Of(name, l.Names())}
+	return &NotFoundError{Name: name, Near: didyoumean.Of(name, l.Names())}
 }
 
 // Path is where a source's prompt of a name is, or would be.

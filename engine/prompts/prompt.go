@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/fettle-cli/fettle/engine/provider"
-	"github.com/fettle-cli/fettle/internal/nearest"
+	"github.com/fettle-cli/fettle/internal/didyoumean"
 )
 
 // MaxFile bounds a prompt's file. Long ones have some kilobytes.
@@ -193,7 +193,7 @@ func (p *Prompt) settle(ps *problems) {
 
 func undeclared(name string, declared []string) string {
 	known := append(slices.Clone(declared), InputName)
-	if near := nearest.Of(name, known); near != "" {
+	if near := didyoumean.Of(name, known); near != "" {
 		return fmt.Sprintf("unknown variable %s; did you mean %s?", name, near)
 	}
 	return fmt.Sprintf("unknown variable %s; the front matter has %s", name, strings.Join(known, ", "))

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/fettle-cli/fettle/internal/nearest"
+	"github.com/fettle-cli/fettle/internal/didyoumean"
 )
 
 // piece is a part of a body: text, or a variable.
@@ -209,7 +209,7 @@ func (p *Prompt) values(v Values) (map[string]string, error) {
 	known := p.names()
 	for _, name := range slices.Sorted(maps.Keys(v.Vars)) {
 		if !slices.Contains(known, name) {
-			return nil, &UnknownError{Prompt: p.Name, Name: name, Near: nearest.Of(name, known), Known: known}
+			return nil, &UnknownError{Prompt: p.Name, Name: name, Near: didyoumean.Of(name, known), Known: known}
 		}
 	}
 	out := make(map[string]string, len(p.Variables))

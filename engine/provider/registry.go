@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/fettle-cli/fettle/internal/nearest"
+	"github.com/fettle-cli/fettle/internal/didyoumean"
 )
 
 // Factory makes a provider when it is first asked for.
@@ -124,7 +124,7 @@ const maxNearest = 3
 // nearNames returns the known names that a mistyped one may mean: those close to it,
 // then those that begin with it.
 func nearNames(name string, known []string) []string {
-	near := nearest.Few(name, known, maxNearest)
+	near := didyoumean.Few(name, known, maxNearest)
 	for _, k := range known {
 		starts := len(name) >= 2 && strings.HasPrefix(k, strings.ToLower(name))
 		if starts && len(near) < maxNearest && !slices.Contains(near, k) {

@@ -12,8 +12,8 @@ import (
 	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/internal/didyoumean"
 	"github.com/fettle-cli/fettle/internal/kv"
-	"github.com/fettle-cli/fettle/internal/nearest"
 	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
@@ -305,7 +305,7 @@ func (s *Store) FindDocument(ctx context.Context, ref string) (Document, error) 
 		names[i] = d.Name
 	}
 	msg := "no document " + sanitize.Shorten(sanitize.Line(ref), chat.MaxDocumentName)
-	if near := nearest.Of(ref, names); near != "" {
+	if near := didyoumean.Of(ref, names); near != "" {
 		msg += "; did you mean " + near + "?"
 	}
 	return Document{}, fault.New(fault.NotFound, msg, fault.Try(fault.ListDocuments))

@@ -6,8 +6,8 @@ import (
 	"fmt"
 
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/internal/didyoumean"
 	"github.com/fettle-cli/fettle/internal/kv"
-	"github.com/fettle-cli/fettle/internal/nearest"
 	"github.com/fettle-cli/fettle/toolset/registry"
 )
 
@@ -90,7 +90,7 @@ func isStoreError(err error) bool {
 // MissingFault is the fault for a toolset that is not installed.
 func MissingFault(missing *registry.NotFoundError) error {
 	f := fault.New(fault.NotFound, missing.Error())
-	near := nearest.Of(missing.ID, missing.Known)
+	near := didyoumean.Of(missing.ID, missing.Known)
 	if near != "" {
 		f.Msg += " (did you mean " + near + "?)"
 	}

@@ -23,21 +23,27 @@ func rules() []rule {
 func families() []string {
 	return []string{
 		"./commands/agents/...",
-		"./commands/author/...",
 		"./commands/chats/...",
+		"./commands/completion/...",
 		"./commands/demo/...",
 		"./commands/docs/...",
 		"./commands/doctor",
 		"./commands/embed",
 		"./commands/help/...",
-		"./commands/library/...",
+		"./commands/keys/...",
 		"./commands/mcp/...",
+		"./commands/man/...",
 		"./commands/models/...",
 		"./commands/payloads/...",
+		"./commands/prompts/...",
 		"./commands/settings/...",
 		"./commands/store/...",
-		"./commands/tools/...",
+		"./commands/tool/...",
+		"./commands/toolset/...",
+		"./commands/trust/...",
+		"./commands/undo/...",
 		"./commands/usage/...",
+		"./commands/version/...",
 		"./commands/workflows/...",
 		"./commands/workspace/...",
 	}
@@ -69,7 +75,7 @@ func layers() []rule {
 		},
 		{
 			rooms:  []string{"./commands/cmdline/..."},
-			forbid: []string{"./..."}, allow: []string{"./commands/term", "./engine", "./engine/fault", "./internal/nearest"},
+			forbid: []string{"./..."}, allow: []string{"./commands/term", "./engine", "./engine/fault", "./internal/didyoumean"},
 			why: "what was typed is read before anything is made for it",
 		},
 		{
@@ -93,7 +99,32 @@ func layers() []rule {
 			why:    "a family of commands stands alone; the app is put together above it, and a running server is the workbench's business",
 		},
 		{
-			rooms:  []string{"./commands/serve/..."},
+			rooms:  []string{"./commands/ask/...", "./commands/chat/..."},
+			forbid: []string{"./commands"},
+			why:    "the program is put together above its commands; chat gets it from there",
+		},
+		{
+			rooms:  []string{"./commands/ask/..."},
+			forbid: []string{"./commands/chat/..."},
+			why:    "what both need is commands/question",
+		},
+		{
+			rooms:  []string{"./commands/chat/..."},
+			forbid: []string{"./commands/ask/..."},
+			why:    "what both need is commands/question",
+		},
+		{
+			rooms:  []string{"./commands/question/..."},
+			forbid: append(families(), "./commands", "./commands/ask/...", "./commands/chat/...", "./commands/serve/..."),
+			why:    "what ask and chat have in common depends on neither of them",
+		},
+		{
+			rooms:  []string{"./commands/suggest/..."},
+			forbid: []string{"./commands", "./commands/completion/...", "./commands/question/...", "./commands/serve/...", "./server/..."},
+			why:    "a shell and the menu of chat show the same values, which depend on neither",
+		},
+		{
+			rooms:  []string{"./commands/serve/...", "./commands/acp/..."},
 			forbid: []string{"./commands", "./commands/follow/...", "./commands/show/..."},
 			why:    "a program is answered by the server's rooms, and nothing is shown to a person here but where it is",
 		},
@@ -114,7 +145,7 @@ func layers() []rule {
 		},
 		{
 			rooms:  []string{"./commands/workbench/..."},
-			forbid: append(families(), "./commands", "./commands/serve/...", "./commands/follow/...", "./commands/show/...", "./commands/doctor/machine/...", "./commands/input/...", "./commands/roff/...", "./commands/starter/...", "./commands/transcript/..."),
+			forbid: append(families(), "./commands", "./commands/ask/...", "./commands/chat/...", "./commands/question/...", "./commands/suggest/...", "./commands/serve/...", "./commands/follow/...", "./commands/show/...", "./commands/doctor/machine/...", "./commands/input/...", "./commands/roff/...", "./commands/starter/...", "./commands/transcript/..."),
 			why:    "what all commands share knows none of them, nor what only one of them uses",
 		},
 		{
@@ -156,6 +187,16 @@ func layers() []rule {
 			rooms:  []string{"./server/mcp/..."},
 			forbid: []string{"./..."}, allow: []string{"./engine", "./engine/store", "./engine/workspace", "./engine/catalog", "./engine/chat", "./engine/event", "./engine/fault", "./engine/permission", "./engine/prompts", "./engine/provider", "./internal/consent", "./internal/sanitize", "./internal/units", "./server/asking"},
 			why: "what an MCP client does with a turn is the engine's; who may reach it is the server's",
+		},
+		{
+			rooms:  []string{"./server/artifacts/..."},
+			forbid: []string{"./..."}, allow: []string{"./internal/netguard", "./server/weborigin"},
+			why: "the second origin has nothing of the API; which pages there are is decided by the routes",
+		},
+		{
+			rooms: []string{"./server/weborigin/..."}, tests: true,
+			forbid: []string{"./..."},
+			why:    "what an origin is depends on nothing that has one",
 		},
 		{
 			rooms: []string{"./server/web/..."}, tests: true,
@@ -220,12 +261,12 @@ func leaves() []rule {
 		},
 		{
 			rooms:  []string{"./engine/store/..."},
-			forbid: []string{"./..."}, allow: []string{"./cas", "./engine/budget", "./engine/chat", "./engine/event", "./engine/fault", "./engine/journal", "./engine/permission", "./engine/provider", "./engine/search", "./internal/atomicfile", "./internal/kv", "./internal/lockfile", "./internal/nearest", "./internal/record", "./internal/sanitize", "./internal/schema", "./toolset", "./toolset/manifest", "./toolset/registry", "./toolset/render"},
+			forbid: []string{"./..."}, allow: []string{"./cas", "./engine/budget", "./engine/chat", "./engine/event", "./engine/fault", "./engine/journal", "./engine/permission", "./engine/provider", "./engine/search", "./internal/atomicfile", "./internal/kv", "./internal/lockfile", "./internal/didyoumean", "./internal/record", "./internal/sanitize", "./internal/schema", "./toolset", "./toolset/manifest", "./toolset/registry", "./toolset/render"},
 			why: "the data directory is used without turns, models or tools, by completion, doctor and backups",
 		},
 		{
 			rooms:  []string{"./engine/catalog/..."},
-			forbid: []string{"./..."}, allow: []string{"./engine/chat", "./engine/event", "./engine/fault", "./engine/payloads", "./engine/provider", "./engine/store", "./internal/kv", "./internal/nearest", "./internal/record", "./internal/sanitize", "./internal/schema", "./toolset", "./toolset/clientconfig", "./toolset/gallery", "./toolset/bundle", "./toolset/manifest", "./toolset/mcp", "./toolset/registry", "./toolset/render"},
+			forbid: []string{"./..."}, allow: []string{"./engine/chat", "./engine/event", "./engine/fault", "./engine/payloads", "./engine/provider", "./engine/store", "./internal/kv", "./internal/didyoumean", "./internal/record", "./internal/sanitize", "./internal/schema", "./toolset", "./toolset/clientconfig", "./toolset/gallery", "./toolset/bundle", "./toolset/manifest", "./toolset/mcp", "./toolset/registry", "./toolset/render"},
 			why: "what a turn can use is known without a turn, a model or a folder",
 		},
 		{
@@ -245,7 +286,7 @@ func leaves() []rule {
 		},
 		{
 			rooms: []string{"./engine/prompts/..."}, tests: true,
-			forbid: []string{"./..."}, allow: []string{"./engine/provider", "./internal/sanitize", "./internal/nearest", "./internal/needtest", "./internal/strictyaml", "./internal/textenc"},
+			forbid: []string{"./..."}, allow: []string{"./engine/provider", "./internal/sanitize", "./internal/didyoumean", "./internal/needtest", "./internal/strictyaml", "./internal/textenc"},
 			why: "a prompt is a file and what fills it; which model answers it is decided by the caller",
 		},
 		{
@@ -255,7 +296,7 @@ func leaves() []rule {
 		},
 		{
 			rooms: []string{"./engine/payloads/..."}, tests: true, deep: true,
-			forbid: []string{"./..."}, allow: []string{"./engine/event", "./engine/fault", "./internal/record", "./internal/sanitize", "./internal/schema", "./internal/nearest"},
+			forbid: []string{"./..."}, allow: []string{"./engine/event", "./engine/fault", "./internal/record", "./internal/sanitize", "./internal/schema", "./internal/didyoumean"},
 			why: "what a text and a result hold of payloads is told without knowing turns, models and tools",
 		},
 		{
@@ -265,7 +306,7 @@ func leaves() []rule {
 		},
 		{
 			rooms: []string{"./engine/models/..."}, tests: true,
-			forbid: []string{"./..."}, allow: []string{"./engine/fault", "./engine/provider", "./engine/provider/modelcache", "./internal/nearest"},
+			forbid: []string{"./..."}, allow: []string{"./engine/fault", "./engine/provider", "./engine/provider/modelcache", "./internal/didyoumean"},
 			why: "which models there are is found without chats and turns",
 		},
 		{
@@ -360,16 +401,16 @@ func leaves() []rule {
 		},
 		{
 			rooms:  []string{"./toolset/python"},
-			forbid: []string{"./..."}, allow: []string{"./toolset", "./internal/atomicfile", "./internal/lockfile", "./internal/pymodule", "./internal/record", "./internal/sanitize"},
+			forbid: []string{"./..."}, allow: []string{"./toolset", "./internal/atomicfile", "./internal/lockfile", "./internal/pystdlib", "./internal/record", "./internal/sanitize"},
 			why: "what runs Python functions knows nothing of bundles, manifests and renderers, and takes its processes from a Launcher",
 		},
 		{
 			rooms:  []string{"./toolset/mcp"},
-			forbid: []string{"./..."}, allow: []string{"./toolset", "./internal/schema", "./internal/publicnet", "./internal/sanitize"},
+			forbid: []string{"./..."}, allow: []string{"./toolset", "./internal/schema", "./internal/netguard", "./internal/sanitize"},
 			why: "what reaches MCP servers keeps no records, and takes its processes from a Launcher",
 		},
 		{
-			rooms: []string{"./toolset/sandbox/keeper"}, deep: true,
+			rooms: []string{"./toolset/sandbox/supervisor"}, deep: true,
 			forbid: []string{"./...", "net", "net/...", "regexp", "text/template"},
 			why:    "it runs before what it doesn't import is set up, and is started for every call",
 		},
@@ -385,7 +426,7 @@ func leaves() []rule {
 		},
 		{
 			rooms: []string{
-				"./internal/appendfile/...", "./internal/sse/...", "./internal/atomicfile/...", "./internal/lockfile/...", "./internal/mounts/...", "./internal/nearest/...", "./internal/otlp/...", "./internal/paths/...", "./internal/publicnet/...", "./internal/pymodule/...", "./internal/record/...", "./internal/shellparts/...", "./internal/units/...",
+				"./internal/appendfile/...", "./internal/sse/...", "./internal/atomicfile/...", "./internal/lockfile/...", "./internal/mounts/...", "./internal/didyoumean/...", "./internal/otlp/...", "./internal/paths/...", "./internal/netguard/...", "./internal/pystdlib/...", "./internal/record/...", "./internal/shellparts/...", "./internal/units/...",
 			}, tests: true, deep: true,
 			forbid: []string{"./..."}, allow: []string{"./internal/needtest"},
 			why: "these are leaves",
@@ -402,7 +443,7 @@ func leaves() []rule {
 		},
 		{
 			rooms: []string{"./internal/schema/..."}, tests: true,
-			forbid: []string{"./..."}, allow: []string{"./internal/nearest", "./internal/needtest", "./internal/sanitize"},
+			forbid: []string{"./..."}, allow: []string{"./internal/didyoumean", "./internal/needtest", "./internal/sanitize"},
 			why: "checking a document against a schema needs nothing else of ours",
 		},
 		{

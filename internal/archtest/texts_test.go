@@ -14,7 +14,7 @@ const (
 	// complaint.
 	ownText = "text from outside is cleaned by internal/sanitize, and written out for a question by internal/consent; a rule of its own misses what theirs remove"
 	// ownDistance is the same of a second edit distance.
-	ownDistance = "internal/nearest finds the name that was meant"
+	ownDistance = "internal/didyoumean finds the name that was meant"
 )
 
 // textRooms may decide what a visible character is.
@@ -93,7 +93,7 @@ func checkTexts(t tree) []complaint {
 			place := f.path
 			if fn, ok := decl.(*ast.FuncDecl); ok {
 				place += " " + funcName(fn)
-				if f.room != "./internal/nearest" && slices.Contains([]string{"distance", "levenshtein", "editDistance"}, fn.Name.Name) {
+				if f.room != "./internal/didyoumean" && slices.Contains([]string{"distance", "levenshtein", "editDistance"}, fn.Name.Name) {
 					out = append(out, complaint{place, fmt.Sprintf("%s: %s: %s", f.at(fn), fn.Name.Name, ownDistance)})
 				}
 			}
@@ -181,7 +181,7 @@ func upper(s string) string { return strings.Map(unicode.ToUpper, s) }
 func checked(s string) bool { return strings.IndexFunc(s, unicode.IsControl) < 0 && len(s) < 0x20 && len(s) != 8232 }
 `,
 		"internal/sanitize/s.go":   "package sanitize\nimport \"unicode\"\nvar hides = unicode.Cf",
-		"internal/nearest/n.go":    "package nearest\nfunc distance(a, b string) int { return 0 }",
+		"internal/didyoumean/n.go": "package didyoumean\nfunc distance(a, b string) int { return 0 }",
 		"commands/term/width/w.go": "package width\nfunc wide(r rune) bool { return r == 0x200b }",
 		"a/a_test.go":              "package a\nconst hidden = '\\u202e'",
 	}))),

@@ -93,7 +93,7 @@ func knownUses() exceptions {
 		"internal/lockfile/lockfile.go try": "Windows is still deleting the file; the tries are counted, a millisecond each, and Try takes no context",
 		"internal/schema/run.go run.stop":   "the library calls back and has no other way out; Schema.check recovers it",
 
-		"toolset/sandbox/keeper/early.go init": "a keeper is started for every call, and needs nothing of what main's imports set up, which takes twice as long as all else; any other start compares one argument",
+		"toolset/sandbox/supervisor/early.go init": "a supervisor is started for every call, and needs nothing of what main's imports set up, which takes twice as long as all else; any other start compares one argument",
 	}
 }
 

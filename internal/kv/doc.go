@@ -76,16 +76,16 @@
 // UpdateSync. A sync writes the memtable's log to the disk, and the value log, too, if anything
 // went there since; what filled up before is waited for. On Linux the logs have blocks in front
 // of their ends, so that a small sync needs no commit of the file system's journal, see
-// ahead_linux.go.
+// preallocate_linux.go.
 //
 // After a power cut the store has a prefix of its Updates, in the order in which they returned,
 // of all processes: each of them whole or not at all, and at least those that a sync has
 // covered. So a record that names others needs no sync between them and itself: they are put by
 // an earlier Update, or the same, and one UpdateSync at the end is enough. That it is so takes
 // three things. When a store wasn't closed in order and the system was restarted since, its
-// logs are cut before the first Update of which a value is missing, see mend.go. Before a
+// logs are cut before the first Update of which a value is missing, see recover.go. Before a
 // memtable becomes a table, or another one is begun after it, both logs are synced, see
-// fill.go. And what a killed process has left is synced before more is written. It holds for
+// memtable_sync.go. And what a killed process has left is synced before more is written. It holds for
 // what the system and the disk bring to the disk when they are asked to, and not where a disk
 // is pulled out of a system that keeps running: that looks like a process that was killed.
 //

@@ -14,7 +14,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 	"golang.org/x/text/message"
 
-	"github.com/fettle-cli/fettle/internal/nearest"
+	"github.com/fettle-cli/fettle/internal/didyoumean"
 )
 
 // Bounds of what a message quotes from a document or a schema.
@@ -134,7 +134,7 @@ func wrongValueWords(types []string, values []any, got any, gotName string) stri
 	}
 	msg := fmt.Sprintf("expected %s, got %s", orList(wanted), gotValue(got, gotName))
 	if text, ok := got.(string); ok {
-		if near := nearest.Of(text, texts); near != "" {
+		if near := didyoumean.Of(text, texts); near != "" {
 			msg += fmt.Sprintf(" (did you mean %s?)", quote(near))
 		}
 	}
@@ -177,7 +177,7 @@ func nameHint(name string, known []string) string {
 	if len(known) == 0 {
 		return ""
 	}
-	near := nearest.Of(name, known)
+	near := didyoumean.Of(name, known)
 	if near == "" {
 		near = sharedWord(name, known)
 	}

@@ -3,7 +3,7 @@
 //
 // It keeps no state. Each tool is one file with its description for the model
 // beside it. Programs are started by a [toolset.Launcher] alone, and the web is
-// reached through internal/publicnet; the one address that may lead elsewhere is
+// reached through internal/netguard; the one address that may lead elsewhere is
 // that of the search service, which the user sets. Undo is not its work: the
 // engine takes a snapshot before and after each call.
 //

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
-	"github.com/fettle-cli/fettle/internal/nearest"
+	"github.com/fettle-cli/fettle/internal/didyoumean"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/wspath"
 )
@@ -53,7 +53,7 @@ func notThere(ws *toolset.Workspace, at place) error {
 	for _, e := range entries {
 		names = append(names, e.Name())
 	}
-	if near := nearest.Of(base, names); near != "" {
+	if near := didyoumean.Of(base, names); near != "" {
 		return toolset.Errorf("there is no file %s; did you mean %s?", wspath.Show(name), wspath.Show(path.Join(dir, near)))
 	}
 	return toolset.Errorf("there is no file %s; list_files shows what is there", wspath.Show(name))

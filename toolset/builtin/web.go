@@ -14,7 +14,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/fettle-cli/fettle/internal/publicnet"
+	"github.com/fettle-cli/fettle/internal/netguard"
 	"github.com/fettle-cli/fettle/internal/sanitize"
 	"github.com/fettle-cli/fettle/toolset"
 )
@@ -51,14 +51,14 @@ func (w Web) client() *http.Client {
 	if w.HTTP != nil {
 		return w.HTTP
 	}
-	return publicnet.Client()
+	return netguard.Client()
 }
 
 func (w Web) check(address string) (*url.URL, error) {
 	if w.CheckURL != nil {
 		return w.CheckURL(address)
 	}
-	return publicnet.CheckURL(address)
+	return netguard.CheckURL(address)
 }
 
 // hop is one request, whose redirects are the caller's to follow. The body is
@@ -124,7 +124,7 @@ func reachTrouble(ctx, outer context.Context, address string, err error) error {
 	case ctx.Err() != nil:
 		return toolset.Errorf("%s took longer than %s", address, webTime)
 	}
-	var refused *publicnet.Error
+	var refused *netguard.Error
 	if errors.As(err, &refused) {
 		return toolset.Errorf("%s is not fetched: %w; only public hosts can be reached", address, err)
 	}

@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fettle-cli/fettle/internal/publicnet"
+	"github.com/fettle-cli/fettle/internal/netguard"
 	"github.com/fettle-cli/fettle/internal/schema"
 	"github.com/fettle-cli/fettle/toolset"
 )
@@ -397,7 +397,7 @@ func TestWebSearch(t *testing.T) {
 	if !webSearch(Search{Provider: Brave}).Tool.Enabled {
 		t.Error("Brave needs an address")
 	}
-	if _, err := url.Parse(BraveAddress); err != nil || publicnet.CheckHost("api.search.brave.com") != nil {
+	if _, err := url.Parse(BraveAddress); err != nil || netguard.CheckHost("api.search.brave.com") != nil {
 		t.Error(err)
 	}
 }

@@ -48,7 +48,7 @@
 //     killed process leaves behind, [RemoveLeftovers] takes away.
 //   - [Bundle.WriteZIP] gives the same bytes for the same files: fixed times,
 //     order, modes and method. What it writes, Open takes.
-//   - A download goes to public https hosts only (package publicnet), is bounded
+//   - A download goes to public https hosts only (package netguard), is bounded
 //     in bytes and time, and is kept in a temporary file until Close.
 //
 // A Bundle may be used by one goroutine at a time. It must be closed.

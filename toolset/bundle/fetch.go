@@ -9,7 +9,7 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/fettle-cli/fettle/internal/publicnet"
+	"github.com/fettle-cli/fettle/internal/netguard"
 )
 
 const (
@@ -52,7 +52,7 @@ func Fetch(ctx context.Context, address string, o Options) (*Bundle, error) {
 func download(ctx context.Context, u *url.URL, to io.Writer, o Options) error {
 	client := o.Client
 	if client == nil {
-		client = publicnet.Client()
+		client = netguard.Client()
 		defer client.CloseIdleConnections()
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -64,7 +64,7 @@ func download(ctx context.Context, u *url.URL, to io.Writer, o Options) error {
 	req.Header.Set("Accept", "application/zip, application/gzip, application/octet-stream")
 	res, err := client.Do(req)
 	if err != nil {
-		var notPublic *publicnet.Error
+		var notPublic *netguard.Error
 		if errors.As(err, &notPublic) {
 			return &Error{Code: Address, Msg: "the address may not be reached", Err: notPublic}
 		}

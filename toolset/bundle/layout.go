@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fettle-cli/fettle/internal/pymodule"
+	"github.com/fettle-cli/fettle/internal/pystdlib"
 )
 
 // Kind is what sort of bundle it is.
@@ -293,7 +293,7 @@ func (l *layout) noteModules() {
 		}
 		first, _, deep := strings.Cut(rest, "/")
 		name, py := strings.CutSuffix(first, ".py")
-		if pymodule.Standard(name) && (py && !deep || e.dir && !deep) {
+		if pystdlib.Standard(name) && (py && !deep || e.dir && !deep) {
 			l.note(NoteShadow, e.path, "it has the name of a module of Python's own: other files reach that one only, and this as tools.%s", name)
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/fettle-cli/fettle/internal/pymodule"
+	"github.com/fettle-cli/fettle/internal/pystdlib"
 )
 
 // Entrypoint is where a function of a bundle is: the `module:function` of a
@@ -24,7 +24,7 @@ func ParseEntrypoint(s string) (Entrypoint, error) {
 	module, function, _ := strings.Cut(s, ":")
 	e := Entrypoint{Module: module, Function: function}
 	first, _, _ := strings.Cut(module, ".")
-	if first != "tools" && pymodule.Standard(first) {
+	if first != "tools" && pystdlib.Standard(first) {
 		return Entrypoint{}, fmt.Errorf("read entrypoint %s: %s is a module of Python's own; write tools.%s for one of the toolset's", show(s), first, s)
 	}
 	return e, nil

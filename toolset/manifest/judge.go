@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fettle-cli/fettle/internal/nearest"
-	"github.com/fettle-cli/fettle/internal/pymodule"
+	"github.com/fettle-cli/fettle/internal/didyoumean"
+	"github.com/fettle-cli/fettle/internal/pystdlib"
 	"github.com/fettle-cli/fettle/internal/schema"
 	"github.com/fettle-cli/fettle/toolset"
 )
@@ -75,7 +75,7 @@ func (j *judge) missing(pointer, what, name string, known []string) {
 		return
 	}
 	msg := "there is no " + what + " " + show(name)
-	near := nearest.Of(name, known)
+	near := didyoumean.Of(name, known)
 	switch {
 	case near != "":
 		msg += "; did you mean " + near + "?"
@@ -112,7 +112,7 @@ func (j *judge) entry(s, at string) {
 		return // reported by its own check, or missing
 	}
 	first, _, _ := strings.Cut(strings.TrimPrefix(e.Module, "tools."), ".")
-	if pymodule.Standard(first) {
+	if pystdlib.Standard(first) {
 		j.warn(at, CodeEntrypoint, fmt.Sprintf("tools/%s.py has the name of a module of Python's own; inside it, import %s may mean itself", first, first))
 	}
 }

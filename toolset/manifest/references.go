@@ -10,7 +10,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/fettle-cli/fettle/internal/nearest"
+	"github.com/fettle-cli/fettle/internal/didyoumean"
 	"github.com/fettle-cli/fettle/toolset"
 )
 
@@ -99,7 +99,7 @@ func (j *judge) references(text, at string, s *scope) {
 		switch {
 		case !slices.Contains(known, ref.Name):
 			msg := show(ref.Text) + " is no interpolation and stays as it is; known are $" + strings.Join(known, ", $")
-			if near := nearest.Of(ref.Name, known); near != "" {
+			if near := didyoumean.Of(ref.Name, known); near != "" {
 				msg = show(ref.Text) + " is no interpolation and stays as it is; did you mean $" + near + "?"
 			}
 			j.warn(at, CodeReference, msg)
@@ -161,7 +161,7 @@ func (j *judge) resolve(ref Reference, raw json.RawMessage, schema, at string) {
 			}
 			names := slices.Sorted(maps.Keys(props))
 			msg := fmt.Sprintf("%s is not in %s", show(ref.Text), where)
-			if near := nearest.Of(part, names); near != "" {
+			if near := didyoumean.Of(part, names); near != "" {
 				msg += "; did you mean " + near + "?"
 			} else if len(names) > 0 {
 				msg += " (it has: " + strings.Join(names[:min(len(names), maxNamed)], ", ") + ")"

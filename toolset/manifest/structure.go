@@ -6,8 +6,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/fettle-cli/fettle/internal/nearest"
 	"go.yaml.in/yaml/v4"
+
+	"github.com/fettle-cli/fettle/internal/didyoumean"
 )
 
 // shape checks a value against its shape: what the published schema says, and
@@ -119,7 +120,7 @@ func (r *reader) wrongChoice(n *yaml.Node, choices []string, pointer string) {
 	}
 	p := Problem{
 		File: r.file, Line: n.Line, Column: n.Column, Pointer: pointer, Level: LevelError, Code: CodeWrongValue,
-		Message: field0(pointer) + want + ", found " + show(n.Value), Nearest: nearest.Of(n.Value, choices),
+		Message: field0(pointer) + want + ", found " + show(n.Value), Nearest: didyoumean.Of(n.Value, choices),
 	}
 	if p.Nearest != "" && len(choices) > 1 {
 		p.Message += "; did you mean " + p.Nearest + "?"
@@ -270,7 +271,7 @@ func (r *reader) unknown(key *yaml.Node, known []string, pointer string) {
 	}
 	p := Problem{
 		File: r.file, Line: key.Line, Column: key.Column, Pointer: pointer, Level: LevelError, Code: CodeUnknownField,
-		Message: "unknown field " + show(key.Value), Nearest: nearest.Of(key.Value, known),
+		Message: "unknown field " + show(key.Value), Nearest: didyoumean.Of(key.Value, known),
 	}
 	if p.Nearest != "" {
 		p.Message += "; did you mean " + p.Nearest + "?"

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fettle-cli/fettle/internal/publicnet"
+	"github.com/fettle-cli/fettle/internal/netguard"
 )
 
 // The bounds of a tool's timeout. A tool that needs longer is a service.
@@ -127,7 +127,7 @@ func checkHost(s string) *complaint {
 // network. Names are checked again when they are dialled; this is for what can
 // be told by reading.
 func privateHost(host string) *complaint {
-	if err := publicnet.CheckHost(host); err != nil {
+	if err := netguard.CheckHost(host); err != nil {
 		return complain(CodeHost, err.Error()+"; a toolset reaches public hosts only")
 	}
 	return nil

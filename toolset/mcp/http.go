@@ -12,7 +12,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/fettle-cli/fettle/internal/publicnet"
+	"github.com/fettle-cli/fettle/internal/netguard"
 )
 
 const (
@@ -62,13 +62,13 @@ func newHTTP(s Server, g *guard, c *conn) (*http.Client, func()) {
 func dialFor(s Server) func(context.Context, string, string) (net.Conn, error) {
 	direct := (&net.Dialer{Timeout: dialTime}).DialContext
 	u, err := url.Parse(s.URL)
-	if err != nil || publicnet.CheckHost(u.Hostname()) != nil {
+	if err != nil || netguard.CheckHost(u.Hostname()) != nil {
 		return direct // it is on this machine or in this network, as was shown
 	}
 	if proxy, err := http.ProxyFromEnvironment(&http.Request{URL: u}); err == nil && proxy != nil {
 		return direct // the proxy decides
 	}
-	return publicnet.Dial
+	return netguard.Dial
 }
 
 // bounded adds a server's headers to requests to it, and bounds answers.

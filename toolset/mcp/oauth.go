@@ -149,7 +149,7 @@ func (h *handler) keeping(cfg *oauth2.Config, t *oauth2.Token) oauth2.TokenSourc
 	return &keeper{handler: h, cfg: cfg, next: cfg.TokenSource(ctx, t), last: t.AccessToken}
 }
 
-// keeper keeps each new token that its source gives.
+// supervisor keeps each new token that its source gives.
 type keeper struct {
 	handler *handler
 	cfg     *oauth2.Config

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/fettle-cli/fettle/internal/publicnet"
+	"github.com/fettle-cli/fettle/internal/netguard"
 	"github.com/fettle-cli/fettle/toolset"
 )
 
@@ -105,7 +105,7 @@ func (s Server) checkURL(text string) error {
 		return fmt.Errorf("server %s: its URL begins with https://, or with http://", s.ID)
 	case u.User != nil:
 		return fmt.Errorf("server %s: its URL holds a password; write a header instead", s.ID)
-	case !s.Own && u.Scheme == "http" && publicnet.CheckHost(u.Hostname()) == nil:
+	case !s.Own && u.Scheme == "http" && netguard.CheckHost(u.Hostname()) == nil:
 		return fmt.Errorf("server %s: its URL is on the internet without https", s.ID)
 	}
 	return nil

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fettle-cli/fettle/internal/pymodule"
+	"github.com/fettle-cli/fettle/internal/pystdlib"
 	"github.com/fettle-cli/fettle/toolset"
 )
 
@@ -170,7 +170,7 @@ func preloadable(names []string) []string {
 		case "antigravity", "this", "idlelib", "turtle", "turtledemo", "tkinter", "site", "pydoc", "rlcompleter", "readline":
 			continue // these do something when they are imported, or take long
 		}
-		if len(name) > longest || !pymodule.Standard(top) || len(out) >= most {
+		if len(name) > longest || !pystdlib.Standard(top) || len(out) >= most {
 			continue
 		}
 		if strings.IndexFunc(name, func(c rune) bool {

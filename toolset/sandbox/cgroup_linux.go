@@ -17,18 +17,18 @@ import (
 
 const (
 	cgroupRoot = "/sys/fs/cgroup"
-	// groupRoom is the memory that a group has beyond the limit: for the keeper, and so
-	// that the keeper's own check, which reports what was used, usually comes first.
+	// groupRoom is the memory that a group has beyond the limit: for the supervisor, and so
+	// that the supervisor's own check, which reports what was used, usually comes first.
 	groupRoom = 64 << 20
 	// groupSlack is how many processes a group has beyond the limit, for the same reasons:
-	// the keeper's threads, and the slack of its check.
+	// the supervisor's threads, and the slack of its check.
 	groupSlack = 64
 	groupName  = "fettle-"
 )
 
 // cgroups makes a control group (version 2) for each process where a folder of them is
 // delegated to fettle. The kernel enforces the limits of a group at every moment, also
-// between two checks of the keeper. The zero value looks for the folder itself.
+// between two checks of the supervisor. The zero value looks for the folder itself.
 type cgroups struct {
 	dir  string // given, else found
 	find sync.Once
@@ -105,7 +105,7 @@ func controls(dir string, empty bool) bool {
 }
 
 // add puts a process that has not started anything yet into a group of its own. Where that
-// fails, the process is in none, and the keeper's checks alone limit it.
+// fails, the process is in none, and the supervisor's checks alone limit it.
 func (c *cgroups) add(pid int, limits toolset.Limits) group {
 	dir := c.folder()
 	if dir == "" {

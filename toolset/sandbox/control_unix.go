@@ -11,13 +11,13 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/fettle-cli/fettle/toolset/sandbox/keeper"
+	"github.com/fettle-cli/fettle/toolset/sandbox/supervisor"
 )
 
 // canHold tells whether processes can be stopped for a while.
 const canHold = true
 
-// control is the launcher's end of the socket to a keeper.
+// control is the launcher's end of the socket to a supervisor.
 type control struct {
 	*net.UnixConn
 	theirs *os.File
@@ -47,7 +47,7 @@ func newControl() (control, error) {
 	return control{UnixConn: conn.(*net.UnixConn), theirs: theirs, got: &received{}}, nil
 }
 
-// closeTheirs lets go of the keeper's end, which it has by now.
+// closeTheirs lets go of the supervisor's end, which it has by now.
 func (c control) closeTheirs() { c.theirs.Close() }
 
 // maxRights bounds the descriptors of one message.
@@ -107,7 +107,7 @@ func keeperProgram() (*exec.Cmd, control, error) {
 	if err != nil {
 		return nil, control{}, err
 	}
-	cmd := &exec.Cmd{Path: path, Args: []string{programName, keeper.Arg}, ExtraFiles: []*os.File{ctl.theirs}, Dir: "/"}
+	cmd := &exec.Cmd{Path: path, Args: []string{programName, supervisor.Arg}, ExtraFiles: []*os.File{ctl.theirs}, Dir: "/"}
 	return cmd, ctl, nil
 }
 

@@ -7,8 +7,8 @@
 //
 // # How a process is started
 //
-// fettle starts its own program again as the keeper; whatever program links this package
-// can be one, tests included (see package keeper). The keeper gets the policy over a
+// fettle starts its own program again as the supervisor; whatever program links this package
+// can be one, tests included (see package supervisor). The supervisor gets the policy over a
 // socket, builds the sandbox around itself, starts the process in it, and stays: it is the
 // parent of all that the process leaves behind, forwards signals, watches limits, and ends
 // everything when the process ends, when fettle requests it, or when the socket closes, as
@@ -19,16 +19,16 @@
 // Full, on Linux: user, pid, network, ipc and mount namespaces; a separate root that
 // contains what the policy grants, the system's programs read-only, a few devices, fresh
 // /proc, /tmp and /dev/shm; seccomp; Landlock where there is one, as a second wall; no
-// capabilities, no new privileges. The keeper is process 1 of its pid namespace, so that
+// capabilities, no new privileges. The supervisor is process 1 of its pid namespace, so that
 // the kernel ends all with it.
 //
 // Reduced, on Linux without user namespaces: Landlock from version 3 on, and
 // seccomp. A tool can see that files exist elsewhere, and change their
-// permissions and times; [Report] lists what is open. The keeper is a
+// permissions and times; [Report] lists what is open. The supervisor is a
 // subreaper, and ends all by stopping first and killing then.
 //
 // None: no containment. Linux keeps the subreaper, limits and what else there
-// is; Windows has a job object, which ends all processes with the keeper;
+// is; Windows has a job object, which ends all processes with the supervisor;
 // macOS has a process group and the tree of descendants, so that a process
 // which leaves both lives on. Why not sandbox-exec there: a profile that
 // denies by default is only worth something where it was run.
@@ -40,7 +40,7 @@
 // # Layers
 //
 // A process whose policy sets Layer sees its workspace through an overlay: the workspace is
-// the lower layer, and is never written. The keeper mounts it in its user namespace with
+// the lower layer, and is never written. The supervisor mounts it in its user namespace with
 // userxattr and volatile, while it has the capability to override permissions of files; what
 // it starts has none. The layers have no name in the sandbox. What is sealed is mounted on top
 // of the overlay, read-only, and so is what a policy's layer lets through, writable. When Wait
@@ -53,7 +53,7 @@
 //
 // A process whose policy sets Serves has the loopback of its network, where it may listen.
 // At full no other process is in that network; [toolset.Reacher] connects to it from
-// outside: the keeper makes the connection and hands the socket over. The keeper can also
+// outside: the supervisor makes the connection and hands the socket over. The supervisor can also
 // pause all processes of a sandbox for a while.
 //
 // # Limits
@@ -61,7 +61,7 @@
 // By the kernel: data of a process, open files, size of a file, number of
 // processes and threads, size of /tmp. As real root the number of processes is
 // bounded by the pid namespace where the kernel is 6.14 or later. By the
-// keeper, every tenth of a second: processes of all together, and memory, shared memory
+// supervisor, every tenth of a second: processes of all together, and memory, shared memory
 // and temporary files included. By the launcher: time, growth of the workspace, free disk.
 //
 // Where a folder of control groups is delegated to fettle ([Options.Cgroups]; systemd's
@@ -102,7 +102,7 @@
 //
 // # Vocabulary
 //
-//   - Keeper: the process between fettle and the tool.
+//   - Supervisor: the process between fettle and the tool.
 //   - Lack: what a machine refuses, by which a level is out of reach.
 //   - Grant: a path that the policy lets a tool reach.
 //
@@ -110,5 +110,5 @@
 //
 // A [Launcher] and its processes are safe for concurrent use. Each process has its own
 // goroutines, which end before its Wait returns; [Launcher.Close] ends every process and
-// waits. Every wait on a keeper is bounded.
+// waits. Every wait on a supervisor is bounded.
 package sandbox

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/fettle-cli/fettle/toolset"
-	"github.com/fettle-cli/fettle/toolset/sandbox/keeper"
+	"github.com/fettle-cli/fettle/toolset/sandbox/supervisor"
 )
 
 // The documentation of the package lists the gaps that a report can name, each in the
@@ -33,7 +33,7 @@ func TestEachGapIsDocumentedAndReported(t *testing.T) {
 	}
 	reported := map[string]bool{"a tool's process that leaves its group and its parent at once lives on": true} // of other systems
 	for _, level := range []toolset.Level{toolset.LevelNone, toolset.LevelReduced, toolset.LevelFull} {
-		for _, landlock := range []int{0, keeper.LeastLandlock, keeper.SignalLandlock} {
+		for _, landlock := range []int{0, supervisor.LeastLandlock, supervisor.SignalLandlock} {
 			for _, shared := range []bool{false, true} {
 				for _, groups := range []bool{false, true} {
 					for _, gap := range gaps(level, machineFacts{landlock, shared, groups}) {

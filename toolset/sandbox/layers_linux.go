@@ -14,7 +14,7 @@ import (
 	"github.com/fettle-cli/fettle/internal/atomicfile"
 	"github.com/fettle-cli/fettle/internal/mounts"
 	"github.com/fettle-cli/fettle/toolset"
-	"github.com/fettle-cli/fettle/toolset/sandbox/keeper"
+	"github.com/fettle-cli/fettle/toolset/sandbox/supervisor"
 )
 
 // devices are the file systems of a workspace and of the folder that has its layers.
@@ -112,7 +112,7 @@ func (l *Launcher) tryLayer(ctx context.Context, dir string) (why string, err er
 	}
 	layer := &toolset.Layer{Upper: filepath.Join(base, "upper"), Work: filepath.Join(base, "work")}
 	lower := filepath.Join(base, "lower")
-	for _, dir := range []string{layer.Upper, layer.Work, filepath.Join(lower, keeper.ProbeFolder)} {
+	for _, dir := range []string{layer.Upper, layer.Work, filepath.Join(lower, supervisor.ProbeFolder)} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return "", fmt.Errorf("try an overlay: %w", err)
 		}
@@ -123,7 +123,7 @@ func (l *Launcher) tryLayer(ctx context.Context, dir string) (why string, err er
 	}
 	plan.Probe = true
 	proc, err := l.startAt(ctx, toolset.LevelFull, plan)
-	var f *keeper.Failure
+	var f *supervisor.Failure
 	switch {
 	case errors.As(err, &f) && f.Layer:
 		return f.Text, nil
@@ -136,7 +136,7 @@ func (l *Launcher) tryLayer(ctx context.Context, dir string) (why string, err er
 	proc.Kill() // it has ended already, or is about to
 	<-proc.buried
 	mark := make([]byte, 8)
-	n, err := unix.Lgetxattr(filepath.Join(layer.Upper, keeper.ProbeFolder), "user.overlay.opaque", mark)
+	n, err := unix.Lgetxattr(filepath.Join(layer.Upper, supervisor.ProbeFolder), "user.overlay.opaque", mark)
 	if err != nil || string(mark[:max(n, 0)]) != "y" {
 		return "its file system doesn't keep the marks of an overlay", nil
 	}

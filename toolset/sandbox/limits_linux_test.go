@@ -40,7 +40,7 @@ func TestLimits(t *testing.T) {
 			wants  string // a part of both streams
 			cause  toolset.Cause
 		}{
-			// Below what the keeper needs (more under -race) the limit comes a
+			// Below what the supervisor needs (more under -race) the limit comes a
 			// moment after the start.
 			{"data of a process", toolset.Limits{Memory: 400 << 20},
 				"import time\ntime.sleep(1)\ntry: bytearray(500 << 20)\nexcept MemoryError: print('no memory')", "no memory", toolset.Exited},
@@ -83,7 +83,7 @@ func TestForkBomb(t *testing.T) {
 		p.Limits.Processes = 40
 		ran := run(t, l, p, toolset.Command{Args: []string{python(t), "-c", forks}})
 		// The kernel's limit is for a namespace, and for real root another one
-		// or none; then the keeper's watch answers.
+		// or none; then the supervisor's watch answers.
 		var n int
 		fmt.Sscanf(ran.Stdout.String(), "Resource temporarily unavailable %d", &n)
 		switch {

@@ -17,7 +17,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// keeperEnv spares each keeper the second that the race detector waits at its
+// keeperEnv spares each supervisor the second that the race detector waits at its
 // end.
 func keeperEnv() []string {
 	return []string{"GORACE=" + strings.TrimSpace(os.Getenv("GORACE")+" atexit_sleep_ms=0")}

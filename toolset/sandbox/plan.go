@@ -11,12 +11,12 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/toolset"
-	"github.com/fettle-cli/fettle/toolset/sandbox/keeper"
+	"github.com/fettle-cli/fettle/toolset/sandbox/supervisor"
 )
 
 // plan is a policy and a command, resolved against the disk.
 type plan struct {
-	keeper.Spec
+	supervisor.Spec
 	policy  toolset.Policy
 	command toolset.Command
 	limits  toolset.Limits
@@ -79,7 +79,7 @@ func resolve(p toolset.Policy, c toolset.Command, own toolset.OwnState) (*plan, 
 	if err != nil {
 		return nil, err
 	}
-	pl.Spec = keeper.Spec{
+	pl.Spec = supervisor.Spec{
 		Args: c.Args, Path: slices.Concat(c.Path, standardPath()), Dir: c.Dir, Grants: grants,
 		Harden: p.Most != toolset.LevelNone, Network: string(p.Network), Serves: p.Serves, UnixSockets: p.UnixSockets, Limits: keeperLimits(pl.limits),
 	}
@@ -89,9 +89,9 @@ func resolve(p toolset.Policy, c toolset.Command, own toolset.OwnState) (*plan, 
 	return pl, nil
 }
 
-// keeperLimits are those that the keeper sees to.
-func keeperLimits(l toolset.Limits) keeper.Limits {
-	return keeper.Limits{
+// keeperLimits are those that the supervisor sees to.
+func keeperLimits(l toolset.Limits) supervisor.Limits {
+	return supervisor.Limits{
 		Memory: l.Memory, Processes: l.Processes, FileSize: l.FileSize, OpenFiles: l.OpenFiles,
 		Temp: l.Temp, TempFiles: l.TempFiles,
 	}
@@ -99,8 +99,8 @@ func keeperLimits(l toolset.Limits) keeper.Limits {
 
 // grantsOf lists what is granted, parents first, so that a folder that is
 // inside of another is mounted over it.
-func (pl *plan) grantsOf(p toolset.Policy, own toolset.OwnState) ([]keeper.Grant, error) {
-	var out []keeper.Grant
+func (pl *plan) grantsOf(p toolset.Policy, own toolset.OwnState) ([]supervisor.Grant, error) {
+	var out []supervisor.Grant
 	add := func(path string, write bool) error {
 		if path == "" {
 			return nil
@@ -114,7 +114,7 @@ func (pl *plan) grantsOf(p toolset.Policy, own toolset.OwnState) ([]keeper.Grant
 				return err
 			}
 		}
-		out = append(out, keeper.Grant{Path: real, Write: write})
+		out = append(out, supervisor.Grant{Path: real, Write: write})
 		return nil
 	}
 	errs := []error{add(p.Workspace, !p.ReadOnly)}
@@ -133,21 +133,21 @@ func (pl *plan) grantsOf(p toolset.Policy, own toolset.OwnState) ([]keeper.Grant
 	}
 	if runtime.GOOS == "linux" {
 		for _, path := range p.Links {
-			out = append(out, keeper.Grant{Path: path, System: true, Link: true})
+			out = append(out, supervisor.Grant{Path: path, System: true, Link: true})
 		}
 		for _, path := range systemPaths(p.Network == toolset.NetworkAll) {
-			out = append(out, keeper.Grant{Path: path, System: true})
+			out = append(out, supervisor.Grant{Path: path, System: true})
 		}
 	}
-	byPath := func(a, b keeper.Grant) int { return strings.Compare(a.Path, b.Path) }
+	byPath := func(a, b supervisor.Grant) int { return strings.Compare(a.Path, b.Path) }
 	slices.SortStableFunc(out, byPath)
 	hidden, err := pl.hidden(own, out)
 	if err != nil {
 		return nil, err
 	}
 	all := slices.Clone(out)
-	out = slices.DeleteFunc(out, func(g keeper.Grant) bool {
-		return covered(g, slices.DeleteFunc(slices.Clone(all), func(other keeper.Grant) bool { return apart(g, other, hidden) }))
+	out = slices.DeleteFunc(out, func(g supervisor.Grant) bool {
+		return covered(g, slices.DeleteFunc(slices.Clone(all), func(other supervisor.Grant) bool { return apart(g, other, hidden) }))
 	})
 	for _, g := range all {
 		if p.Layer != nil && g.Write && g.Upper == "" && strings.HasPrefix(p.Workspace+"/", g.Path+"/") {
@@ -161,11 +161,11 @@ func (pl *plan) grantsOf(p toolset.Policy, own toolset.OwnState) ([]keeper.Grant
 
 // throughLayer returns the parts of a workspace with a layer that are written directly. A
 // missing one needs no grant: the layer collects it.
-func throughLayer(p toolset.Policy) ([]keeper.Grant, error) {
+func throughLayer(p toolset.Policy) ([]supervisor.Grant, error) {
 	if p.Layer == nil {
 		return nil, nil
 	}
-	var out []keeper.Grant
+	var out []supervisor.Grant
 	for _, path := range p.Layer.Through {
 		real, err := filepath.EvalSymlinks(path)
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -174,7 +174,7 @@ func throughLayer(p toolset.Policy) ([]keeper.Grant, error) {
 		if real != path || !strings.HasPrefix(path, p.Workspace+"/") {
 			continue // a link is shown as one by the overlay
 		}
-		out = append(out, keeper.Grant{Path: path, Write: true})
+		out = append(out, supervisor.Grant{Path: path, Write: true})
 	}
 	return out, nil
 }
@@ -182,10 +182,10 @@ func throughLayer(p toolset.Policy) ([]keeper.Grant, error) {
 // hidden are the parts of grants that are fettle's own state. The folders on the way to
 // one are separate mounts if a process may write there: it could rename them otherwise
 // and put others in their place.
-func (pl *plan) hidden(own toolset.OwnState, granted []keeper.Grant) ([]keeper.Grant, error) {
-	var out []keeper.Grant
-	add := func(g keeper.Grant) {
-		if !slices.ContainsFunc(out, func(other keeper.Grant) bool { return other.Path == g.Path }) {
+func (pl *plan) hidden(own toolset.OwnState, granted []supervisor.Grant) ([]supervisor.Grant, error) {
+	var out []supervisor.Grant
+	add := func(g supervisor.Grant) {
+		if !slices.ContainsFunc(out, func(other supervisor.Grant) bool { return other.Path == g.Path }) {
 			out = append(out, g)
 		}
 	}
@@ -199,10 +199,10 @@ func (pl *plan) hidden(own toolset.OwnState, granted []keeper.Grant) ([]keeper.G
 				continue
 			}
 			pl.hides = g.Path
-			add(keeper.Grant{Path: own.Path, Hidden: true, Write: g.Write})
+			add(supervisor.Grant{Path: own.Path, Hidden: true, Write: g.Write})
 			for _, dir := range own.Between {
 				if g.Write {
-					add(keeper.Grant{Path: dir, Write: true, Made: true})
+					add(supervisor.Grant{Path: dir, Write: true, Made: true})
 				}
 			}
 		}
@@ -212,8 +212,8 @@ func (pl *plan) hidden(own toolset.OwnState, granted []keeper.Grant) ([]keeper.G
 
 // apart reports whether something hidden is between two grants, so that the upper one
 // doesn't include the lower one.
-func apart(g, upper keeper.Grant, hidden []keeper.Grant) bool {
-	return slices.ContainsFunc(hidden, func(h keeper.Grant) bool {
+func apart(g, upper supervisor.Grant, hidden []supervisor.Grant) bool {
+	return slices.ContainsFunc(hidden, func(h supervisor.Grant) bool {
 		return h.Hidden && strings.HasPrefix(g.Path, h.Path+"/") && strings.HasPrefix(h.Path, upper.Path+"/")
 	})
 }
@@ -221,22 +221,22 @@ func apart(g, upper keeper.Grant, hidden []keeper.Grant) bool {
 // sealed returns the grants that make a part of another grant read-only again: each is
 // mounted over the one that contains it. A placeholder takes the name of one that
 // doesn't exist. Paths that are not inside of a writable grant need no seal.
-func sealed(paths []string, granted []keeper.Grant) []keeper.Grant {
+func sealed(paths []string, granted []supervisor.Grant) []supervisor.Grant {
 	writable := func(path string) bool {
-		return slices.ContainsFunc(granted, func(g keeper.Grant) bool { return g.Write && strings.HasPrefix(path, g.Path+"/") })
+		return slices.ContainsFunc(granted, func(g supervisor.Grant) bool { return g.Write && strings.HasPrefix(path, g.Path+"/") })
 	}
-	var out []keeper.Grant
+	var out []supervisor.Grant
 	for _, path := range paths {
 		if real, err := filepath.EvalSymlinks(path); err == nil {
 			if writable(real) {
-				out = append(out, keeper.Grant{Path: real})
+				out = append(out, supervisor.Grant{Path: real})
 			}
 			continue
 		}
 		_, err := os.Lstat(path)
 		dir, dirErr := filepath.EvalSymlinks(filepath.Dir(path))
 		if at := filepath.Join(dir, filepath.Base(path)); errors.Is(err, os.ErrNotExist) && dirErr == nil && writable(at) {
-			out = append(out, keeper.Grant{Path: at, Placeholder: true})
+			out = append(out, supervisor.Grant{Path: at, Placeholder: true})
 		}
 	}
 	return out
@@ -244,7 +244,7 @@ func sealed(paths []string, granted []keeper.Grant) []keeper.Grant {
 
 // covered tells whether another grant gives as much already. Of two that are
 // equal the one that writes stays, else the first.
-func covered(g keeper.Grant, all []keeper.Grant) bool {
+func covered(g supervisor.Grant, all []supervisor.Grant) bool {
 	for _, other := range all {
 		if other == g {
 			continue
@@ -266,11 +266,11 @@ func covered(g keeper.Grant, all []keeper.Grant) bool {
 }
 
 // at completes the plan for one level.
-func (pl *plan) at(level toolset.Level, temp string) keeper.Spec {
+func (pl *plan) at(level toolset.Level, temp string) supervisor.Spec {
 	s := pl.Spec
-	s.Level, s.Temp = keeper.Level(level), temp
+	s.Level, s.Temp = supervisor.Level(level), temp
 	if level != toolset.LevelFull {
-		s.Grants = slices.DeleteFunc(slices.Clone(s.Grants), func(g keeper.Grant) bool { return g.Hidden || g.Placeholder })
+		s.Grants = slices.DeleteFunc(slices.Clone(s.Grants), func(g supervisor.Grant) bool { return g.Hidden || g.Placeholder })
 	}
 	scratch := "/tmp"
 	if level != toolset.LevelFull {
@@ -316,7 +316,7 @@ const maxStub = 64 << 10
 // stubs are the small files in /etc. They name nobody but the user. With the
 // machine's network its resolver's settings come along, as text, since they
 // are often a link to somewhere else.
-func stubs(p toolset.Policy) []keeper.Stub {
+func stubs(p toolset.Policy) []supervisor.Stub {
 	uid, gid := strconv.Itoa(os.Getuid()), strconv.Itoa(os.Getgid())
 	home := p.Workspace
 	if home == "" {
@@ -328,17 +328,17 @@ func stubs(p toolset.Policy) []keeper.Stub {
 	} else {
 		passwd, group = "root:x:0:0::/:/bin/sh\n", "root:x:0:\n"
 	}
-	out := []keeper.Stub{
+	out := []supervisor.Stub{
 		{Path: "/etc/passwd", Text: passwd + user + ":x:" + uid + ":" + gid + "::" + home + ":/bin/sh\n"},
 		{Path: "/etc/group", Text: group + user + ":x:" + gid + ":\n"},
 		{Path: "/etc/nsswitch.conf", Text: "passwd: files\ngroup: files\nhosts: files dns\nservices: files\n"},
 	}
 	if p.Network != toolset.NetworkAll {
-		return append(out, keeper.Stub{Path: "/etc/hosts", Text: "127.0.0.1 localhost\n::1 localhost\n"})
+		return append(out, supervisor.Stub{Path: "/etc/hosts", Text: "127.0.0.1 localhost\n::1 localhost\n"})
 	}
 	for _, path := range []string{"/etc/hosts", "/etc/resolv.conf"} {
 		if data, err := os.ReadFile(path); err == nil && len(data) <= maxStub {
-			out = append(out, keeper.Stub{Path: path, Text: string(data)})
+			out = append(out, supervisor.Stub{Path: path, Text: string(data)})
 		}
 	}
 	return out

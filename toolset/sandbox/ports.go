@@ -11,14 +11,14 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/toolset"
-	"github.com/fettle-cli/fettle/toolset/sandbox/keeper"
+	"github.com/fettle-cli/fettle/toolset/sandbox/supervisor"
 )
 
 const (
-	// dialTime bounds one connection to a port: the keeper's own bound, and some
+	// dialTime bounds one connection to a port: the supervisor's own bound, and some
 	// that wait before it.
 	dialTime = 5 * time.Second
-	// holdTime bounds the wait until a keeper has stopped its processes; its own
+	// holdTime bounds the wait until a supervisor has stopped its processes; its own
 	// patience is less.
 	holdTime = 2 * time.Second
 )
@@ -63,11 +63,11 @@ func (p *process) DialPort(ctx context.Context, port int) (net.Conn, error) {
 	return conn, err
 }
 
-// dialInside has the keeper make the connection, which is in the network.
+// dialInside has the supervisor make the connection, which is in the network.
 func (p *process) dialInside(ctx context.Context, port int) (net.Conn, error) {
 	id, answer := p.ports.expect()
 	defer p.ports.forget(id)
-	if err := keeper.Send(p.control, keeper.Order{Dial: &keeper.Dial{ID: id, Port: port}}); err != nil {
+	if err := supervisor.Send(p.control, supervisor.Order{Dial: &supervisor.Dial{ID: id, Port: port}}); err != nil {
 		return nil, fmt.Errorf("connect to port %d of the sandbox: %w", port, err)
 	}
 	select {
@@ -113,9 +113,9 @@ func (c *ports) forget(id uint64) {
 	}
 }
 
-// dialed takes the keeper's answer. Each that is no error has one socket with it,
+// dialed takes the supervisor's answer. Each that is no error has one socket with it,
 // and they come in order.
-func (p *process) dialed(d keeper.Dial) {
+func (p *process) dialed(d supervisor.Dial) {
 	var out dialed
 	switch {
 	case d.Refused:
@@ -149,7 +149,7 @@ func (p *process) received() (out dialed) {
 	return out
 }
 
-// Hold stops all that the keeper keeps. Several may hold at once; the last release
+// Hold stops all that the supervisor keeps. Several may hold at once; the last release
 // lets it go on.
 func (p *process) Hold(ctx context.Context) (release func()) {
 	if !canHold {
@@ -160,7 +160,7 @@ func (p *process) Hold(ctx context.Context) (release func()) {
 	return func() { once.Do(func() { p.ports.hold(context.Background(), p, -1) }) }
 }
 
-// hold counts who holds, and tells the keeper of the first and of the last.
+// hold counts who holds, and tells the supervisor of the first and of the last.
 func (c *ports) hold(ctx context.Context, p *process, by int) {
 	c.holding.Lock()
 	defer c.holding.Unlock()
@@ -174,7 +174,7 @@ func (c *ports) hold(ctx context.Context, p *process, by int) {
 	answer := c.answers
 	c.mu.Unlock()
 	on := c.holds > 0
-	if keeper.Send(p.control, keeper.Order{Hold: &on}) != nil {
+	if supervisor.Send(p.control, supervisor.Order{Hold: &on}) != nil {
 		return // it has ended
 	}
 	timer := time.NewTimer(holdTime)
@@ -187,7 +187,7 @@ func (c *ports) hold(ctx context.Context, p *process, by int) {
 	}
 }
 
-// held takes the keeper's answer to a hold.
+// held takes the supervisor's answer to a hold.
 func (p *process) held() {
 	p.ports.mu.Lock()
 	defer p.ports.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/toolset"
-	"github.com/fettle-cli/fettle/toolset/sandbox/keeper"
+	"github.com/fettle-cli/fettle/toolset/sandbox/supervisor"
 )
 
 const (
@@ -22,13 +22,13 @@ const (
 	interruptTime = 2 * time.Second
 	requestTime   = time.Second
 	// stopLimit is all of that together.
-	stopLimit = interruptTime + requestTime + 2*keeper.Patience
+	stopLimit = interruptTime + requestTime + 2*supervisor.Patience
 	// drainTime is how long a stream may stay open after all processes are
 	// gone. Only a process that left the sandbox could hold it.
 	drainTime = 5 * time.Second
 )
 
-// process is one keeper and what it keeps.
+// process is one supervisor and what it keeps.
 type process struct {
 	*plan
 	level toolset.Level
@@ -54,7 +54,7 @@ type process struct {
 	buried chan struct{}  // closed when the keeper itself is gone
 	work   sync.WaitGroup // goroutines that end with over, or with a stream
 	exit   toolset.Exit
-	facts  keeper.Facts // valid once the start was answered
+	facts  supervisor.Facts // valid once the start was answered
 
 	mu     sync.Mutex
 	cause  toolset.Cause // why we ended it, or ""
@@ -77,7 +77,7 @@ func newProcess(pl *plan, level toolset.Level, o Options) *process {
 	}
 }
 
-// open starts the keeper and the goroutines that serve it.
+// open starts the supervisor and the goroutines that serve it.
 func (p *process) open(o Options) error {
 	if p.level != toolset.LevelFull {
 		dir, remove, err := o.Temporaries.TempDir("", "fettle-tool-")
@@ -108,10 +108,10 @@ func (p *process) feed() {
 	p.stdin.Close()
 }
 
-// programName is what a keeper is called in a list of processes.
+// programName is what a supervisor is called in a list of processes.
 const programName = "fettle-keeper"
 
-// startKeeper starts our own program as a keeper, with pipes for the process's
+// startKeeper starts our own program as a supervisor, with pipes for the process's
 // streams. Where it fails nothing stays open.
 func (p *process) startKeeper(o Options) (err error) {
 	var files pipes
@@ -130,7 +130,7 @@ func (p *process) startKeeper(o Options) (err error) {
 		return err
 	}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, errs
-	// Few threads: the process's limits are its keeper's, too.
+	// Few threads: the process's limits are its supervisor's, too.
 	cmd.Env = append([]string{"GOMAXPROCS=2"}, o.KeeperEnv...)
 	err = cmd.Start()
 	ctl.closeTheirs()
@@ -139,7 +139,7 @@ func (p *process) startKeeper(o Options) (err error) {
 		return refused(err)
 	}
 	p.cmd, p.control = cmd, ctl
-	// The keeper starts nothing before it has its spec. Without a group its checks limit
+	// The supervisor starts nothing before it has its spec. Without a group its checks limit
 	// the process.
 	p.group = p.cgroups.add(cmd.Process.Pid, p.limits)
 	return nil
@@ -161,11 +161,11 @@ func (p *process) await(ctx context.Context) error {
 	return err
 }
 
-// serve talks to the keeper from the spec to its end, and gathers how it went.
+// serve talks to the supervisor from the spec to its end, and gathers how it went.
 func (p *process) serve() {
-	var end *keeper.Ending
+	var end *supervisor.Ending
 	group := 0
-	err := keeper.Send(p.control, p.at(p.level, p.temp))
+	err := supervisor.Send(p.control, p.at(p.level, p.temp))
 	if err == nil {
 		group, end, err = p.hear()
 	}
@@ -179,15 +179,15 @@ func (p *process) serve() {
 	p.finish(end, err)
 }
 
-// close forgets the process, whose keeper is gone.
+// close forgets the process, whose supervisor is gone.
 func (p *process) close() {
 	p.gone()
 	p.group.remove()
 	close(p.buried)
 }
 
-// finish gathers how it went. Nothing that the keeper kept is left.
-func (p *process) finish(end *keeper.Ending, err error) {
+// finish gathers how it went. Nothing that the supervisor kept is left.
+func (p *process) finish(end *supervisor.Ending, err error) {
 	select {
 	case p.answer <- cmp.Or(err, p.tooEarly()):
 	default: // the start was answered, and nobody asks again
@@ -206,19 +206,19 @@ func (p *process) finish(end *keeper.Ending, err error) {
 	close(p.done)
 }
 
-// tooEarly is for a keeper that ended without a word, such as one that the
+// tooEarly is for a supervisor that ended without a word, such as one that the
 // system killed. If it said something after all, that is its own fault.
 func (p *process) tooEarly() error {
 	said, _, _ := strings.Cut(p.stderr.Output().String(), "\n")
 	return fmt.Errorf("start a sandbox: its keeper ended at once: %q", said)
 }
 
-// hear reads what the keeper says, until it says no more. group leads the
+// hear reads what the supervisor says, until it says no more. group leads the
 // process's group where its number means anything to us.
-func (p *process) hear() (group int, end *keeper.Ending, err error) {
-	in := keeper.NewFrames(p.control)
+func (p *process) hear() (group int, end *supervisor.Ending, err error) {
+	in := supervisor.NewFrames(p.control)
 	for {
-		var n keeper.Notice
+		var n supervisor.Notice
 		if in.Next(&n) != nil {
 			return group, end, nil
 		}
@@ -254,14 +254,14 @@ func (p *process) hear() (group int, end *keeper.Ending, err error) {
 	}
 }
 
-// bury waits for the keeper's end, and helps it along.
-func (p *process) bury(group int, end *keeper.Ending) {
+// bury waits for the supervisor's end, and helps it along.
+func (p *process) bury(group int, end *supervisor.Ending) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
 		p.cmd.Wait() // its status says nothing that the socket didn't
 	}()
-	timer := time.NewTimer(keeper.Patience)
+	timer := time.NewTimer(supervisor.Patience)
 	defer timer.Stop()
 	select {
 	case <-ended:
@@ -302,7 +302,7 @@ func (p *process) written(path string) string {
 	return path
 }
 
-func (p *process) exitOf(end *keeper.Ending) toolset.Exit {
+func (p *process) exitOf(end *supervisor.Ending) toolset.Exit {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	e := toolset.Exit{Cause: p.cause, Code: -1, Detail: p.detail, Stderr: p.stderr.Output(), Took: time.Since(p.birth)}
@@ -395,14 +395,14 @@ func (p *process) because(cause toolset.Cause, detail string) {
 	}
 }
 
-// endInOrder asks, tells and forces. It returns when the keeper is gone.
+// endInOrder asks, tells and forces. It returns when the supervisor is gone.
 func (p *process) endInOrder(ctx context.Context, cause toolset.Cause, detail string) {
 	p.because(cause, detail)
 	for _, step := range []struct {
 		signal string
 		time   time.Duration
 	}{{"INT", interruptTime}, {"TERM", requestTime}} {
-		if ctx.Err() != nil || keeper.Send(p.control, keeper.Order{Signal: step.signal}) != nil {
+		if ctx.Err() != nil || supervisor.Send(p.control, supervisor.Order{Signal: step.signal}) != nil {
 			break
 		}
 		timer := time.NewTimer(step.time)
@@ -421,11 +421,11 @@ func (p *process) endInOrder(ctx context.Context, cause toolset.Cause, detail st
 	p.force()
 }
 
-// force lets the keeper know that nobody listens any more, upon which it ends
-// everything; then it ends the keeper.
+// force lets the supervisor know that nobody listens any more, upon which it ends
+// everything; then it ends the supervisor.
 func (p *process) force() {
 	p.control.CloseWrite()
-	timer := time.NewTimer(keeper.Patience)
+	timer := time.NewTimer(supervisor.Patience)
 	defer timer.Stop()
 	select {
 	case <-p.over:

@@ -37,7 +37,7 @@ type proxy struct {
 	open   sync.WaitGroup // connections, those that became tunnels included
 }
 
-// openProxy serves on the socket that came from the keeper, until the process
+// openProxy serves on the socket that came from the supervisor, until the process
 // is over.
 func (p *process) openProxy() {
 	f := p.control.file()

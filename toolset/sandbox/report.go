@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/toolset"
-	"github.com/fettle-cli/fettle/toolset/sandbox/keeper"
+	"github.com/fettle-cli/fettle/toolset/sandbox/supervisor"
 )
 
 // Report says what a machine's sandbox is worth.
@@ -48,7 +48,7 @@ func (l *Launcher) Report(ctx context.Context) (Report, error) {
 	if l.report != nil {
 		return *l.report, nil
 	}
-	var seen keeper.Facts
+	var seen supervisor.Facts
 	if highestLevel > toolset.LevelNone {
 		plan, err := resolve(toolset.Policy{}, toolset.Command{Args: []string{"nothing"}, Spare: true}, nil)
 		if err != nil {
@@ -65,19 +65,19 @@ func (l *Launcher) Report(ctx context.Context) (Report, error) {
 }
 
 // look tries the levels and gives what the first that works said.
-func (l *Launcher) look(ctx context.Context, plan *plan) (keeper.Facts, error) {
+func (l *Launcher) look(ctx context.Context, plan *plan) (supervisor.Facts, error) {
 	for {
 		level := l.best(toolset.LevelFull)
 		if level == toolset.LevelNone {
-			return keeper.Facts{}, nil
+			return supervisor.Facts{}, nil
 		}
 		proc, err := l.startAt(ctx, level, plan)
-		if f, ok := keeper.IsLack(err); ok {
+		if f, ok := supervisor.IsLack(err); ok {
 			l.remember(level, f)
 			continue
 		}
 		if err != nil {
-			return keeper.Facts{}, err
+			return supervisor.Facts{}, err
 		}
 		proc.Kill() // it has ended already, or is about to
 		return proc.facts, nil
@@ -85,10 +85,10 @@ func (l *Launcher) look(ctx context.Context, plan *plan) (keeper.Facts, error) {
 }
 
 // known is the report as far as it is known without looking.
-func (l *Launcher) known() Report { return l.word(keeper.Facts{}) }
+func (l *Launcher) known() Report { return l.word(supervisor.Facts{}) }
 
 // lacked is what the machine refused for a level; nil is nothing so far.
-func (l *Launcher) lacked(level toolset.Level) *keeper.Failure {
+func (l *Launcher) lacked(level toolset.Level) *supervisor.Failure {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.lacks[level]

@@ -6,11 +6,11 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/toolset"
-	"github.com/fettle-cli/fettle/toolset/sandbox/keeper"
+	"github.com/fettle-cli/fettle/toolset/sandbox/supervisor"
 )
 
 // word words what was found out.
-func (l *Launcher) word(seen keeper.Facts) Report {
+func (l *Launcher) word(seen supervisor.Facts) Report {
 	r := Report{Level: l.best(toolset.LevelFull)}
 	full := l.lacked(toolset.LevelFull)
 	switch {
@@ -22,16 +22,16 @@ func (l *Launcher) word(seen keeper.Facts) Report {
 	default:
 		r.Layers = append(r.Layers, "no usable user namespaces ("+full.Error()+")")
 	}
-	version := keeper.LandlockVersion()
+	version := supervisor.LandlockVersion()
 	switch {
 	case version == 0:
 		r.Layers = append(r.Layers, "no Landlock")
-	case version < keeper.LeastLandlock && r.Level < toolset.LevelFull:
-		r.Layers = append(r.Layers, "no sufficient Landlock (version "+strconv.Itoa(version)+", "+strconv.Itoa(keeper.LeastLandlock)+" is needed)")
+	case version < supervisor.LeastLandlock && r.Level < toolset.LevelFull:
+		r.Layers = append(r.Layers, "no sufficient Landlock (version "+strconv.Itoa(version)+", "+strconv.Itoa(supervisor.LeastLandlock)+" is needed)")
 	default:
 		r.Layers = append(r.Layers, "Landlock "+strconv.Itoa(version))
 	}
-	if keeper.HasSeccomp() {
+	if supervisor.HasSeccomp() {
 		r.Layers = append(r.Layers, "seccomp")
 	} else {
 		r.Layers = append(r.Layers, "no seccomp")
@@ -74,7 +74,7 @@ func gaps(level toolset.Level, m machineFacts) []string {
 	add(reduced, "tools have the network whole or not at all")
 	add(reduced, "tools can change the .git of your own folder; what git runs of it is restored after each call")
 	add(reduced, "a .git that a tool removes or moves as a whole is reported and not restored")
-	add(reduced && m.landlock < keeper.SignalLandlock, "tools can send signals to your other programs, and so outlive their call")
+	add(reduced && m.landlock < supervisor.SignalLandlock, "tools can send signals to your other programs, and so outlive their call")
 	add(true, "a repository that a tool adds deeper in your own folder is there until its call ends")
 	add(!m.groups, "memory that processes share is counted ten times a second, so that more can be used for that long")
 	add(true, "files in the workspace are counted ten times a second, so that more can be written for that long")

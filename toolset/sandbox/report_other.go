@@ -6,11 +6,11 @@ import (
 	"runtime"
 
 	"github.com/fettle-cli/fettle/toolset"
-	"github.com/fettle-cli/fettle/toolset/sandbox/keeper"
+	"github.com/fettle-cli/fettle/toolset/sandbox/supervisor"
 )
 
 // word says what holds here. Nothing has to be found out for it.
-func (l *Launcher) word(keeper.Facts) Report {
+func (l *Launcher) word(supervisor.Facts) Report {
 	r := Report{
 		Level:  toolset.LevelNone,
 		Layers: []string{"no containment, which fettle has on Linux alone"},

@@ -11,7 +11,7 @@ import (
 
 	"github.com/fettle-cli/fettle/internal/atomicfile"
 	"github.com/fettle-cli/fettle/toolset"
-	"github.com/fettle-cli/fettle/toolset/sandbox/keeper"
+	"github.com/fettle-cli/fettle/toolset/sandbox/supervisor"
 )
 
 // Options are what a launcher is made of.
@@ -25,7 +25,7 @@ type Options struct {
 	Require toolset.Level
 	// Own is fettle's own state, which no grant reaches.
 	Own toolset.OwnState
-	// KeeperEnv is the environment of the keeper itself, not of what it
+	// KeeperEnv is the environment of the supervisor itself, not of what it
 	// starts. Programs have none; tests set the race detector's options.
 	KeeperEnv []string
 	// Temporaries records the folders for temporary files of tools; nil records
@@ -46,7 +46,7 @@ type Launcher struct {
 	cgroups cgroups
 
 	mu      sync.Mutex
-	lacks   map[toolset.Level]*keeper.Failure // what the machine refused, by the level it is needed for
+	lacks   map[toolset.Level]*supervisor.Failure // what the machine refused, by the level it is needed for
 	running map[*process]bool
 	closed  bool
 	probe   sync.Mutex // one look at the machine at a time
@@ -58,7 +58,7 @@ var _ toolset.Launcher = (*Launcher)(nil)
 
 // New makes a launcher. Nothing is tried or started before it is asked.
 func New(o Options) *Launcher {
-	return &Launcher{o: o, cgroups: cgroups{dir: o.Cgroups}, lacks: map[toolset.Level]*keeper.Failure{}, running: map[*process]bool{}, layers: map[devices]string{}}
+	return &Launcher{o: o, cgroups: cgroups{dir: o.Cgroups}, lacks: map[toolset.Level]*supervisor.Failure{}, running: map[*process]bool{}, layers: map[devices]string{}}
 }
 
 // ErrClosed says that a launcher was closed.
@@ -111,7 +111,7 @@ func (l *Launcher) start(ctx context.Context, p toolset.Policy, c toolset.Comman
 			return nil, &toolset.LayerError{Why: "only a sandbox at level full has one, and tools run at level " + level.String() + " here"}
 		}
 		proc, err := l.startAt(ctx, level, plan)
-		f, lacks := keeper.IsLack(err)
+		f, lacks := supervisor.IsLack(err)
 		if lacks && level > toolset.LevelNone {
 			l.remember(level, f)
 			continue
@@ -150,7 +150,7 @@ func (l *Launcher) best(most toolset.Level) toolset.Level {
 	return min(most, highestLevel)
 }
 
-func (l *Launcher) remember(level toolset.Level, f *keeper.Failure) {
+func (l *Launcher) remember(level toolset.Level, f *supervisor.Failure) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.lacks[level] = f
@@ -165,7 +165,7 @@ func (l *Launcher) uncontained(have, want toolset.Level, why string) error {
 	return &toolset.UncontainedError{Have: have, Want: want, Why: why, Fix: r.Fix}
 }
 
-// startAt starts a process at one level; a *keeper.Failure is the keeper's.
+// startAt starts a process at one level; a *supervisor.Failure is the supervisor's.
 func (l *Launcher) startAt(ctx context.Context, level toolset.Level, plan *plan) (*process, error) {
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()

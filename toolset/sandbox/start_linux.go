@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/fettle-cli/fettle/toolset"
-	"github.com/fettle-cli/fettle/toolset/sandbox/keeper"
+	"github.com/fettle-cli/fettle/toolset/sandbox/supervisor"
 )
 
 // highestLevel is what this system could do at best.
@@ -22,8 +22,8 @@ func socketPair() ([2]int, error) {
 	return unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 }
 
-// keeperCommand is a keeper in the namespaces of its level. The user stays who
-// they are, alone in a user namespace, where the keeper has the capabilities
+// keeperCommand is a supervisor in the namespaces of its level. The user stays who
+// they are, alone in a user namespace, where the supervisor has the capabilities
 // that it builds with; they mean nothing outside.
 func keeperCommand(level toolset.Level, p toolset.Policy) (*exec.Cmd, control, error) {
 	cmd, ctl, err := keeperProgram()
@@ -57,7 +57,7 @@ func refused(err error) error {
 		unix.EPERM, unix.EACCES, unix.EINVAL, unix.ENOSYS, unix.ENOSPC, unix.EUSERS,
 	} {
 		if errors.Is(err, no) {
-			return keeper.Lack("make namespaces", err)
+			return supervisor.Lack("make namespaces", err)
 		}
 	}
 	return err

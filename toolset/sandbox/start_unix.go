@@ -29,7 +29,7 @@ func socketPair() ([2]int, error) {
 	return fds, err
 }
 
-// keeperCommand is a keeper in a session of its own, away from the terminal.
+// keeperCommand is a supervisor in a session of its own, away from the terminal.
 func keeperCommand(toolset.Level, toolset.Policy) (*exec.Cmd, control, error) {
 	cmd, ctl, err := keeperProgram()
 	if err == nil {

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/windows"
 
 	"github.com/fettle-cli/fettle/toolset"
-	"github.com/fettle-cli/fettle/toolset/sandbox/keeper"
+	"github.com/fettle-cli/fettle/toolset/sandbox/supervisor"
 )
 
 // highestLevel is what this system could do at best.
@@ -20,13 +20,13 @@ const highestLevel = toolset.LevelNone
 // canHold tells whether processes can be stopped for a while.
 const canHold = false
 
-// control is the launcher's end of the two pipes to a keeper.
+// control is the launcher's end of the two pipes to a supervisor.
 type control struct {
 	in, out *os.File
 	theirs  []*os.File
 }
 
-// Read reads what the keeper says, Write tells it something, and CloseWrite
+// Read reads what the supervisor says, Write tells it something, and CloseWrite
 // says that nothing more comes.
 func (c control) Read(p []byte) (int, error)  { return c.in.Read(p) }
 func (c control) Write(p []byte) (int, error) { return c.out.Write(p) }
@@ -59,7 +59,7 @@ func newControl() (control, error) {
 	return control{in: in, out: out, theirs: []*os.File{theirIn, theirOut}}, nil
 }
 
-// keeperCommand is a keeper that is told by its arguments where its pipes are.
+// keeperCommand is a supervisor that is told by its arguments where its pipes are.
 func keeperCommand(toolset.Level, toolset.Policy) (*exec.Cmd, control, error) {
 	path, err := os.Executable()
 	if err != nil {
@@ -70,7 +70,7 @@ func keeperCommand(toolset.Level, toolset.Policy) (*exec.Cmd, control, error) {
 		return nil, control{}, err
 	}
 	attr := &syscall.SysProcAttr{HideWindow: true, CreationFlags: windows.CREATE_NEW_PROCESS_GROUP}
-	args := []string{programName, keeper.Arg}
+	args := []string{programName, supervisor.Arg}
 	for _, f := range ctl.theirs {
 		h := f.Fd()
 		if err := windows.SetHandleInformation(windows.Handle(h), windows.HANDLE_FLAG_INHERIT, windows.HANDLE_FLAG_INHERIT); err != nil {
@@ -87,5 +87,5 @@ func keeperCommand(toolset.Level, toolset.Policy) (*exec.Cmd, control, error) {
 // refused is for systems that have something to refuse.
 func refused(err error) error { return err }
 
-// killGroup has nothing to do: the keeper's job ends with it.
+// killGroup has nothing to do: the supervisor's job ends with it.
 func killGroup(int) {}

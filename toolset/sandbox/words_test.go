@@ -4,23 +4,23 @@ import (
 	"testing"
 
 	"github.com/fettle-cli/fettle/toolset"
-	"github.com/fettle-cli/fettle/toolset/sandbox/keeper"
+	"github.com/fettle-cli/fettle/toolset/sandbox/supervisor"
 )
 
-// The keeper has words of its own for what the launcher converts without a
+// The supervisor has words of its own for what the launcher converts without a
 // look.
 func TestKeeperSpeaksTheSameLanguage(t *testing.T) {
 	t.Parallel()
 	for ours, theirs := range map[any]any{
-		toolset.LevelNone:    toolset.Level(keeper.None),
-		toolset.LevelReduced: toolset.Level(keeper.Reduced),
-		toolset.LevelFull:    toolset.Level(keeper.Full),
-		toolset.NetworkNone:  toolset.Network(keeper.NetworkNone),
-		toolset.NetworkHosts: toolset.Network(keeper.NetworkHosts),
-		toolset.NetworkAll:   toolset.Network(keeper.NetworkAll),
-		toolset.MemoryOver:   toolset.Cause(keeper.MemoryOver),
-		toolset.ProcessOver:  toolset.Cause(keeper.ProcessOver),
-		toolset.Lost:         toolset.Cause(keeper.Lost),
+		toolset.LevelNone:    toolset.Level(supervisor.None),
+		toolset.LevelReduced: toolset.Level(supervisor.Reduced),
+		toolset.LevelFull:    toolset.Level(supervisor.Full),
+		toolset.NetworkNone:  toolset.Network(supervisor.NetworkNone),
+		toolset.NetworkHosts: toolset.Network(supervisor.NetworkHosts),
+		toolset.NetworkAll:   toolset.Network(supervisor.NetworkAll),
+		toolset.MemoryOver:   toolset.Cause(supervisor.MemoryOver),
+		toolset.ProcessOver:  toolset.Cause(supervisor.ProcessOver),
+		toolset.Lost:         toolset.Cause(supervisor.Lost),
 	} {
 		if ours != theirs {
 			t.Errorf("%v is %v to the keeper", ours, theirs)

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/fettle-cli/fettle/internal/nearest"
-	"github.com/fettle-cli/fettle/internal/pymodule"
+	"github.com/fettle-cli/fettle/internal/didyoumean"
 	"github.com/fettle-cli/fettle/internal/pysource"
+	"github.com/fettle-cli/fettle/internal/pystdlib"
 )
 
 // ofRuntime tells whether an import is of the module of fettle's own that every
@@ -63,7 +63,7 @@ func (v *validator) imported(m *module, i pysource.Import, needs packages, said 
 			v.missingModule(m, i)
 		}
 	case v.sibling(first):
-	case pymodule.Standard(first) || strings.HasPrefix(first, "_"):
+	case pystdlib.Standard(first) || strings.HasPrefix(first, "_"):
 		if net := network(i); net != "" && len(v.m.Permissions.Network) == 0 && once("network "+net) {
 			v.add(spot{m.path, i.Place.Line, i.Place.Column}, Warning, CodeNetwork,
 				"it imports %s, and permissions.network is empty: it will reach nothing", show(net))
@@ -95,7 +95,7 @@ func (v *validator) missingModule(m *module, i pysource.Import) {
 		file = path.Join(path.Dir(m.path), file)
 	}
 	msg := "it imports " + show(name) + ", which the bundle doesn't have"
-	if near := nearest.Of(file, v.pythonFiles()); near != "" {
+	if near := didyoumean.Of(file, v.pythonFiles()); near != "" {
 		msg += " (did you mean " + show(near) + "?)"
 	}
 	v.add(spot{m.path, i.Place.Line, i.Place.Column}, Error, CodeImport, "%s", msg)
@@ -253,7 +253,7 @@ func (v *validator) environment() {
 			}
 			said[e.Name] = true
 			msg := "it reads the variable " + show(e.Name) + ", which permissions.env doesn't name: it will not be there"
-			if near := nearest.Of(e.Name, allowed); near != "" {
+			if near := didyoumean.Of(e.Name, allowed); near != "" {
 				msg = "it reads the variable " + show(e.Name) + ", which permissions.env doesn't name (did you mean " + show(near) + "?)"
 			}
 			v.add(spot{p, e.Place.Line, e.Place.Column}, Warning, CodeEnv, "%s", msg)

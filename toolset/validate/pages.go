@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/net/html"
 
-	"github.com/fettle-cli/fettle/internal/nearest"
+	"github.com/fettle-cli/fettle/internal/didyoumean"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/manifest"
 	"github.com/fettle-cli/fettle/toolset/render"
@@ -93,7 +93,7 @@ func (v *validator) renderer(r *toolset.Renderer, at string, wantsData map[strin
 					pages = append(pages, f.Path)
 				}
 			}
-			if near := nearest.Of(p, pages); near != "" {
+			if near := didyoumean.Of(p, pages); near != "" {
 				msg += " (did you mean " + show(near) + "?)"
 			}
 			v.at(at+"/artifact", Error, CodeMissingFile, "%s", msg)

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fettle-cli/fettle/internal/nearest"
+	"github.com/fettle-cli/fettle/internal/didyoumean"
 	"github.com/fettle-cli/fettle/internal/pysource"
 	"github.com/fettle-cli/fettle/toolset/manifest"
 )
@@ -117,7 +117,7 @@ func (c *caller) given(name string) {
 		c.say(at, Error, "%s is no name that a parameter of Python can have; take **kwargs, or rename the input", show(name))
 	default:
 		msg := fmt.Sprintf("it has no parameter %s, which input_schema has", show(name))
-		if near := nearest.Of(name, c.keywords()); near != "" {
+		if near := didyoumean.Of(name, c.keywords()); near != "" {
 			msg += " (did you mean " + near + "?)"
 		}
 		c.say(at, Error, "%s", msg)
@@ -141,7 +141,7 @@ func (c *caller) wanted(p pysource.Param) {
 		c.say(c.at+"/entrypoint", Note, "no call gives its parameter %s, which input_schema doesn't have", show(p.Name))
 	case !known:
 		msg := fmt.Sprintf("it needs %s, which input_schema doesn't have", show(p.Name))
-		if near := nearest.Of(p.Name, c.in.names); near != "" {
+		if near := didyoumean.Of(p.Name, c.in.names); near != "" {
 			msg += " (did you mean " + near + "?)"
 		}
 		c.say(c.at+"/entrypoint", Error, "%s", msg)

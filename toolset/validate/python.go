@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fettle-cli/fettle/internal/nearest"
+	"github.com/fettle-cli/fettle/internal/didyoumean"
 	"github.com/fettle-cli/fettle/internal/pysource"
 	"github.com/fettle-cli/fettle/toolset/manifest"
 )
@@ -120,7 +120,7 @@ func (v *validator) entrypoint(text, at string) *target {
 	file := v.first(e.Files())
 	if file == "" {
 		msg := fmt.Sprintf("entrypoint %s: there is no %s", show(text), e.Files()[0])
-		if near := nearest.Of(e.Files()[0], v.pythonFiles()); near != "" {
+		if near := didyoumean.Of(e.Files()[0], v.pythonFiles()); near != "" {
 			msg += " (did you mean " + near + "?)"
 		}
 		v.at(at, Error, CodeMissingFile, "%s", msg)
@@ -193,7 +193,7 @@ func (v *validator) notThere(m *module, name, what, at string) *target {
 	}
 	msg := fmt.Sprintf("%s: %s has no function %s", what, m.path, name)
 	public := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return strings.HasPrefix(n, "_") })
-	switch near := nearest.Of(name, names); {
+	switch near := didyoumean.Of(name, names); {
 	case near != "":
 		msg += " (did you mean " + near + "?)"
 	case len(public) > 0:

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fettle-cli/fettle/internal/nearest"
+	"github.com/fettle-cli/fettle/internal/didyoumean"
 )
 
 // longestWait bounds every wait of a script: nothing that a script is written
@@ -69,7 +69,7 @@ func (d *decoder) badKey(k *node) {
 
 // unknown reports a key that nobody knows, with what may have been meant.
 func (d *decoder) unknown(k *node, what string, known []string) {
-	if near := nearest.Of(k.text, known); near != "" {
+	if near := didyoumean.Of(k.text, known); near != "" {
 		d.at(k, "unknown key %s; did you mean %s?", shown(k.text), near)
 		return
 	}
@@ -113,7 +113,7 @@ func (d *decoder) word(n *node, key string, words []string) string {
 	if slices.Contains(words, s) {
 		return s
 	}
-	if near := nearest.Of(s, words); near != "" {
+	if near := didyoumean.Of(s, words); near != "" {
 		d.at(n, "%s: there is no %s; did you mean %s?", key, shown(s), near)
 		return ""
 	}

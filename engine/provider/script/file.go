@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/fettle-cli/fettle/internal/nearest"
+	"github.com/fettle-cli/fettle/internal/didyoumean"
 )
 
 const (
@@ -60,7 +60,7 @@ func (p *Provider) builtin(name string) (source, error) {
 		}
 	}
 	err := fmt.Errorf("%w as :%s among the built-in ones", errNoScript, clean(name))
-	if near := nearest.Of(name, p.builtins()); near != "" {
+	if near := didyoumean.Of(name, p.builtins()); near != "" {
 		err = fmt.Errorf("%w; did you mean :%s?", err, near)
 	}
 	return source{}, err
