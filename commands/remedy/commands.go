@@ -27,7 +27,7 @@ var commands = sync.OnceValue(func() map[fault.Kind]string {
 		fault.Rephrase:      `fettle ask -c "…"   with another hint, or another model with -m`,
 		fault.Wait:          "wait {1}, or ask another model with -m; the setting fallback does so by itself",
 		fault.WaitLonger:    "FETTLE_LIMITS_FIRST_BYTE=30m FETTLE_LIMITS_BETWEEN_CHUNKS=10m fettle ask …",
-		fault.MoreTime:      "--timeout 10m gives it longer", fault.MoreSteps: `fettle ask -c --max-turns {1} "go on"`,
+		fault.MoreTime:      "--timeout 10m gives it longer", fault.MoreSteps: `fettle ask -c --max-steps {1} "go on"`,
 		fault.Continue: `fettle ask -c "go on"`, fault.AllowTool: `fettle ask -c --allow {1} "go on"`,
 		fault.WriteRule:   "fettle ask --allow 'write_file(path=notes/**)' …",
 		fault.SelectTools: "fettle ask --tool 'read_*' …", fault.WriteSchema: `fettle ask --schema '{"type":"object"}' …`,
