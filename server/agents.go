@@ -26,7 +26,7 @@ type unusableAgentJSON struct {
 }
 
 func listAgents(s *Server, w http.ResponseWriter, r *http.Request) error {
-	agents, err := s.tools.AllAgents(r.Context())
+	agents, err := s.eng.AllAgents(r.Context())
 	if err != nil {
 		return err
 	}
@@ -40,7 +40,7 @@ func listAgents(s *Server, w http.ResponseWriter, r *http.Request) error {
 
 // findAgent returns the agent that a request names.
 func (s *Server) findAgent(r *http.Request) (*store.Agent, error) {
-	agents, err := s.tools.AllAgents(r.Context())
+	agents, err := s.eng.AllAgents(r.Context())
 	if err != nil {
 		return nil, err
 	}
@@ -64,14 +64,14 @@ func updateAgent(s *Server, w http.ResponseWriter, r *http.Request) error {
 	if body == (catalog.AgentFields{}) {
 		return fault.New(fault.Usage, "the request changes no field; an agent has "+strings.Join(catalog.AgentFieldNames(), ", "))
 	}
-	if err := s.tools.SetAgent(r.Context(), r.PathValue("agent"), body); err != nil {
+	if err := s.eng.SetAgent(r.Context(), r.PathValue("agent"), body); err != nil {
 		return err
 	}
 	return getAgent(s, w, r)
 }
 
 func deleteAgent(s *Server, w http.ResponseWriter, r *http.Request) error {
-	if err := s.tools.RemoveAgent(r.Context(), r.PathValue("agent")); err != nil {
+	if err := s.eng.RemoveAgent(r.Context(), r.PathValue("agent")); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)

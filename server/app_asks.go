@@ -107,7 +107,7 @@ func (s *Server) callApp(r *http.Request, id string, call engine.AppCall) (*engi
 			patience.Stop()
 		}
 	}
-	answer, err := s.apps.CallApp(ctx, id, call)
+	answer, err := s.eng.CallApp(ctx, id, call)
 	var busy *fault.Fault
 	if err != nil && errors.As(context.Cause(ctx), &busy) { // rather than that its context ended
 		return nil, busy

@@ -60,7 +60,7 @@ func approvalOf(a *asking.Question, turn store.TurnID) approvalJSON {
 
 // questions returns the questions of a turn that is to begin.
 func (s *Server) questions(id store.TurnID) *asking.Questions {
-	return asking.New(asking.Options{Turns: s.turns, Turn: id, Limit: s.o.ApprovalTime, Now: s.now, Log: s.log})
+	return asking.New(asking.Options{Turns: s.eng, Turn: id, Limit: s.o.ApprovalTime, Now: s.now, Log: s.log})
 }
 
 // ask returns the approval of a confirm_request; nil for one that was answered, and for a
@@ -82,7 +82,7 @@ func (s *Server) versionOf(toolID string) string {
 	}
 	ctx, cancel := context.WithTimeout(s.streams, jsonTime)
 	defer cancel()
-	info, err := s.toolsets.InstalledToolset(ctx, set)
+	info, err := s.eng.InstalledToolset(ctx, set)
 	if err != nil {
 		return "gone"
 	}
@@ -167,7 +167,7 @@ func (s *Server) answer(r *http.Request, id store.TurnID, answers []asking.Answe
 		return 0, err
 	}
 	for _, a := range answers {
-		if err := s.turns.Confirm(context.WithoutCancel(r.Context()), id, a.Confirmation); err != nil {
+		if err := s.eng.Confirm(context.WithoutCancel(r.Context()), id, a.Confirmation); err != nil {
 			return 0, err
 		}
 	}

@@ -23,7 +23,7 @@ var appProxy string
 // openApp adds to an artifact what the host of an MCP App needs, with the address of
 // a proxy that is made for it: its policy is the app's.
 func (s *Server) openApp(r *http.Request, callID string, out *artifactJSON) error {
-	opened, err := s.apps.OpenApp(r.Context(), callID)
+	opened, err := s.eng.OpenApp(r.Context(), callID)
 	if err != nil {
 		return err
 	}
@@ -211,7 +211,7 @@ func readAppResource(s *Server, w http.ResponseWriter, r *http.Request) error {
 	if body.URI == "" || len(body.URI) > maxPath {
 		return fault.New(fault.Usage, "uri names the resource")
 	}
-	got, err := s.apps.ReadApp(r.Context(), id, body.URI)
+	got, err := s.eng.ReadApp(r.Context(), id, body.URI)
 	if err != nil {
 		return err
 	}

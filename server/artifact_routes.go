@@ -87,7 +87,7 @@ func getToolCall(s *Server, w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	call, err := s.tools.ViewCall(r.Context(), id)
+	call, err := s.eng.ViewCall(r.Context(), id)
 	if err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func openArtifact(s *Server, w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	shown, err := s.tools.RenderDocument(r.Context(), id)
+	shown, err := s.eng.RenderDocument(r.Context(), id)
 	if err != nil {
 		return err
 	}
@@ -120,7 +120,7 @@ func openArtifact(s *Server, w http.ResponseWriter, r *http.Request) error {
 		err = s.openApp(r, id, out)
 	case out.Kind == artifactFrame:
 		var c *engine.CallService
-		if c, err = s.services.CallService(r.Context(), id); err == nil {
+		if c, err = s.eng.CallService(r.Context(), id); err == nil {
 			s.openService(r, c, out)
 		}
 	}
@@ -137,7 +137,7 @@ func openPayloadArtifact(s *Server, w http.ResponseWriter, r *http.Request) erro
 	if err != nil {
 		return err
 	}
-	shown, err := s.payloads.RenderPayload(r.Context(), chat, p)
+	shown, err := s.eng.RenderPayload(r.Context(), chat, p)
 	if err != nil {
 		return err
 	}
@@ -148,7 +148,7 @@ func openPayloadArtifact(s *Server, w http.ResponseWriter, r *http.Request) erro
 		s.openPayloadApp(r, p, shown, out)
 	case out.Kind == artifactFrame:
 		var c *engine.CallService
-		if c, err = s.services.PayloadService(r.Context(), p, shown.Plan); err == nil {
+		if c, err = s.eng.PayloadService(r.Context(), p, shown.Plan); err == nil {
 			s.openService(r, c, out)
 		}
 	}
@@ -217,7 +217,7 @@ func getRenderDocument(s *Server, w http.ResponseWriter, r *http.Request) error 
 	if err != nil {
 		return err
 	}
-	shown, err := s.tools.RenderDocument(r.Context(), id)
+	shown, err := s.eng.RenderDocument(r.Context(), id)
 	if err != nil {
 		return err
 	}

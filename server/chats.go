@@ -40,7 +40,7 @@ type listedChatJSON struct {
 // listed adds to chats what lists show. Behind the first maxChats, which is as many as
 // a page has, deleted ones go by their titles alone.
 func (s *Server) listed(r *http.Request, chats []chat.Chat) ([]listedChatJSON, error) {
-	previews, err := s.chats.Previews(r.Context(), chats[:min(len(chats), maxChats)])
+	previews, err := s.eng.Previews(r.Context(), chats[:min(len(chats), maxChats)])
 	out := make([]listedChatJSON, len(chats))
 	for i, c := range chats {
 		out[i] = listedChatJSON{c, previews[c.ID], s.turnIn(store.ChatRef{ID: c.ID})}
@@ -80,7 +80,7 @@ func listChats(s *Server, w http.ResponseWriter, r *http.Request) error {
 	if limit == 0 {
 		limit = pageChats
 	}
-	page, err := s.chats.Chats(r.Context(), store.ListChats{
+	page, err := s.eng.Chats(r.Context(), store.ListChats{
 		Limit: int(limit), After: after, Model: r.URL.Query().Get("model"), Since: since, Before: before,
 	})
 	if err != nil {
@@ -136,7 +136,7 @@ func createChat(s *Server, w http.ResponseWriter, r *http.Request) error {
 	if s.draining.Load() {
 		return errDraining
 	}
-	chat, err := s.chats.NewChat(r.Context(), body.Title)
+	chat, err := s.eng.NewChat(r.Context(), body.Title)
 	if err != nil {
 		return err
 	}
@@ -145,7 +145,7 @@ func createChat(s *Server, w http.ResponseWriter, r *http.Request) error {
 }
 
 func getChat(s *Server, w http.ResponseWriter, r *http.Request, ref store.ChatRef) error {
-	chat, err := s.chats.FindChat(r.Context(), ref)
+	chat, err := s.eng.FindChat(r.Context(), ref)
 	if begun, turn, ok := s.live.first(ref, err); ok {
 		writeJSON(w, http.StatusOK, chatJSON{Chat: begun, TurnID: string(turn)})
 		return nil
@@ -186,9 +186,9 @@ func changeChat(s *Server, w http.ResponseWriter, r *http.Request, ref store.Cha
 	case mode == (body.Title != nil):
 		return fault.New(fault.Usage, "give either title, or approvals and plan")
 	case mode:
-		chat, err = s.chats.SetMode(r.Context(), ref, store.ModeChange{Approvals: body.Approvals, Plan: body.Plan})
+		chat, err = s.eng.SetMode(r.Context(), ref, store.ModeChange{Approvals: body.Approvals, Plan: body.Plan})
 	default:
-		chat, err = s.chats.RenameChat(r.Context(), ref, *body.Title)
+		chat, err = s.eng.RenameChat(r.Context(), ref, *body.Title)
 	}
 	if err != nil {
 		return err
@@ -198,11 +198,11 @@ func changeChat(s *Server, w http.ResponseWriter, r *http.Request, ref store.Cha
 }
 
 func deleteChat(s *Server, w http.ResponseWriter, r *http.Request, ref store.ChatRef) error {
-	chat, err := s.chats.FindChat(r.Context(), ref)
+	chat, err := s.eng.FindChat(r.Context(), ref)
 	if err != nil {
 		return err
 	}
-	if err := s.bin.DeleteChats(r.Context(), chat); err != nil {
+	if err := s.eng.DeleteChats(r.Context(), chat); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)
@@ -210,7 +210,7 @@ func deleteChat(s *Server, w http.ResponseWriter, r *http.Request, ref store.Cha
 }
 
 func listDeleted(s *Server, w http.ResponseWriter, r *http.Request) error {
-	deleted, err := s.bin.DeletedChats(r.Context())
+	deleted, err := s.eng.DeletedChats(r.Context())
 	if err != nil {
 		return err
 	}
@@ -226,7 +226,7 @@ func restoreChat(s *Server, w http.ResponseWriter, r *http.Request, ref store.Ch
 	if ref.Number == 0 {
 		return fault.New(fault.Usage, "a deleted chat is named by its number")
 	}
-	chat, _, err := s.bin.RestoreChat(r.Context(), ref.Number)
+	chat, _, err := s.eng.RestoreChat(r.Context(), ref.Number)
 	if err != nil {
 		return err
 	}
@@ -249,7 +249,7 @@ func forkChat(s *Server, w http.ResponseWriter, r *http.Request, ref store.ChatR
 		return fault.New(fault.Usage, "place counts from 1")
 	}
 	ref.Parent = body.MessageID
-	chat, err := s.chats.ForkChat(r.Context(), ref, body.Place)
+	chat, err := s.eng.ForkChat(r.Context(), ref, body.Place)
 	if err != nil {
 		return err
 	}
@@ -264,7 +264,7 @@ type branchesJSON struct {
 }
 
 func listBranches(s *Server, w http.ResponseWriter, r *http.Request, ref store.ChatRef) error {
-	chat, branches, err := s.branches.Branches(r.Context(), ref)
+	chat, branches, err := s.eng.Branches(r.Context(), ref)
 	if err != nil {
 		return err
 	}
@@ -284,7 +284,7 @@ func switchBranch(s *Server, w http.ResponseWriter, r *http.Request, ref store.C
 		return err
 	}
 	return s.restoring(w, r, func(ctx context.Context, req workspace.RestoreRequest) (*workspace.Restored, error) {
-		return s.branches.Switch(ctx, workspace.SwitchRequest{
+		return s.eng.Switch(ctx, workspace.SwitchRequest{
 			Chat: ref, Message: body.MessageID, Overwrite: body.Overwrite, OnWait: req.OnWait,
 		})
 	})
@@ -377,7 +377,7 @@ func searchChats(s *Server, w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return fault.Wrap(fault.Usage, "q", err)
 	}
-	page, err := s.chats.SearchChats(r.Context(), store.SearchChats{Query: q, Limit: int(limit), After: after, Model: r.URL.Query().Get("model")})
+	page, err := s.eng.SearchChats(r.Context(), store.SearchChats{Query: q, Limit: int(limit), After: after, Model: r.URL.Query().Get("model")})
 	if err != nil {
 		return err
 	}

@@ -49,7 +49,7 @@ func countTokens(s *Server, w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	n, exact, err := s.turns.CountTokens(r.Context(), req)
+	n, exact, err := s.eng.CountTokens(r.Context(), req)
 	if err != nil {
 		return refusedBy(in, err)
 	}
@@ -190,10 +190,10 @@ func unknownModel(name string, err error) error {
 
 // cancelUnread cancels a turn whose client has gone away; ctx may have ended with it.
 func (s *Server) cancelUnread(ctx context.Context, id store.TurnID) {
-	if !s.turns.Live(id) {
+	if !s.runs(id) {
 		return
 	}
-	if err := s.turns.Cancel(context.WithoutCancel(ctx), id); err != nil && fault.CodeOf(err) != fault.NotFound {
+	if err := s.eng.Cancel(context.WithoutCancel(ctx), id); err != nil && fault.CodeOf(err) != fault.NotFound {
 		s.log.Warn("a turn without a client can't be cancelled", "turn", string(id), "error", clean(err.Error()))
 	}
 }
@@ -204,7 +204,7 @@ func (s *Server) cancelUnread(ctx context.Context, id store.TurnID) {
 func (s *Server) beginning(ctx context.Context, id store.TurnID) (ignored []string, _ error) {
 	ctx, cancel := context.WithTimeout(ctx, s.o.KeepAlive)
 	defer cancel()
-	for e, err := range s.turns.Follow(ctx, id, 0) {
+	for e, err := range s.eng.Follow(ctx, id, 0) {
 		if err != nil {
 			return ignored, nil // the stream finds out itself
 		}
@@ -225,7 +225,7 @@ func (s *Server) beginning(ctx context.Context, id store.TurnID) (ignored []stri
 func (s *Server) answerWhole(w http.ResponseWriter, r *http.Request, id store.TurnID, in *dialect.Request) error {
 	out := dialect.NewObject(in.Dialect, in.Options())
 	var ignored []string
-	for e, err := range s.turns.Follow(r.Context(), id, 0) {
+	for e, err := range s.eng.Follow(r.Context(), id, 0) {
 		if err != nil {
 			return err
 		}

@@ -37,7 +37,7 @@ func (s *Server) wireModels(ctx context.Context) ([]dialect.Model, error) {
 		owner, _, _ := strings.Cut(id, "/")
 		out = append(out, dialect.Model{ID: id, Owner: owner, Tools: true})
 	}
-	agents, err := s.tools.AllAgents(ctx)
+	agents, err := s.eng.AllAgents(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -6,21 +6,11 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/fettle-cli/fettle/engine"
-	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/engine/workspace"
 )
-
-// cutAPI is what handlers of calls that were cut off need.
-type cutAPI interface {
-	CutWritesOf(context.Context, chat.Chat) ([]workspace.CutWrites, error)
-	ReviewCut(ctx context.Context, call string, onWait func(string)) (*engine.CutReview, error)
-	ApplyCut(ctx context.Context, call string, onWait func(string)) (*engine.Applied, error)
-	DiscardCut(ctx context.Context, call string) (*workspace.CutWrites, error)
-}
 
 // cutCallJSON is a call that was cut off before what it wrote was applied to the folder.
 type cutCallJSON struct {
@@ -56,7 +46,7 @@ func toCutCall(w workspace.CutWrites) cutCallJSON {
 
 func listCutCalls(s *Server, w http.ResponseWriter, r *http.Request, ref store.ChatRef) error {
 	out := cutCallsJSON{Calls: []cutCallJSON{}}
-	chat, err := s.chats.FindChat(r.Context(), ref)
+	chat, err := s.eng.FindChat(r.Context(), ref)
 	if fault.CodeOf(err) == fault.Busy { // its first turn runs, so none of its calls was cut off
 		writeJSON(w, http.StatusOK, out)
 		return nil
@@ -64,7 +54,7 @@ func listCutCalls(s *Server, w http.ResponseWriter, r *http.Request, ref store.C
 	if err != nil {
 		return err
 	}
-	all, err := s.cut.CutWritesOf(r.Context(), chat)
+	all, err := s.eng.CutWritesOf(r.Context(), chat)
 	if err != nil {
 		return err
 	}
@@ -77,11 +67,11 @@ func listCutCalls(s *Server, w http.ResponseWriter, r *http.Request, ref store.C
 
 // cutCall returns the id of the path's call, which was cut off in the chat or in its folder.
 func (s *Server) cutCall(r *http.Request, ref store.ChatRef) (string, error) {
-	chat, err := s.chats.FindChat(r.Context(), ref)
+	chat, err := s.eng.FindChat(r.Context(), ref)
 	if err != nil {
 		return "", err
 	}
-	all, err := s.cut.CutWritesOf(r.Context(), chat)
+	all, err := s.eng.CutWritesOf(r.Context(), chat)
 	if err != nil {
 		return "", err
 	}
@@ -109,7 +99,7 @@ func (s *Server) onCutCall(r *http.Request, ref store.ChatRef, do func(ctx conte
 
 func reviewCutCall(s *Server, w http.ResponseWriter, r *http.Request, ref store.ChatRef) error {
 	return s.onCutCall(r, ref, func(ctx context.Context, call string, onWait func(string)) error {
-		cut, err := s.cut.ReviewCut(ctx, call, onWait)
+		cut, err := s.eng.ReviewCut(ctx, call, onWait)
 		if err != nil {
 			return err
 		}
@@ -123,7 +113,7 @@ func reviewCutCall(s *Server, w http.ResponseWriter, r *http.Request, ref store.
 
 func applyCutCall(s *Server, w http.ResponseWriter, r *http.Request, ref store.ChatRef) error {
 	return s.onCutCall(r, ref, func(ctx context.Context, call string, onWait func(string)) error {
-		done, err := s.cut.ApplyCut(ctx, call, onWait)
+		done, err := s.eng.ApplyCut(ctx, call, onWait)
 		if err != nil {
 			return err
 		}
@@ -138,7 +128,7 @@ func applyCutCall(s *Server, w http.ResponseWriter, r *http.Request, ref store.C
 
 func discardCutCall(s *Server, w http.ResponseWriter, r *http.Request, ref store.ChatRef) error {
 	return s.onCutCall(r, ref, func(ctx context.Context, call string, _ func(string)) error {
-		if _, err := s.cut.DiscardCut(ctx, call); err != nil {
+		if _, err := s.eng.DiscardCut(ctx, call); err != nil {
 			return err
 		}
 		w.WriteHeader(http.StatusNoContent)

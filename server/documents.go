@@ -1,7 +1,6 @@
 package server
 
 import (
-	"context"
 	"net/http"
 	"strconv"
 	"strings"
@@ -13,17 +12,6 @@ import (
 	"github.com/fettle-cli/fettle/engine/store"
 )
 
-// documentsAPI is what handlers of documents need.
-type documentsAPI interface {
-	Documents(ctx context.Context, removed bool) ([]store.Document, error)
-	FindDocument(ctx context.Context, ref string) (store.Document, error)
-	DocumentContent(context.Context, store.Document) ([]byte, error)
-	AddDocuments(context.Context, ...store.NewDocument) ([]store.AddedDocument, error)
-	DeleteDocuments(ctx context.Context, refs ...string) ([]store.Document, error)
-	RestoreDocuments(ctx context.Context, refs ...string) ([]store.Document, error)
-	SearchDocuments(context.Context, engine.DocumentSearch) (*engine.FoundDocuments, error)
-}
-
 // documentsJSON are the stored documents.
 type documentsJSON struct {
 	Documents []store.Document `json:"documents"`
@@ -34,7 +22,7 @@ func listDocuments(s *Server, w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	all, err := s.documents.Documents(r.Context(), removed)
+	all, err := s.eng.Documents(r.Context(), removed)
 	if err != nil {
 		return err
 	}
@@ -80,7 +68,7 @@ func searchDocuments(s *Server, w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return fault.Wrap(fault.Usage, "q", err)
 	}
-	found, err := s.documents.SearchDocuments(r.Context(), engine.DocumentSearch{Query: q, Limit: int(limit), OnlyWords: onlyWords})
+	found, err := s.eng.SearchDocuments(r.Context(), engine.DocumentSearch{Query: q, Limit: int(limit), OnlyWords: onlyWords})
 	if err != nil {
 		return err
 	}
@@ -97,7 +85,7 @@ func searchDocuments(s *Server, w http.ResponseWriter, r *http.Request) error {
 }
 
 func getDocument(s *Server, w http.ResponseWriter, r *http.Request) error {
-	d, err := s.documents.FindDocument(r.Context(), r.PathValue("document"))
+	d, err := s.eng.FindDocument(r.Context(), r.PathValue("document"))
 	if err != nil {
 		return err
 	}
@@ -108,11 +96,11 @@ func getDocument(s *Server, w http.ResponseWriter, r *http.Request) error {
 // getDocumentContent gives a document to be downloaded: its text was written by
 // anybody, and no browser is to take it for a page of this origin.
 func getDocumentContent(s *Server, w http.ResponseWriter, r *http.Request) error {
-	d, err := s.documents.FindDocument(r.Context(), r.PathValue("document"))
+	d, err := s.eng.FindDocument(r.Context(), r.PathValue("document"))
 	if err != nil {
 		return err
 	}
-	raw, err := s.documents.DocumentContent(r.Context(), d)
+	raw, err := s.eng.DocumentContent(r.Context(), d)
 	if err != nil {
 		return err
 	}
@@ -147,7 +135,7 @@ func putDocument(s *Server, w http.ResponseWriter, r *http.Request) error {
 	default:
 		return fault.New(fault.Usage, "a document is text or an image, and this is "+kind)
 	}
-	added, err := s.documents.AddDocuments(r.Context(), store.NewDocument{Name: name, MIME: kind, Data: raw})
+	added, err := s.eng.AddDocuments(r.Context(), store.NewDocument{Name: name, MIME: kind, Data: raw})
 	if err != nil {
 		return err
 	}
@@ -160,7 +148,7 @@ func putDocument(s *Server, w http.ResponseWriter, r *http.Request) error {
 }
 
 func deleteDocument(s *Server, w http.ResponseWriter, r *http.Request) error {
-	if _, err := s.documents.DeleteDocuments(r.Context(), r.PathValue("document")); err != nil {
+	if _, err := s.eng.DeleteDocuments(r.Context(), r.PathValue("document")); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)
@@ -168,7 +156,7 @@ func deleteDocument(s *Server, w http.ResponseWriter, r *http.Request) error {
 }
 
 func restoreDocument(s *Server, w http.ResponseWriter, r *http.Request) error {
-	back, err := s.documents.RestoreDocuments(r.Context(), r.PathValue("document"))
+	back, err := s.eng.RestoreDocuments(r.Context(), r.PathValue("document"))
 	if err != nil {
 		return err
 	}

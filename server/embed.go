@@ -24,7 +24,7 @@ func (s *Server) vectors(w http.ResponseWriter, r *http.Request, write func(*dia
 		return bad
 	}
 	begun := s.now()
-	got, err := s.turns.Embed(r.Context(), engine.EmbedRequest{Model: in.Model, Texts: in.Texts, Dimensions: in.Dimensions})
+	got, err := s.eng.Embed(r.Context(), engine.EmbedRequest{Model: in.Model, Texts: in.Texts, Dimensions: in.Dimensions})
 	if in.Model == "" && fault.CodeOf(err) == fault.Config {
 		return fieldFault(fault.Usage, "model", "is missing, and the configuration names no model for embeddings")
 	}
@@ -128,7 +128,7 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request, in *dialect.Co
 	defer cancel() // also where the client takes no more
 	out := &completing{w: w, rc: http.NewResponseController(w), stall: s.o.StallTime, in: in}
 	out.c = dialect.Completion{Request: in, ID: requestID(r), Begun: s.now()}
-	for batch, err := range s.turns.Complete(ctx, in.Model, provider.Request{
+	for batch, err := range s.eng.Complete(ctx, in.Model, provider.Request{
 		Completion: &provider.Completion{Prompt: in.Prompt, Suffix: in.Suffix, System: in.System, Raw: in.Raw, Images: in.Images},
 		MaxTokens:  in.MaxTokens, Temperature: in.Temperature, Think: in.Think,
 		Sampling: samplingOf(in.TopP, in.Seed, in.Stop, in.Settings), Hints: settingHints(in.Settings),

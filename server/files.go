@@ -107,7 +107,7 @@ func getWorkspaceFile(s *Server, w http.ResponseWriter, r *http.Request) error {
 	if m == nil {
 		return fault.New(fault.NotFound, "there is no file "+quoted(name))
 	}
-	e, err := s.files.FileEntry(r.Context(), m, name)
+	e, err := s.eng.FileEntry(r.Context(), m, name)
 	if err != nil {
 		return err
 	}
@@ -158,7 +158,7 @@ func (s *Server) sendFile(w http.ResponseWriter, r *http.Request, f sending) err
 		return nil
 	}
 	out := &cut{w: &lateHeader{w: w, status: status}, skip: f.part.from, left: f.part.size}
-	err := s.files.ReadFile(r.Context(), out, f.entry)
+	err := s.eng.ReadFile(r.Context(), out, f.entry)
 	if out.left == 0 {
 		return nil // whatever came behind it
 	}
@@ -235,14 +235,14 @@ func putWorkspaceFile(s *Server, w http.ResponseWriter, r *http.Request, ref sto
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(fileTime)) // a server that can't has none to set
 	return s.restoring(w, r, func(ctx context.Context, q workspace.RestoreRequest) (*workspace.Restored, error) {
 		q.Chat = ref
-		return s.files.PutFile(ctx, q, put)
+		return s.eng.PutFile(ctx, q, put)
 	})
 }
 
 func deleteWorkspaceFile(s *Server, w http.ResponseWriter, r *http.Request, ref store.ChatRef) error {
 	return s.restoring(w, r, func(ctx context.Context, q workspace.RestoreRequest) (*workspace.Restored, error) {
 		q.Chat = ref
-		return s.files.RemoveFile(ctx, q, r.PathValue("path"))
+		return s.eng.RemoveFile(ctx, q, r.PathValue("path"))
 	})
 }
 
@@ -259,7 +259,7 @@ func moveWorkspaceFile(s *Server, w http.ResponseWriter, r *http.Request, ref st
 	}
 	return s.restoring(w, r, func(ctx context.Context, q workspace.RestoreRequest) (*workspace.Restored, error) {
 		q.Chat = ref
-		return s.files.MoveFile(ctx, q, body.From, body.To)
+		return s.eng.MoveFile(ctx, q, body.From, body.To)
 	})
 }
 

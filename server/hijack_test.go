@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/server"
 )
@@ -77,30 +78,30 @@ func TestALiveStreamIsAWholeAnswer(t *testing.T) {
 	}
 }
 
-// endingEngine ends a turn when it is first asked whether that runs, and says that it
-// does.
-type endingEngine struct {
-	server.Engine
-	turn *atomic.Pointer[store.TurnID]
-}
-
-func (e endingEngine) Live(id store.TurnID) bool {
-	if turn := e.turn.Load(); turn == nil || *turn != id || !e.turn.CompareAndSwap(turn, nil) {
-		return e.Engine.Live(id)
-	}
-	_ = e.Cancel(context.Background(), id)                                                 // where it has ended already, it has
-	for end := time.Now().Add(time.Minute); e.Engine.Live(id) && time.Now().Before(end); { // bounds a failure alone
-		time.Sleep(time.Millisecond)
-	}
-	return true
-}
-
 // A turn that ends while its connection is taken for it is answered like one that
 // runs, whether or not there is anything to tell of it.
 func TestATurnThatEndsAsItIsFollowedHasAnAnswer(t *testing.T) {
 	t.Parallel()
 	var ending atomic.Pointer[store.TurnID]
-	h := open(t, plan{change: func(o *server.Options) { o.Engine = endingEngine{o.Engine, &ending} }})
+	var eng *engine.Engine
+	// The turn ends when it is first asked whether it runs, and the answer is that it does.
+	h := open(t, plan{change: func(o *server.Options) { eng = o.Engine }, built: func(s *server.Server) {
+		s.ReplaceRuns(func(live func(store.TurnID) bool) func(store.TurnID) bool {
+			return func(id store.TurnID) bool {
+				turn := ending.Load()
+				if turn == nil || *turn != id || !ending.CompareAndSwap(turn, nil) {
+					return live(id)
+				}
+				_ = eng.Cancel(context.Background(), id)                      // where it has ended already, it has
+				for _, err := range eng.Follow(context.Background(), id, 0) { // to its end
+					if err != nil {
+						break
+					}
+				}
+				return true
+			}
+		})
+	}})
 	turn, _ := h.start(doc{"message": "slow"})
 	id := store.TurnID(turn)
 	ending.Store(&id)

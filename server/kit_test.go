@@ -65,6 +65,7 @@ type plan struct {
 	script string
 	tools  []toolset.Entry
 	change func(*server.Options)
+	built  func(*server.Server) // before it is served
 	listen func(*server.ListenOptions)
 	run    server.RunOptions
 	dir    string // an old one
@@ -165,6 +166,9 @@ func (h *house) build(p plan) (*server.Server, *server.Listening) {
 	}
 	s, err := server.New(o)
 	must(h.t, err)
+	if p.built != nil {
+		p.built(s)
+	}
 	where := server.ListenOptions{Address: "127.0.0.1:0", DataDir: data}
 	if p.listen != nil {
 		p.listen(&where)

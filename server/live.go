@@ -226,7 +226,7 @@ func (l *liveTurns) all() (ids []store.TurnID, starting int, news <-chan struct{
 func (s *Server) start(ctx context.Context, req engine.TurnRequest) (store.TurnID, chat.Chat, error) {
 	return s.startBy(ctx, func(ctx context.Context, onWait func(string)) (store.TurnID, error) {
 		req.OnWait = onWait
-		return s.turns.Start(ctx, req)
+		return s.eng.Start(ctx, req)
 	})
 }
 
@@ -250,7 +250,7 @@ func (s *Server) startBy(
 		s.live.add("", chat.Chat{})
 		return "", chat.Chat{}, err
 	}
-	chat, _ := s.turns.TurnChat(id)
+	chat, _ := s.eng.TurnChat(id)
 	s.live.add(id, chat)
 	s.count.turnsBegun.Add(1)
 	s.watching.Add(1)
@@ -269,7 +269,7 @@ func (s *Server) watch(id store.TurnID) {
 	news, asks, began := s.live.relay(id), s.live.questions(id), s.now()
 	defer news.end()
 	var batch []event.Event
-	for e, err := range s.turns.Follow(context.Background(), id, 0) {
+	for e, err := range s.eng.Follow(context.Background(), id, 0) {
 		if err != nil {
 			s.log.Error("a turn can't be followed", "turn", string(id), "error", clean(err.Error()))
 			return

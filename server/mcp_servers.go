@@ -63,7 +63,7 @@ func toServer(s engine.ListedServer) serverJSON {
 }
 
 func listServers(s *Server, w http.ResponseWriter, r *http.Request) error {
-	all, err := s.servers.ListedServers(r.Context())
+	all, err := s.eng.ListedServers(r.Context())
 	if err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func listServers(s *Server, w http.ResponseWriter, r *http.Request) error {
 
 func enableServer(s *Server, w http.ResponseWriter, r *http.Request) error {
 	id := r.PathValue("server")
-	return s.enable(w, r, id, func(on bool) (bool, error) { return s.servers.SwitchMCPServer(r.Context(), id, on) })
+	return s.enable(w, r, id, func(on bool) (bool, error) { return s.eng.SwitchMCPServer(r.Context(), id, on) })
 }
 
 // lookBody says which tools are taken that a look has shown: its answer's approve.
@@ -105,14 +105,14 @@ func lookAtServer(s *Server, w http.ResponseWriter, r *http.Request) error {
 	}
 	id := r.PathValue("server")
 	if body.Approve != "" {
-		pinned, err := s.servers.ApproveSeen(r.Context(), id, body.Approve)
+		pinned, err := s.eng.ApproveSeen(r.Context(), id, body.Approve)
 		if err != nil {
 			return err
 		}
 		writeJSON(w, http.StatusOK, lookedJSON{Tools: pinned, Changes: []engine.SetChange{}, Notes: []string{}})
 		return nil
 	}
-	looked, err := s.servers.LookAtMCPServer(r.Context(), id, false)
+	looked, err := s.eng.LookAtMCPServer(r.Context(), id, false)
 	if err != nil {
 		return err
 	}
@@ -126,7 +126,7 @@ func lookAtServer(s *Server, w http.ResponseWriter, r *http.Request) error {
 
 func removeServer(s *Server, w http.ResponseWriter, r *http.Request) error {
 	id := r.PathValue("server")
-	all, err := s.servers.ListedServers(r.Context())
+	all, err := s.eng.ListedServers(r.Context())
 	if err != nil {
 		return err
 	}
@@ -137,7 +137,7 @@ func removeServer(s *Server, w http.ResponseWriter, r *http.Request) error {
 	case !all[i].Own:
 		return fault.New(fault.Usage, "the MCP server "+quoted(id)+" is a toolset's, and goes with that")
 	}
-	if err := s.servers.RemoveMCPServer(r.Context(), id); err != nil {
+	if err := s.eng.RemoveMCPServer(r.Context(), id); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)

@@ -44,7 +44,7 @@ type siblingsJSON struct {
 
 // question is what a running turn was asked; nil where that is in its chat.
 func (s *Server) question(turn store.TurnID) *chat.Message {
-	if q, ok := s.turns.TurnQuestion(turn); ok {
+	if q, ok := s.eng.TurnQuestion(turn); ok {
 		return &q
 	}
 	return nil
@@ -93,7 +93,7 @@ func listMessages(s *Server, w http.ResponseWriter, r *http.Request, ref store.C
 	}
 	leaf, before := r.URL.Query().Get("leaf"), r.URL.Query().Get("before")
 	ref.Parent = leaf
-	page, err := s.chats.ChatMessages(r.Context(), ref, before, int(limit))
+	page, err := s.eng.ChatMessages(r.Context(), ref, before, int(limit))
 	callsOf := page.Chat.ID
 	if begun, _, ok := s.live.first(ref, err); ok {
 		if page.Conversation, callsOf, err = s.forking(r.Context(), begun, leaf); err == nil {
@@ -106,7 +106,7 @@ func listMessages(s *Server, w http.ResponseWriter, r *http.Request, ref store.C
 	ref.Parent = ""
 	out := messagesJSON{Chat: page.Chat, Total: page.Total, TurnID: s.turnIn(ref)}
 	if out.TurnID != "" {
-		parent, ok := s.turns.TurnBegins(store.TurnID(out.TurnID))
+		parent, ok := s.eng.TurnBegins(store.TurnID(out.TurnID))
 		if !ok { // it ended a moment ago
 			parent = page.Chat.ActiveLeaf
 		}
@@ -116,7 +116,7 @@ func listMessages(s *Server, w http.ResponseWriter, r *http.Request, ref store.C
 		}
 	}
 	list := page.Messages
-	calls, err := s.tools.ViewCalls(r.Context(), callsOf, list)
+	calls, err := s.eng.ViewCalls(r.Context(), callsOf, list)
 	if err != nil {
 		return err
 	}
@@ -143,7 +143,7 @@ func (s *Server) forking(ctx context.Context, c chat.Chat, leaf string) (store.C
 	if from == nil {
 		return out, c.ID, nil
 	}
-	conv, err := s.chats.Chat(ctx, store.ChatRef{ID: from.ChatID, Parent: from.MessageID})
+	conv, err := s.eng.Chat(ctx, store.ChatRef{ID: from.ChatID, Parent: from.MessageID})
 	if fault.CodeOf(err) == fault.NotFound { // it was deleted since
 		return out, c.ID, nil
 	}
@@ -170,7 +170,7 @@ func (s *Server) addSiblings(r *http.Request, out *messagesJSON) error {
 	if out.Chat.Messages <= out.Total { // all are on one way
 		return nil
 	}
-	siblings, err := s.branches.Siblings(r.Context(), out.Chat)
+	siblings, err := s.eng.Siblings(r.Context(), out.Chat)
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 func ollamaPs(s *Server, w http.ResponseWriter, r *http.Request) error {
-	list, err := s.turns.RunningModels(r.Context())
+	list, err := s.eng.RunningModels(r.Context())
 	if err != nil {
 		return err
 	}
@@ -42,7 +42,7 @@ func ollamaDelete(s *Server, w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := s.turns.RemoveModel(r.Context(), name); err != nil {
+	if err := s.eng.RemoveModel(r.Context(), name); err != nil {
 		return unknownModel(name, err)
 	}
 	w.WriteHeader(http.StatusOK)
@@ -72,7 +72,7 @@ func ollamaPull(s *Server, w http.ResponseWriter, r *http.Request) error {
 		_ = rc.Flush()
 	}
 	stage := ""
-	err = s.turns.PullModel(r.Context(), name, func(at provider.Progress) {
+	err = s.eng.PullModel(r.Context(), name, func(at provider.Progress) {
 		if now := time.Now(); stream && (at.Stage != stage || now.Sub(last) >= pullEvery) {
 			stage, last = at.Stage, now
 			send(at)

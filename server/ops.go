@@ -39,7 +39,7 @@ func getReady(s *Server, w http.ResponseWriter, r *http.Request) error {
 // storeReady looks whether the store answers: by folding, which is what a store
 // does here anyway.
 func (s *Server) storeReady(r *http.Request) bool {
-	_, err := s.store.Fold(r.Context(), foldTime)
+	_, err := s.eng.Fold(r.Context(), foldTime)
 	return err == nil
 }
 

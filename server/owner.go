@@ -143,7 +143,7 @@ func beginTurn(s *Server, w http.ResponseWriter, r *http.Request) error {
 	out := &lines{w: w, rc: http.NewResponseController(w)}
 	id, chat, err := s.startBy(r.Context(), func(ctx context.Context, _ func(string)) (store.TurnID, error) {
 		req.OnWait = func(what string) { out.write(TurnLine{Wait: what}) }
-		return s.turns.Start(ctx, req)
+		return s.eng.Start(ctx, req)
 	})
 	if err != nil {
 		out.write(notBegun(err))
@@ -153,7 +153,7 @@ func beginTurn(s *Server, w http.ResponseWriter, r *http.Request) error {
 	s.log.Info("turn begun by a command", "turn", string(id), "chat", chat.Number, "request_id", requestID(r))
 	out.write(TurnLine{Turn: id, Chat: &chat})
 	if s.attend(r.Context(), id) {
-		out.write(TurnLine{Ended: true, Synced: s.turns.SyncTime(id)})
+		out.write(TurnLine{Ended: true, Synced: s.eng.SyncTime(id)})
 	}
 	return nil
 }
@@ -169,7 +169,7 @@ func (s *Server) attend(client context.Context, id store.TurnID) bool {
 		select {
 		case <-news:
 		case <-client.Done():
-			if err := s.turns.Cancel(context.WithoutCancel(client), id); err != nil {
+			if err := s.eng.Cancel(context.WithoutCancel(client), id); err != nil {
 				s.log.Error("a turn whose command has gone can't be cancelled", "turn", string(id), "error", clean(err.Error()))
 			}
 			return false
@@ -184,7 +184,7 @@ func shareStore(s *Server, w http.ResponseWriter, r *http.Request) error {
 	if s.draining.Load() {
 		return errDraining
 	}
-	end := s.store.ShareStore()
+	end := s.eng.ShareStore()
 	defer end()
 	w.Header().Set("Content-Type", mediaLines)
 	out := &lines{w: w, rc: http.NewResponseController(w)}

@@ -103,7 +103,7 @@ func getPage(s *Server, w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	writeJSON(w, http.StatusOK, pageJSON{
-		Version: s.o.Version, ArtifactOrigin: s.artifacts.Origin(), Demo: s.o.Demo, Model: s.o.Model, Agent: agent, Approvals: s.chats.Mode(chat.Chat{}),
+		Version: s.o.Version, ArtifactOrigin: s.artifacts.Origin(), Demo: s.o.Demo, Model: s.o.Model, Agent: agent, Approvals: s.eng.Mode(chat.Chat{}),
 		Limits:      limitsJSON{Turn: maxTurn, JSON: maxJSON, Upload: maxUpload, Bundle: maxBundle, Document: store.MaxDocumentSize},
 		Suggestions: orEmpty(s.o.Suggestions),
 		Renderers:   []string{"code", "document", "html", "table", "frame", "mcp_app"},
@@ -115,7 +115,7 @@ func getPage(s *Server, w http.ResponseWriter, r *http.Request) error {
 func (s *Server) usualAgent(ctx context.Context) (string, error) {
 	switch s.o.Agent {
 	case "":
-		return s.toolsets.EntryAgent(ctx)
+		return s.eng.EntryAgent(ctx)
 	case catalog.NoAgent:
 		return "", nil
 	}
@@ -160,11 +160,11 @@ type payloadProblemJSON struct {
 }
 
 func listPayloadTypes(s *Server, w http.ResponseWriter, r *http.Request) error {
-	types, problems, err := s.payloads.PayloadTypes(r.Context())
+	types, problems, err := s.eng.PayloadTypes(r.Context())
 	if err != nil {
 		return err
 	}
-	pages, err := s.payloads.Pages(r.Context())
+	pages, err := s.eng.Pages(r.Context())
 	if err != nil {
 		return err
 	}

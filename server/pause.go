@@ -25,7 +25,7 @@ func (s *Server) resumePaused(w http.ResponseWriter, r *http.Request, in *dialec
 	if err != nil {
 		return err
 	}
-	chat, known, err := s.threads.ThreadChat(r.Context(), string(in.Dialect)+":"+in.ThreadID)
+	chat, known, err := s.eng.ThreadChat(r.Context(), string(in.Dialect)+":"+in.ThreadID)
 	if err != nil {
 		return err
 	}

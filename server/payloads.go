@@ -6,25 +6,10 @@ import (
 	"net/http"
 
 	"github.com/fettle-cli/fettle/engine"
-	"github.com/fettle-cli/fettle/engine/catalog"
 	"github.com/fettle-cli/fettle/engine/chat"
-	"github.com/fettle-cli/fettle/engine/payloads"
 	"github.com/fettle-cli/fettle/engine/permission"
-	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/store"
 )
-
-// payloadsAPI is what handlers of payloads need.
-type payloadsAPI interface {
-	Payloads(context.Context, store.ChatRef) (chat.Chat, []chat.ShownPayload, error)
-	Payload(context.Context, store.Deciding) (chat.Chat, chat.ShownPayload, error)
-	PayloadPlan(context.Context, chat.Chat, provider.Payload) json.RawMessage
-	Decide(context.Context, store.Deciding) (engine.Decided, error)
-	EditPayload(ctx context.Context, d store.Deciding, text string) (chat.ShownPayload, error)
-	RenderPayload(context.Context, chat.Chat, chat.ShownPayload) (*engine.RenderedCall, error)
-	PayloadTypes(context.Context) ([]catalog.PayloadType, []payloads.Problem, error)
-	Pages(context.Context) ([]catalog.Page, error)
-}
 
 // payloadsJSON are the payloads of a chat's active branch.
 type payloadsJSON struct {
@@ -33,7 +18,7 @@ type payloadsJSON struct {
 }
 
 func listPayloads(s *Server, w http.ResponseWriter, r *http.Request, ref store.ChatRef) error {
-	c, all, err := s.payloads.Payloads(r.Context(), ref)
+	c, all, err := s.eng.Payloads(r.Context(), ref)
 	if begun, _, ok := s.live.first(ref, err); ok {
 		writeJSON(w, http.StatusOK, payloadsJSON{begun, []chat.ShownPayload{}})
 		return nil
@@ -56,7 +41,7 @@ func getPayload(s *Server, w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	writeJSON(w, http.StatusOK, payloadJSON{p, s.payloads.PayloadPlan(r.Context(), chat, p.Payload)})
+	writeJSON(w, http.StatusOK, payloadJSON{p, s.eng.PayloadPlan(r.Context(), chat, p.Payload)})
 	return nil
 }
 
@@ -99,7 +84,7 @@ func (s *Server) decide(w http.ResponseWriter, r *http.Request, accept bool) err
 	id, chat, err := s.startBy(r.Context(), func(ctx context.Context, onWait func(string)) (store.TurnID, error) {
 		d.OnWait = onWait
 		var err error
-		decided, err = s.payloads.Decide(ctx, d)
+		decided, err = s.eng.Decide(ctx, d)
 		return decided.Turn, err
 	})
 	if err != nil {
@@ -133,7 +118,7 @@ func editPayload(s *Server, w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	p, err := s.payloads.EditPayload(r.Context(), d, body.Text)
+	p, err := s.eng.EditPayload(r.Context(), d, body.Text)
 	if err != nil {
 		return err
 	}
@@ -147,7 +132,7 @@ func (s *Server) payloadOf(r *http.Request) (chat.Chat, chat.ShownPayload, error
 	if err != nil {
 		return chat.Chat{}, chat.ShownPayload{}, err
 	}
-	return s.payloads.Payload(r.Context(), d)
+	return s.eng.Payload(r.Context(), d)
 }
 
 // decidingOf names the payload of a path, by its id.

@@ -57,7 +57,7 @@ func (s *Server) goOn(r *http.Request, in *dialect.Request, req *engine.TurnRequ
 	if !ok || !isID(turn) {
 		return fieldFault(fault.NotFound, field, "there is no response "+quoted(in.PreviousID))
 	}
-	chat, message, err := s.threads.TurnAnswer(r.Context(), store.TurnID(turn))
+	chat, message, err := s.eng.TurnAnswer(r.Context(), store.TurnID(turn))
 	switch {
 	case fault.CodeOf(err) == fault.NotFound:
 		return fieldFault(fault.NotFound, field, "there is no response "+quoted(in.PreviousID)+"; it was not to be stored, or is deleted")

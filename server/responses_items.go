@@ -63,7 +63,7 @@ func (s *Server) resolve(r *http.Request, in *dialect.Request) (last store.TurnI
 // storedItems adds the items of a stored response, of its input and of its output, by their
 // ids.
 func (s *Server) storedItems(ctx context.Context, turn store.TurnID, to map[string]json.RawMessage) error {
-	p, err := s.threads.AnsweredTurn(ctx, turn)
+	p, err := s.eng.AnsweredTurn(ctx, turn)
 	if err != nil {
 		return err
 	}
@@ -101,7 +101,7 @@ func (s *Server) storedItems(ctx context.Context, turn store.TurnID, to map[stri
 // storedBody returns a stored response as the object that it was.
 func (s *Server) storedBody(ctx context.Context, turn store.TurnID, p store.AnsweredTurn) ([]byte, error) {
 	out := dialect.NewObject(dialect.Responses, optionsOf(p))
-	for e, err := range s.turns.Follow(ctx, turn, 0) {
+	for e, err := range s.eng.Follow(ctx, turn, 0) {
 		if err != nil {
 			return nil, err
 		}
@@ -117,12 +117,12 @@ func (s *Server) storedBody(ctx context.Context, turn store.TurnID, p store.Answ
 // next turn of that conversation, so that later responses can refer to its items. A history
 // that differs from the stored one stays a part of the request.
 func (s *Server) follows(ctx context.Context, last store.TurnID, req *engine.TurnRequest) error {
-	chat, message, err := s.threads.TurnAnswer(ctx, last)
+	chat, message, err := s.eng.TurnAnswer(ctx, last)
 	if err != nil {
 		return err
 	}
 	ref := store.ChatRef{ID: chat, Parent: message}
-	conv, err := s.chats.Chat(ctx, ref)
+	conv, err := s.eng.Chat(ctx, ref)
 	if err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ func (s *Server) stored(r *http.Request) (store.TurnID, store.AnsweredTurn, erro
 	if !ok || !isID(turn) {
 		return "", store.AnsweredTurn{}, noResponse(name)
 	}
-	p, err := s.threads.AnsweredTurn(r.Context(), store.TurnID(turn))
+	p, err := s.eng.AnsweredTurn(r.Context(), store.TurnID(turn))
 	if fault.CodeOf(err) == fault.NotFound {
 		err = noResponse(name)
 	}
@@ -105,7 +105,7 @@ func deleteResponse(s *Server, w http.ResponseWriter, r *http.Request) error {
 		return fieldFault(fault.Busy, "response_id", "the response is a part of chat "+strconv.FormatInt(p.Chat.Number, 10)+
 			", which has other messages; delete that instead")
 	}
-	if err := s.bin.DeleteChats(r.Context(), p.Chat); err != nil {
+	if err := s.eng.DeleteChats(r.Context(), p.Chat); err != nil {
 		return err
 	}
 	writeJSON(w, http.StatusOK, deletedResponse{ID: responseID + string(turn), Object: "response", Deleted: true})
@@ -166,7 +166,7 @@ func listInputItems(s *Server, w http.ResponseWriter, r *http.Request) error {
 func (s *Server) inputOf(ctx context.Context, turn store.TurnID, p store.AnsweredTurn) ([]inputItem, error) {
 	custom := map[string]bool{}
 	if p.Before != "" && slices.ContainsFunc(p.Asked, chat.Message.AnswersCalls) {
-		before, err := s.threads.AnsweredTurn(ctx, p.Before)
+		before, err := s.eng.AnsweredTurn(ctx, p.Before)
 		if err != nil {
 			return nil, err
 		}

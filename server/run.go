@@ -63,22 +63,22 @@ func (o RunOptions) secure(l net.Listener) net.Listener {
 // reports it.
 func (s *Server) Run(ctx context.Context, l *Listening, o RunOptions) (err error) {
 	defer func() { err = errors.Join(err, l.Close()) }()
-	err = s.store.Open(ctx)
+	err = s.eng.Open(ctx)
 	if err == nil {
-		_, err = s.store.Fold(ctx, store.FoldAll)
+		_, err = s.eng.Fold(ctx, store.FoldAll)
 	}
 	if err != nil {
-		return errors.Join(err, s.store.Close())
+		return errors.Join(err, s.eng.Close())
 	}
 	l.name(s.gate)
 	if err := l.apart(s.gate); err != nil {
-		return errors.Join(err, s.store.Close())
+		return errors.Join(err, s.eng.Close())
 	}
 	s.artifacts.SetOrigin(l.artifactOrigin)
 	s.forwards.SetOrigin(l.artifactOrigin)
 	s.address = l.URL()
 	if err := s.note(l); err != nil {
-		return errors.Join(err, s.store.Close())
+		return errors.Join(err, s.eng.Close())
 	}
 	defer func() { err = errors.Join(err, removeNote(s.o.DataDir)) }()
 	main, pages := s.httpServer(s), s.httpServer(s.artifacts)
@@ -145,7 +145,7 @@ func (s *Server) until(ctx context.Context, failed <-chan error, running *int) e
 			return err
 		case <-tick.C:
 			s.artifacts.Sweep()
-			if _, err := s.store.Fold(ctx, foldTime); err != nil && ctx.Err() == nil {
+			if _, err := s.eng.Fold(ctx, foldTime); err != nil && ctx.Err() == nil {
 				s.log.Error("journals of other processes can't be taken into the store", "error", clean(err.Error()))
 			}
 		}
@@ -178,7 +178,7 @@ func (s *Server) drain(o RunOptions, servers ...*http.Server) error {
 		}
 		return nil
 	})
-	closed := goWait(s.store.Close) // followers see the ends of turns meanwhile
+	closed := goWait(s.eng.Close) // followers see the ends of turns meanwhile
 	turns, stopTurns := context.WithTimeout(end, most/2)
 	defer stopTurns()
 	ended(turns, "turns", func() error { s.watching.Wait(); return nil })

@@ -14,14 +14,21 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/server/artifacts"
 	"github.com/fettle-cli/fettle/server/web"
 )
 
+// Models lists what models there are.
+type Models interface {
+	// List asks the providers of a query, each with a deadline of its own.
+	List(context.Context, models.Query) ([]models.List, error)
+}
+
 // Options make a Server.
 type Options struct {
-	Engine Engine
+	Engine *engine.Engine
 	Models Models
 	// Prepare fills in what the configuration says of a turn: the model of a new
 	// chat, limits, and which tools are offered. nil leaves a request as it is.
@@ -90,29 +97,14 @@ type Server struct {
 	gate  *gate
 	table *table
 
-	turns     turnsAPI
-	chats     chatsAPI
-	bin       binAPI
-	branches  branchesAPI
-	files     filesAPI
-	states    statesAPI
-	cut       cutAPI
-	toolsets  toolsetsAPI
-	tools     toolsAPI
+	eng       *engine.Engine
+	runs      func(store.TurnID) bool // Live of eng; tests replace it
 	models    Models
-	threads   threadsAPI
-	payloads  payloadsAPI
-	documents documentsAPI
-	workflows workflowsAPI
-	apps      appsAPI
-	servers   serversAPI
-	services  servicesAPI
 	forwards  *artifacts.Services
 	asks      *appAsks
 	address   string // that browsers have, once it runs
 	naming    naming
 	mcp       MCP // nil where there is none
-	store     storeAPI
 	live      *liveTurns
 	artifacts *artifacts.Pages
 	page      *web.Page
@@ -141,10 +133,7 @@ func New(o Options) (*Server, error) {
 	s := &Server{
 		page: page,
 		o:    o, log: o.Log, now: o.Now,
-		turns: o.Engine, chats: o.Engine, bin: o.Engine, branches: o.Engine, files: o.Engine, states: o.Engine, cut: o.Engine,
-		toolsets: o.Engine, tools: o.Engine, store: o.Engine, models: o.Models,
-		payloads: o.Engine, documents: o.Engine, workflows: o.Engine, apps: o.Engine, servers: o.Engine, services: o.Engine,
-		threads: o.Engine, naming: naming{names: map[string]bool{}},
+		eng: o.Engine, runs: o.Engine.Live, models: o.Models, naming: naming{names: map[string]bool{}},
 	}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
@@ -178,11 +167,11 @@ func New(o Options) (*Server, error) {
 	s.streams, s.endStreams = context.WithCancel(context.Background())
 	s.forwards = artifacts.NewServices(artifacts.ServicesOptions{
 		Dial: func(ctx context.Context, id string, port int) (net.Conn, error) {
-			return s.services.DialService(ctx, id, port)
+			return s.eng.DialService(ctx, id, port)
 		},
 		IsToken: s.gate.token.is, Life: s.streams,
 		Alive: func(id string) bool {
-			return slices.ContainsFunc(s.services.Running(""), func(have engine.Service) bool { return have.ID == id })
+			return slices.ContainsFunc(s.eng.Running(""), func(have engine.Service) bool { return have.ID == id })
 		},
 	})
 	s.artifacts.Show(s.forwards)

@@ -66,7 +66,7 @@ func (s *Server) callService(r *http.Request) (*engine.CallService, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := s.services.CallService(r.Context(), id)
+	c, err := s.eng.CallService(r.Context(), id)
 	if err == nil && c == nil {
 		err = fault.New(fault.NotFound, "call "+id+" is of no service")
 	}
@@ -87,10 +87,10 @@ func stopService(s *Server, w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if _, err := s.services.EndService(r.Context(), c.CallID); err != nil {
+	if _, err := s.eng.EndService(r.Context(), c.CallID); err != nil {
 		return err
 	}
-	if c, err = s.services.CallService(r.Context(), c.CallID); err != nil {
+	if c, err = s.eng.CallService(r.Context(), c.CallID); err != nil {
 		return err
 	}
 	writeJSON(w, http.StatusOK, serviceOf(c))
@@ -114,14 +114,14 @@ func restartService(s *Server, w http.ResponseWriter, r *http.Request) error {
 	if err := readJSON(w, r, &body); err != nil {
 		return err
 	}
-	req, err := s.services.CallAgain(r.Context(), id)
+	req, err := s.eng.CallAgain(r.Context(), id)
 	if err != nil {
 		return err
 	}
 	req.Policy, req.CanConfirm = permission.Policy{Allow: body.Allow}, body.Confirm
 	turn, chat, err := s.startBy(r.Context(), func(ctx context.Context, onWait func(string)) (store.TurnID, error) {
 		req.OnWait = onWait
-		return s.turns.Start(ctx, req)
+		return s.eng.Start(ctx, req)
 	})
 	if err != nil {
 		return err
@@ -140,6 +140,6 @@ func listServices(s *Server, w http.ResponseWriter, r *http.Request) error {
 	if chat != "" && !isID(chat) {
 		return fault.New(fault.NotFound, "no chat "+clean(chat))
 	}
-	writeJSON(w, http.StatusOK, servicesJSON{orEmpty(s.services.Running(chat))})
+	writeJSON(w, http.StatusOK, servicesJSON{orEmpty(s.eng.Running(chat))})
 	return nil
 }

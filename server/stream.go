@@ -47,7 +47,7 @@ var (
 // connection for itself where that can be had.
 func (s *Server) follow(w http.ResponseWriter, r *http.Request, f following) error {
 	from := s.live.relay(f.turn)
-	if from == nil || !s.turns.Live(f.turn) {
+	if from == nil || !s.runs(f.turn) {
 		return s.stream(w, r, f)
 	}
 	l := s.takeLine(w, r)
@@ -69,7 +69,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, f following) err
 func (s *Server) write(ctx context.Context, out *frames, from *relay) error {
 	s.count.followers.Add(1)
 	defer s.count.followers.Add(-1)
-	if !out.begun && from != nil && s.turns.Live(out.f.turn) {
+	if !out.begun && from != nil && s.runs(out.f.turn) {
 		// Its next event may take minutes, and the client wants to know that it is
 		// followed.
 		out.begin()
@@ -143,7 +143,7 @@ func (s *Server) pump(ctx context.Context, out *frames, from *relay) error {
 // catchUp writes what the engine has, as far as to where the relay goes on. Each
 // event is written before the next one is read.
 func (s *Server) catchUp(ctx context.Context, out *frames, at event.Seq, to *relay) (event.Seq, error) {
-	for e, err := range s.turns.Follow(ctx, out.f.turn, at) {
+	for e, err := range s.eng.Follow(ctx, out.f.turn, at) {
 		if err != nil {
 			return at, err
 		}

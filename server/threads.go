@@ -105,17 +105,17 @@ func (s *Server) place(r *http.Request, in *dialect.Request, req *engine.TurnReq
 		notes = append(notes, provider.Part{Kind: provider.FilePart, Name: clean(n.Name), Text: n.Text})
 	}
 	req.Parts = append(notes, req.Parts...)
-	chat, known, err := s.threads.ThreadChat(r.Context(), string(in.Dialect)+":"+in.ThreadID)
+	chat, known, err := s.eng.ThreadChat(r.Context(), string(in.Dialect)+":"+in.ThreadID)
 	if err != nil {
 		return err
 	}
 	results := in.Messages[len(in.Messages)-1].Role == dialect.ToolRole
 	var asked []string
 	if known {
-		if id, ok := s.live.of(store.ChatRef{ID: chat}); ok && s.turns.Live(id) {
+		if id, ok := s.live.of(store.ChatRef{ID: chat}); ok && s.runs(id) {
 			return fault.New(fault.Busy, "the conversation's last message is still being answered")
 		}
-		conv, err := s.chats.Chat(r.Context(), store.ChatRef{ID: chat})
+		conv, err := s.eng.Chat(r.Context(), store.ChatRef{ID: chat})
 		if err != nil {
 			return err
 		}
@@ -147,12 +147,12 @@ func (s *Server) place(r *http.Request, in *dialect.Request, req *engine.TurnReq
 // what the AI SDK's transport asks for when a page is opened again. 204 says that
 // nothing runs.
 func resumeAISDK(s *Server, w http.ResponseWriter, r *http.Request) error {
-	chat, known, err := s.threads.ThreadChat(r.Context(), string(dialect.AISDK)+":"+r.PathValue("thread"))
+	chat, known, err := s.eng.ThreadChat(r.Context(), string(dialect.AISDK)+":"+r.PathValue("thread"))
 	if err != nil {
 		return err
 	}
 	id, live := s.live.of(store.ChatRef{ID: chat})
-	if !known || !live || !s.turns.Live(id) {
+	if !known || !live || !s.runs(id) {
 		w.WriteHeader(http.StatusNoContent)
 		return nil
 	}

@@ -17,7 +17,7 @@ type toolsJSON struct {
 }
 
 func listTools(s *Server, w http.ResponseWriter, r *http.Request) error {
-	groups, err := s.tools.ToolGroups(r.Context())
+	groups, err := s.eng.ToolGroups(r.Context())
 	if err != nil {
 		return err
 	}
@@ -33,7 +33,7 @@ type toolJSON struct {
 }
 
 func getTool(s *Server, w http.ResponseWriter, r *http.Request) error {
-	groups, err := s.tools.ToolGroups(r.Context())
+	groups, err := s.eng.ToolGroups(r.Context())
 	if err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func getTool(s *Server, w http.ResponseWriter, r *http.Request) error {
 // getAvailableTools lists what a turn can be offered now: what is switched off or
 // broken is left out.
 func getAvailableTools(s *Server, w http.ResponseWriter, r *http.Request) error {
-	groups, err := s.tools.ToolGroups(r.Context())
+	groups, err := s.eng.ToolGroups(r.Context())
 	if err != nil {
 		return err
 	}

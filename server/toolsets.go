@@ -43,7 +43,7 @@ type toolsetsJSON struct {
 }
 
 func listToolsets(s *Server, w http.ResponseWriter, r *http.Request) error {
-	sets, err := s.toolsets.InstalledToolsets(r.Context())
+	sets, err := s.eng.InstalledToolsets(r.Context())
 	if err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ type toolsetDetailJSON struct {
 }
 
 func getToolset(s *Server, w http.ResponseWriter, r *http.Request) error {
-	info, err := s.toolsets.InstalledToolset(r.Context(), r.PathValue("toolset"))
+	info, err := s.eng.InstalledToolset(r.Context(), r.PathValue("toolset"))
 	if err != nil {
 		return err
 	}
@@ -126,7 +126,7 @@ func importToolset(s *Server, w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer func() { _ = remove() }() // it was a copy
-	plan, err := s.toolsets.PlanToolset(r.Context(), file, engine.PlanOptions{Env: s.o.Env, WorkDir: s.o.DataDir, Uploaded: clean(name)})
+	plan, err := s.eng.PlanToolset(r.Context(), file, engine.PlanOptions{Env: s.o.Env, WorkDir: s.o.DataDir, Uploaded: clean(name)})
 	if err != nil {
 		return &withStatus{err, http.StatusUnprocessableEntity}
 	}
@@ -146,7 +146,7 @@ func (s *Server) importPlan(w http.ResponseWriter, r *http.Request, plan *engine
 		writeJSON(w, http.StatusOK, out)
 		return nil
 	}
-	out.Record, err = s.toolsets.ImportToolset(r.Context(), plan, engine.ApplyOptions{Approved: approved != ""})
+	out.Record, err = s.eng.ImportToolset(r.Context(), plan, engine.ApplyOptions{Approved: approved != ""})
 	if err != nil {
 		return &withStatus{err, http.StatusUnprocessableEntity}
 	}
@@ -165,7 +165,7 @@ type galleryJSON struct {
 }
 
 func listGallery(s *Server, w http.ResponseWriter, r *http.Request) error {
-	sets, err := s.toolsets.Gallery(r.Context())
+	sets, err := s.eng.Gallery(r.Context())
 	if err != nil {
 		return err
 	}
@@ -177,7 +177,7 @@ func importGallery(s *Server, w http.ResponseWriter, r *http.Request) error {
 	if s.draining.Load() {
 		return errDraining
 	}
-	plan, err := s.toolsets.PlanToolset(r.Context(), catalog.GalleryRef(r.PathValue("toolset")), engine.PlanOptions{Env: s.o.Env, WorkDir: s.o.DataDir})
+	plan, err := s.eng.PlanToolset(r.Context(), catalog.GalleryRef(r.PathValue("toolset")), engine.PlanOptions{Env: s.o.Env, WorkDir: s.o.DataDir})
 	if err != nil {
 		return err
 	}
@@ -284,14 +284,14 @@ func planJSON(p *engine.ImportPlan) importJSON {
 
 func exportToolset(s *Server, w http.ResponseWriter, r *http.Request) error {
 	id := r.PathValue("toolset")
-	if _, err := s.toolsets.InstalledToolset(r.Context(), id); err != nil {
+	if _, err := s.eng.InstalledToolset(r.Context(), id); err != nil {
 		return err
 	}
 	h := w.Header()
 	h.Set("Content-Type", "application/zip")
 	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": id + ".zip"}))
 	out := &lateHeader{w: w, status: http.StatusOK}
-	_, err := s.toolsets.ExportToolset(r.Context(), id, out, engine.ExportOptions{})
+	_, err := s.eng.ExportToolset(r.Context(), id, out, engine.ExportOptions{})
 	return err
 }
 
@@ -309,11 +309,11 @@ type enabledJSON struct {
 
 func enableToolset(s *Server, w http.ResponseWriter, r *http.Request) error {
 	id := r.PathValue("toolset")
-	return s.enable(w, r, id, func(on bool) (bool, error) { return s.toolsets.SwitchToolset(r.Context(), id, on) })
+	return s.enable(w, r, id, func(on bool) (bool, error) { return s.eng.SwitchToolset(r.Context(), id, on) })
 }
 
 func enableTool(s *Server, w http.ResponseWriter, r *http.Request) error {
-	groups, err := s.tools.ToolGroups(r.Context())
+	groups, err := s.eng.ToolGroups(r.Context())
 	if err != nil {
 		return err
 	}
@@ -321,7 +321,7 @@ func enableTool(s *Server, w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return s.enable(w, r, t.ID, func(on bool) (bool, error) { return s.tools.SwitchTool(r.Context(), t.ID, on) })
+	return s.enable(w, r, t.ID, func(on bool) (bool, error) { return s.eng.SwitchTool(r.Context(), t.ID, on) })
 }
 
 func (s *Server) enable(w http.ResponseWriter, r *http.Request, id string, do func(bool) (bool, error)) error {
@@ -351,7 +351,7 @@ type uninstalledJSON struct {
 
 func uninstallToolset(s *Server, w http.ResponseWriter, r *http.Request) error {
 	id := r.PathValue("toolset")
-	gone, err := s.toolsets.RemoveToolset(r.Context(), id)
+	gone, err := s.eng.RemoveToolset(r.Context(), id)
 	if err != nil {
 		return err
 	}

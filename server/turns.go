@@ -244,7 +244,7 @@ func (s *Server) begin(r *http.Request, req engine.TurnRequest) (store.TurnID, c
 		return "", chat.Chat{}, err
 	}
 	if c.Title == store.NewTitle && c.Messages == 0 && req.Title != "" {
-		if _, err := s.chats.RenameChat(r.Context(), store.ChatRef{ID: c.ID}, req.Title); err != nil {
+		if _, err := s.eng.RenameChat(r.Context(), store.ChatRef{ID: c.ID}, req.Title); err != nil {
 			s.log.Warn("a chat keeps its first title", "chat", c.ID, "error", clean(err.Error()))
 		}
 	}
@@ -341,8 +341,8 @@ func followChat(s *Server, w http.ResponseWriter, r *http.Request, ref store.Cha
 		return s.follow(w, r, chatStream(turn, after, true))
 	}
 	id, ok := s.live.of(ref)
-	if !ok || !s.turns.Live(id) { // one that ended a moment ago may still be listed
-		if _, err := s.chats.FindChat(r.Context(), ref); err != nil {
+	if !ok || !s.runs(id) { // one that ended a moment ago may still be listed
+		if _, err := s.eng.FindChat(r.Context(), ref); err != nil {
 			return err
 		}
 		w.WriteHeader(http.StatusNoContent)
@@ -357,11 +357,11 @@ func (s *Server) belongs(r *http.Request, turn store.TurnID, ref store.ChatRef) 
 	if id, ok := s.live.of(ref); ok && id == turn {
 		return nil
 	}
-	chat, err := s.chats.FindChat(r.Context(), ref)
+	chat, err := s.eng.FindChat(r.Context(), ref)
 	if err != nil {
 		return err
 	}
-	of, _, err := s.threads.TurnAnswer(r.Context(), turn)
+	of, _, err := s.eng.TurnAnswer(r.Context(), turn)
 	if code := fault.CodeOf(err); code == fault.NotFound || code == fault.Busy || err == nil && of != chat.ID { // busy is another chat's that lives
 		return fault.New(fault.NotFound, "no turn "+string(turn)+" in this chat")
 	}
@@ -373,7 +373,7 @@ func cancelTurn(s *Server, w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := s.turns.Cancel(r.Context(), id); err != nil {
+	if err := s.eng.Cancel(r.Context(), id); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)

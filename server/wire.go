@@ -17,15 +17,6 @@ import (
 	"github.com/fettle-cli/fettle/server/dialect"
 )
 
-// threadsAPI is what handlers need where a client has its own name for a
-// conversation.
-type threadsAPI interface {
-	ThreadChat(ctx context.Context, name string) (chatID string, ok bool, err error)
-	NameThread(ctx context.Context, name, chatID string) error
-	TurnAnswer(context.Context, store.TurnID) (chatID, messageID string, err error)
-	AnsweredTurn(context.Context, store.TurnID) (store.AnsweredTurn, error)
-}
-
 // naming are the threads whose first turn is being begun, so that two requests
 // don't make two chats of one.
 type naming struct {
@@ -130,7 +121,7 @@ func (s *Server) beginThread(r *http.Request, name string, req engine.TurnReques
 		return "", chat.Chat{}, fault.New(fault.Busy, "another message of this conversation is being begun")
 	}
 	defer done()
-	known, ok, err := s.threads.ThreadChat(r.Context(), name)
+	known, ok, err := s.eng.ThreadChat(r.Context(), name)
 	if err != nil {
 		return "", chat.Chat{}, err
 	}
@@ -142,8 +133,8 @@ func (s *Server) beginThread(r *http.Request, name string, req engine.TurnReques
 		return id, chat, err
 	}
 	// The turn runs whatever becomes of the client.
-	if err := s.threads.NameThread(context.WithoutCancel(r.Context()), name, chat.ID); err != nil {
-		return "", chat, errors.Join(err, s.turns.Cancel(context.WithoutCancel(r.Context()), id))
+	if err := s.eng.NameThread(context.WithoutCancel(r.Context()), name, chat.ID); err != nil {
+		return "", chat, errors.Join(err, s.eng.Cancel(context.WithoutCancel(r.Context()), id))
 	}
 	return id, chat, nil
 }

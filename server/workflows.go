@@ -11,24 +11,13 @@ import (
 	"github.com/fettle-cli/fettle/engine/store"
 )
 
-// workflowsAPI is what handlers of workflows need.
-type workflowsAPI interface {
-	AllWorkflows(context.Context) ([]store.Workflow, error)
-	FindWorkflow(ctx context.Context, name string) (store.Workflow, error)
-	WorkflowInstances(context.Context) ([]store.WorkflowInstance, error)
-	WorkflowInstance(ctx context.Context, ref string) (store.WorkflowInstance, error)
-	StartWorkflow(ctx context.Context, name string, input json.RawMessage, req engine.TurnRequest) (string, store.TurnID, error)
-	ActWorkflow(ctx context.Context, id, action string, req engine.TurnRequest) (store.TurnID, error)
-	CancelWorkflow(ctx context.Context, id string) (store.WorkflowInstance, error)
-}
-
 // workflowsJSON are the workflows that can be started.
 type workflowsJSON struct {
 	Workflows []store.Workflow `json:"workflows"`
 }
 
 func listWorkflows(s *Server, w http.ResponseWriter, r *http.Request) error {
-	all, err := s.workflows.AllWorkflows(r.Context())
+	all, err := s.eng.AllWorkflows(r.Context())
 	if err != nil {
 		return err
 	}
@@ -37,7 +26,7 @@ func listWorkflows(s *Server, w http.ResponseWriter, r *http.Request) error {
 }
 
 func getWorkflow(s *Server, w http.ResponseWriter, r *http.Request) error {
-	found, err := s.workflows.FindWorkflow(r.Context(), r.PathValue("workflow"))
+	found, err := s.eng.FindWorkflow(r.Context(), r.PathValue("workflow"))
 	if err != nil {
 		return err
 	}
@@ -51,7 +40,7 @@ type instancesJSON struct {
 }
 
 func listInstances(s *Server, w http.ResponseWriter, r *http.Request) error {
-	all, err := s.workflows.WorkflowInstances(r.Context())
+	all, err := s.eng.WorkflowInstances(r.Context())
 	if err != nil {
 		return err
 	}
@@ -64,7 +53,7 @@ func getInstance(s *Server, w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	i, err := s.workflows.WorkflowInstance(r.Context(), id)
+	i, err := s.eng.WorkflowInstance(r.Context(), id)
 	if err != nil {
 		return err
 	}
@@ -125,7 +114,7 @@ func startWorkflow(s *Server, w http.ResponseWriter, r *http.Request) error {
 	}
 	req.Chat = store.ChatRef{Number: body.ConversationID, ID: body.ChatID}
 	return s.runSteps(w, r, req, func(ctx context.Context, req engine.TurnRequest) (string, store.TurnID, error) {
-		return s.workflows.StartWorkflow(ctx, r.PathValue("workflow"), body.Input, req)
+		return s.eng.StartWorkflow(ctx, r.PathValue("workflow"), body.Input, req)
 	})
 }
 
@@ -148,7 +137,7 @@ func actWorkflow(s *Server, w http.ResponseWriter, r *http.Request) error {
 	// The chat is the instance's: what only begins one is left out.
 	req.Chat = store.ChatRef{ID: instance}
 	return s.runSteps(w, r, req, func(ctx context.Context, req engine.TurnRequest) (string, store.TurnID, error) {
-		id, err := s.workflows.ActWorkflow(ctx, instance, body.Action, req)
+		id, err := s.eng.ActWorkflow(ctx, instance, body.Action, req)
 		return instance, id, err
 	})
 }
@@ -180,7 +169,7 @@ func cancelWorkflow(s *Server, w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	i, err := s.workflows.CancelWorkflow(r.Context(), id)
+	i, err := s.eng.CancelWorkflow(r.Context(), id)
 	if err != nil {
 		return err
 	}

@@ -62,7 +62,7 @@ func (s *Server) stateOfChat(r *http.Request, name string) (chat.Chat, *engine.M
 	if err != nil {
 		return chat.Chat{}, nil, err
 	}
-	c, err := s.chats.FindChat(r.Context(), ref)
+	c, err := s.eng.FindChat(r.Context(), ref)
 	if err != nil {
 		return chat.Chat{}, nil, err
 	}
@@ -72,7 +72,7 @@ func (s *Server) stateOfChat(r *http.Request, name string) (chat.Chat, *engine.M
 	if name == "" {
 		name = "@"
 	}
-	m, err := s.files.State(r.Context(), c, name)
+	m, err := s.eng.State(r.Context(), c, name)
 	return c, m, err
 }
 
@@ -105,7 +105,7 @@ func getWorkspaceFiles(s *Server, w http.ResponseWriter, r *http.Request) error 
 		writeJSON(w, http.StatusOK, out)
 		return nil
 	}
-	for f, err := range s.files.Files(r.Context(), m) {
+	for f, err := range s.eng.Files(r.Context(), m) {
 		if err != nil {
 			return err
 		}
@@ -140,11 +140,11 @@ func getWorkspaceManifest(s *Server, w http.ResponseWriter, r *http.Request) err
 		return fault.New(fault.NotFound, "the chat has no files yet: none of its calls has written one")
 	}
 	var files bytes.Buffer
-	if err := s.files.WriteManifest(r.Context(), &files, m); err != nil {
+	if err := s.eng.WriteManifest(r.Context(), &files, m); err != nil {
 		return err
 	}
 	out := manifestJSON{Manifest: m, Files: bytes.TrimSpace(files.Bytes()), Entries: []fileJSON{}}
-	for f, err := range s.files.Files(r.Context(), m) {
+	for f, err := range s.eng.Files(r.Context(), m) {
 		if err != nil {
 			return err
 		}
@@ -197,7 +197,7 @@ type statesJSON struct {
 // pending describes the operation that a killed process has left unfinished in a chat's
 // folder. It is empty if there is none.
 func (s *Server) pending(ctx context.Context, chat chat.Chat) (string, error) {
-	p, err := s.states.Pending(ctx, chat)
+	p, err := s.eng.Pending(ctx, chat)
 	if p == nil || err != nil {
 		return "", err
 	}
@@ -217,9 +217,9 @@ func listStates(s *Server, w http.ResponseWriter, r *http.Request, ref store.Cha
 	if err != nil {
 		return err
 	}
-	list := s.states.States
+	list := s.eng.States
 	if all {
-		list = s.states.StateTree
+		list = s.eng.StateTree
 	}
 	chat, states, more, err := list(r.Context(), ref, int(limit))
 	if err != nil {
@@ -230,7 +230,7 @@ func listStates(s *Server, w http.ResponseWriter, r *http.Request, ref store.Cha
 		one := toState(st)
 		if changes {
 			one.Changes = &stateChangesJSON{}
-			if one.Changes.Paths, one.Changes.Changed, err = s.states.StateChanges(r.Context(), st.Manifest, statePaths); err != nil {
+			if one.Changes.Paths, one.Changes.Changed, err = s.eng.StateChanges(r.Context(), st.Manifest, statePaths); err != nil {
 				return err
 			}
 		}
@@ -287,9 +287,9 @@ func diffWorkspace(s *Server, w http.ResponseWriter, r *http.Request) error {
 	}
 	var from *engine.Manifest
 	if name := r.URL.Query().Get("from"); name != "" {
-		from, err = s.files.State(r.Context(), chat, name)
+		from, err = s.eng.State(r.Context(), chat, name)
 	} else {
-		from, err = s.states.StateBefore(r.Context(), to)
+		from, err = s.eng.StateBefore(r.Context(), to)
 	}
 	if err != nil {
 		return err
@@ -298,7 +298,7 @@ func diffWorkspace(s *Server, w http.ResponseWriter, r *http.Request) error {
 	if from != nil {
 		out.From = from.ID
 	}
-	for c, err := range s.files.DiffStates(r.Context(), from, to) {
+	for c, err := range s.eng.DiffStates(r.Context(), from, to) {
 		if err != nil {
 			return err
 		}
@@ -436,7 +436,7 @@ func restoreWorkspace(s *Server, w http.ResponseWriter, r *http.Request) error {
 		if body.Manifest == "" {
 			return nil, fault.New(fault.Usage, "manifest names the state to bring back")
 		}
-		return s.states.RestoreState(ctx, body.Manifest, q)
+		return s.eng.RestoreState(ctx, body.Manifest, q)
 	})
 }
 
@@ -446,7 +446,7 @@ func undoWorkspace(s *Server, w http.ResponseWriter, r *http.Request) error {
 			return nil, fault.New(fault.Usage, "call names one step; steps does not go with it")
 		}
 		q.Call = body.Call
-		return s.states.Undo(ctx, q)
+		return s.eng.Undo(ctx, q)
 	})
 }
 
@@ -455,6 +455,6 @@ func redoWorkspace(s *Server, w http.ResponseWriter, r *http.Request) error {
 		if body.Call != "" {
 			return nil, errCallOfUndo()
 		}
-		return s.states.Redo(ctx, q)
+		return s.eng.Redo(ctx, q)
 	})
 }

@@ -34,6 +34,13 @@ func (m *minted) has(id string) bool {
 	return m.ids[id]
 }
 
+// Len returns how many ids no chat has yet.
+func (m *minted) Len() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return len(m.ids)
+}
+
 func (m *minted) Drop(id string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

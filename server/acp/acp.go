@@ -2,85 +2,15 @@ package acp
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
-	"iter"
 	"log/slog"
 	"sync"
 	"time"
 
 	"github.com/fettle-cli/fettle/engine"
-	"github.com/fettle-cli/fettle/engine/catalog"
-	"github.com/fettle-cli/fettle/engine/chat"
-	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/models"
-	"github.com/fettle-cli/fettle/engine/permission"
-	"github.com/fettle-cli/fettle/engine/store"
-	"github.com/fettle-cli/fettle/engine/workspace"
 )
-
-// turnsAPI is what prompts need.
-type turnsAPI interface {
-	Start(context.Context, engine.TurnRequest) (store.TurnID, error)
-	Follow(context.Context, store.TurnID, event.Seq) iter.Seq2[event.Event, error]
-	Cancel(context.Context, store.TurnID) error
-	Confirm(context.Context, store.TurnID, engine.Confirmation) error
-	TurnChat(store.TurnID) (chat.Chat, bool)
-}
-
-// chatsAPI is what sessions need.
-type chatsAPI interface {
-	NewChatID() string
-	DropChatID(string)
-	CheckWorkspace(dir string) error
-	Chats(context.Context, store.ListChats) (store.ChatPage, error)
-	Chat(context.Context, store.ChatRef) (store.Conversation, error)
-	FindChat(context.Context, store.ChatRef) (chat.Chat, error)
-	DeleteChats(context.Context, ...chat.Chat) error
-	Mode(chat.Chat) permission.Mode
-	CompactChat(context.Context, engine.CompactRequest) (*store.Compacted, error)
-}
-
-// filesAPI is what showing and taking back the changes of calls needs.
-type filesAPI interface {
-	ToolCalls(ctx context.Context, chatID string) ([]chat.ToolCall, error)
-	StateByID(ctx context.Context, id string) (*engine.Manifest, error)
-	DiffStates(ctx context.Context, from, to *engine.Manifest) iter.Seq2[engine.FileChange, error]
-	States(ctx context.Context, ref store.ChatRef, limit int) (chat.Chat, []store.StateInfo, bool, error)
-	ReadFile(context.Context, io.Writer, engine.FileEntry) error
-	Undo(context.Context, workspace.RestoreRequest) (*workspace.Restored, error)
-	Redo(context.Context, workspace.RestoreRequest) (*workspace.Restored, error)
-	CutWritesOf(context.Context, chat.Chat) ([]workspace.CutWrites, error)
-	ReviewCut(ctx context.Context, call string, onWait func(string)) (*engine.CutReview, error)
-	ApplyCut(ctx context.Context, call string, onWait func(string)) (*engine.Applied, error)
-	DiscardCut(ctx context.Context, call string) (*workspace.CutWrites, error)
-}
-
-// toolsAPI is what there is to choose from.
-type toolsAPI interface {
-	AllAgents(context.Context) (*catalog.Agents, error)
-	EntryAgent(context.Context) (string, error)
-	ToolGroups(context.Context) ([]catalog.ToolGroup, error)
-}
-
-// workflowsAPI is what running a workflow and going on with it needs.
-type workflowsAPI interface {
-	AllWorkflows(context.Context) ([]store.Workflow, error)
-	StartWorkflow(ctx context.Context, name string, input json.RawMessage, req engine.TurnRequest) (string, store.TurnID, error)
-	ActWorkflow(ctx context.Context, id, action string, req engine.TurnRequest) (store.TurnID, error)
-	CancelWorkflow(ctx context.Context, id string) (store.WorkflowInstance, error)
-	ChatWorkflow(ctx context.Context, chatID string) (*store.WorkflowInstance, error)
-}
-
-// Engine is all of it.
-type Engine interface {
-	turnsAPI
-	chatsAPI
-	filesAPI
-	toolsAPI
-	workflowsAPI
-}
 
 // Models lists what models there are.
 type Models interface {
@@ -102,7 +32,7 @@ type Prompt struct{ Name, Description string }
 
 // Options say whom an editor talks to, and how.
 type Options struct {
-	Engine Engine
+	Engine *engine.Engine
 	// Models lists the models to choose from, and Prompts the user's prompts; nil
 	// lists none.
 	Models  Models
@@ -186,7 +116,7 @@ func (a *agent) wait() {
 // agent is one editor's.
 type agent struct {
 	o    Options
-	eng  Engine
+	eng  *engine.Engine
 	log  *slog.Logger
 	conn *conn
 	base context.Context // of requests

@@ -3,8 +3,6 @@ package mcp
 import (
 	"context"
 	"errors"
-	"io"
-	"iter"
 	"log/slog"
 	"net/http"
 	"sync"
@@ -13,52 +11,14 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/fettle-cli/fettle/engine"
-	"github.com/fettle-cli/fettle/engine/catalog"
-	"github.com/fettle-cli/fettle/engine/chat"
-	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/prompts"
 	"github.com/fettle-cli/fettle/engine/store"
 )
 
-// turnsAPI is what calls need.
-type turnsAPI interface {
-	Start(context.Context, engine.TurnRequest) (store.TurnID, error)
-	Follow(context.Context, store.TurnID, event.Seq) iter.Seq2[event.Event, error]
-	Cancel(context.Context, store.TurnID) error
-	Confirm(context.Context, store.TurnID, engine.Confirmation) error
-}
-
-// filesAPI is what sessions and the files of their workspaces need.
-type filesAPI interface {
-	NewChatID() string
-	DropChatID(string)
-	FindChat(context.Context, store.ChatRef) (chat.Chat, error)
-	State(ctx context.Context, chat chat.Chat, name string) (*engine.Manifest, error)
-	Files(context.Context, *engine.Manifest) iter.Seq2[engine.FileAt, error]
-	FileEntry(ctx context.Context, m *engine.Manifest, name string) (engine.FileEntry, error)
-	ReadFile(context.Context, io.Writer, engine.FileEntry) error
-}
-
-// toolsAPI is what there is to call.
-type toolsAPI interface {
-	ToolGroups(context.Context) ([]catalog.ToolGroup, error)
-	AllAgents(context.Context) (*catalog.Agents, error)
-	ToolPage(ctx context.Context, toolID string) ([]byte, error)
-}
-
-// Engine is all of it.
-type Engine interface {
-	turnsAPI
-	filesAPI
-	toolsAPI
-}
-
-var _ Engine = (*engine.Engine)(nil)
-
 // Options say what is served, and how.
 type Options struct {
-	Engine Engine
+	Engine *engine.Engine
 	// Start begins turns, where somebody else counts them; nil is the engine's.
 	Start func(context.Context, engine.TurnRequest) (store.TurnID, error)
 	// Prepare fills in what the configuration says of a turn. It may be nil.
@@ -105,7 +65,7 @@ var (
 // Host serves clients.
 type Host struct {
 	o     Options
-	eng   Engine
+	eng   *engine.Engine
 	log   *slog.Logger
 	base  context.Context // of all calls
 	stop  context.CancelCauseFunc

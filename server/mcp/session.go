@@ -4,13 +4,14 @@ import (
 	"context"
 	"sync"
 
+	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/internal/sanitize"
 )
 
 // session is what one client works in: a chat, and with it a workspace.
 type session struct {
-	eng filesAPI
+	eng *engine.Engine
 	// turn is held while one runs.
 	turn chan struct{}
 
@@ -21,7 +22,7 @@ type session struct {
 	used  int64 // when it was used last, in the order of uses
 }
 
-func newSession(eng filesAPI) *session {
+func newSession(eng *engine.Engine) *session {
 	return &session{eng: eng, id: eng.NewChatID(), turn: make(chan struct{}, 1)}
 }
 
