@@ -9,6 +9,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/store"
+	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/registry"
 )
 
@@ -156,10 +157,10 @@ type TurnRequest struct {
 	app *appRun
 	// Editor has files of the workspace open, which file tools then read and write by it;
 	// nil where no editor does.
-	Editor Editor `json:"-"`
+	Editor toolset.Editor `json:"-"`
 	// Terminal runs the model's commands instead of the sandbox, which contains nothing: so
 	// the user is asked about each of them, whatever the rules allow. nil uses the sandbox.
-	Terminal Terminal `json:"-"`
+	Terminal toolset.Terminal `json:"-"`
 	// OnWait is called when Start has to wait for another turn of the chat or
 	// for the store; what is a short clause such as "chat 12 is busy, pid 34".
 	OnWait func(what string) `json:"-"`

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/workspace"
 )
@@ -14,7 +14,7 @@ import (
 func TestAConflictIsAnsweredInBounds(t *testing.T) {
 	t.Parallel()
 	f := fault.New(fault.Failed, "30 files can't be brought back as they were; nothing was changed")
-	f.Err = new(engine.FileConflict)
+	f.Err = new(cas.ConflictError)
 	f.List(30, func(i int) string { return fmt.Sprintf("f%d", i) })
 	status, body := explain(f)
 	text, err := json.Marshal(body)
@@ -37,7 +37,7 @@ func TestAConflictIsAnsweredInBounds(t *testing.T) {
 func TestWhatCannotBeToldIsAWarning(t *testing.T) {
 	t.Parallel()
 	done := &workspace.Restored{
-		Before: &engine.Manifest{ID: "A"}, After: &engine.Manifest{ID: "B"},
+		Before: &cas.Manifest{ID: "A"}, After: &cas.Manifest{ID: "B"},
 		Untold: fault.New(fault.Store, "tell what was changed: the store is damaged"),
 	}
 	got := toRestored(done)
@@ -51,7 +51,7 @@ func TestWhatCannotBeToldIsAWarning(t *testing.T) {
 func TestARestoreIsAnsweredInBounds(t *testing.T) {
 	t.Parallel()
 	for n, more := range map[int]bool{maxListed: false, maxListed + 1: true} {
-		got := toRestored(&workspace.Restored{Changes: make([]engine.FileChange, n)})
+		got := toRestored(&workspace.Restored{Changes: make([]cas.Change, n)})
 		if len(got.Changes) != maxListed || got.Truncated != more {
 			t.Errorf("of %d changes: %d, truncated %t", n, len(got.Changes), got.Truncated)
 		}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/sanitize"
 	"github.com/fettle-cli/fettle/server/dialect"
@@ -67,7 +67,7 @@ func explain(err error) (status int, body errorBody) {
 	var r *refusal
 	var f *fault.Fault
 	var own *withStatus
-	var conflict *engine.FileConflict
+	var conflict *cas.ConflictError
 	var large *http.MaxBytesError
 	var method *methodError
 	switch {

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/engine/workspace"
@@ -137,7 +137,7 @@ func getWorkspaceFile(s *Server, w http.ResponseWriter, r *http.Request) error {
 
 type sending struct {
 	name    string
-	entry   engine.FileEntry
+	entry   cas.Entry
 	part    span
 	partial bool
 }

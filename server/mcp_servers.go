@@ -9,6 +9,7 @@ import (
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/catalog"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/toolset/registry"
 )
 
 func serverRoutes() []route {
@@ -92,7 +93,7 @@ type lookedJSON struct {
 	Name    string               `json:"name"`
 	Version string               `json:"version"`
 	Tools   []catalog.ListedTool `json:"tools"`
-	Changes []engine.SetChange   `json:"changes"`
+	Changes []registry.Change    `json:"changes"`
 	Waiting bool                 `json:"waiting"`
 	Approve string               `json:"approve,omitempty"`
 	Notes   []string             `json:"notes"`
@@ -109,7 +110,7 @@ func lookAtServer(s *Server, w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return err
 		}
-		writeJSON(w, http.StatusOK, lookedJSON{Tools: pinned, Changes: []engine.SetChange{}, Notes: []string{}})
+		writeJSON(w, http.StatusOK, lookedJSON{Tools: pinned, Changes: []registry.Change{}, Notes: []string{}})
 		return nil
 	}
 	looked, err := s.eng.LookAtMCPServer(r.Context(), id, false)

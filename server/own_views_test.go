@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/toolset"
+	"github.com/fettle-cli/fettle/toolset/registry"
 )
 
 // viewsManifest declares a view of each kind; its html type has the look of version %s.
@@ -58,10 +58,10 @@ func (h *house) installViews(version string) {
 		must(h.t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700))
 		must(h.t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
-	p, err := h.eng.PlanToolset(h.t.Context(), dir, engine.PlanOptions{WorkDir: h.t.TempDir()})
+	p, err := h.eng.PlanToolset(h.t.Context(), dir, registry.PlanOptions{WorkDir: h.t.TempDir()})
 	must(h.t, err)
 	defer func() { must(h.t, p.Close()) }()
-	_, err = h.eng.ImportToolset(h.t.Context(), p, engine.ApplyOptions{Approved: true})
+	_, err = h.eng.ImportToolset(h.t.Context(), p, registry.ApplyOptions{Approved: true})
 	must(h.t, err)
 }
 

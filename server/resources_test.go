@@ -8,19 +8,19 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/internal/needtest"
 	"github.com/fettle-cli/fettle/toolset"
+	"github.com/fettle-cli/fettle/toolset/registry"
 )
 
 // install imports an example toolset.
 func (h *house) install(name string) {
 	h.t.Helper()
 	dir := needtest.Toolset(h.t, name)
-	p, err := h.eng.PlanToolset(h.t.Context(), dir, engine.PlanOptions{WorkDir: h.t.TempDir()})
+	p, err := h.eng.PlanToolset(h.t.Context(), dir, registry.PlanOptions{WorkDir: h.t.TempDir()})
 	must(h.t, err)
 	defer func() { must(h.t, p.Close()) }()
-	_, err = h.eng.ImportToolset(h.t.Context(), p, engine.ApplyOptions{Approved: true})
+	_, err = h.eng.ImportToolset(h.t.Context(), p, registry.ApplyOptions{Approved: true})
 	must(h.t, err)
 }
 

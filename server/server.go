@@ -18,6 +18,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/server/artifacts"
 	"github.com/fettle-cli/fettle/server/web"
+	"github.com/fettle-cli/fettle/toolset"
 )
 
 // Models lists what models there are.
@@ -171,7 +172,7 @@ func New(o Options) (*Server, error) {
 		},
 		IsToken: s.gate.token.is, Life: s.streams,
 		Alive: func(id string) bool {
-			return slices.ContainsFunc(s.eng.Running(""), func(have engine.Service) bool { return have.ID == id })
+			return slices.ContainsFunc(s.eng.Running(""), func(have toolset.Service) bool { return have.ID == id })
 		},
 	})
 	s.artifacts.Show(s.forwards)

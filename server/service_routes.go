@@ -9,6 +9,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/store"
 	"github.com/fettle-cli/fettle/server/artifacts"
+	"github.com/fettle-cli/fettle/toolset"
 )
 
 // The states of a service.
@@ -132,7 +133,7 @@ func restartService(s *Server, w http.ResponseWriter, r *http.Request) error {
 
 // servicesJSON are the services that run.
 type servicesJSON struct {
-	Services []engine.Service `json:"services"`
+	Services []toolset.Service `json:"services"`
 }
 
 func listServices(s *Server, w http.ResponseWriter, r *http.Request) error {

@@ -11,15 +11,15 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/catalog"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/atomicfile"
+	"github.com/fettle-cli/fettle/toolset/registry"
 )
 
 // toolsetJSON is an installed toolset in a list.
 type toolsetJSON struct {
-	engine.SetRecord
+	registry.Toolset
 	Problem string `json:"problem,omitempty"`
 	// Pending counts what waits for the user's approval.
 	Pending int `json:"pending_approvals,omitempty"`
@@ -28,9 +28,9 @@ type toolsetJSON struct {
 	Agents  int `json:"agent_count"`
 }
 
-func toToolset(i engine.InstalledSet) toolsetJSON {
+func toToolset(i registry.Info) toolsetJSON {
 	out := toolsetJSON{
-		SetRecord: i.Toolset, Problem: i.Problem, Pending: len(i.Pending), Tools: len(i.Tools), Servers: len(i.Servers),
+		Toolset: i.Toolset, Problem: i.Problem, Pending: len(i.Pending), Tools: len(i.Tools), Servers: len(i.Servers),
 	}
 	if i.Manifest != nil { // the record of a damaged toolset has none
 		out.Agents = len(i.Manifest.Agents)
@@ -90,7 +90,7 @@ type importJSON struct {
 	Notes     []string           `json:"notes,omitempty"`
 	Warnings  []string           `json:"warnings,omitempty"`
 	Replaces  string             `json:"replaces,omitempty"` // the version that is installed
-	Record    *engine.SetRecord  `json:"toolset,omitempty"`
+	Record    *registry.Toolset  `json:"toolset,omitempty"`
 	Files     []importedFileJSON `json:"files"`
 }
 
@@ -126,7 +126,7 @@ func importToolset(s *Server, w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer func() { _ = remove() }() // it was a copy
-	plan, err := s.eng.PlanToolset(r.Context(), file, engine.PlanOptions{Env: s.o.Env, WorkDir: s.o.DataDir, Uploaded: clean(name)})
+	plan, err := s.eng.PlanToolset(r.Context(), file, registry.PlanOptions{Env: s.o.Env, WorkDir: s.o.DataDir, Uploaded: clean(name)})
 	if err != nil {
 		return &withStatus{err, http.StatusUnprocessableEntity}
 	}
@@ -135,7 +135,7 @@ func importToolset(s *Server, w http.ResponseWriter, r *http.Request) error {
 
 // importPlan answers with what a plan contains and wants, and carries it out if the request
 // approves it. It closes the plan.
-func (s *Server) importPlan(w http.ResponseWriter, r *http.Request, plan *engine.ImportPlan) (err error) {
+func (s *Server) importPlan(w http.ResponseWriter, r *http.Request, plan *registry.Plan) (err error) {
 	defer func() { _ = plan.Close() }() // it only removes what was unpacked
 	out := planJSON(plan)
 	approved := r.URL.Query().Get("approve")
@@ -146,7 +146,7 @@ func (s *Server) importPlan(w http.ResponseWriter, r *http.Request, plan *engine
 		writeJSON(w, http.StatusOK, out)
 		return nil
 	}
-	out.Record, err = s.eng.ImportToolset(r.Context(), plan, engine.ApplyOptions{Approved: approved != ""})
+	out.Record, err = s.eng.ImportToolset(r.Context(), plan, registry.ApplyOptions{Approved: approved != ""})
 	if err != nil {
 		return &withStatus{err, http.StatusUnprocessableEntity}
 	}
@@ -177,7 +177,7 @@ func importGallery(s *Server, w http.ResponseWriter, r *http.Request) error {
 	if s.draining.Load() {
 		return errDraining
 	}
-	plan, err := s.eng.PlanToolset(r.Context(), catalog.GalleryRef(r.PathValue("toolset")), engine.PlanOptions{Env: s.o.Env, WorkDir: s.o.DataDir})
+	plan, err := s.eng.PlanToolset(r.Context(), catalog.GalleryRef(r.PathValue("toolset")), registry.PlanOptions{Env: s.o.Env, WorkDir: s.o.DataDir})
 	if err != nil {
 		return err
 	}
@@ -253,7 +253,7 @@ func formFile(r *http.Request) (*multipart.Part, error) {
 	}
 }
 
-func planJSON(p *engine.ImportPlan) importJSON {
+func planJSON(p *registry.Plan) importJSON {
 	out := importJSON{
 		ID: p.Manifest.ID, Name: p.Manifest.Name, Version: p.Manifest.Version, Same: p.Same,
 		// The contents and what they want are what is approved.
@@ -291,7 +291,7 @@ func exportToolset(s *Server, w http.ResponseWriter, r *http.Request) error {
 	h.Set("Content-Type", "application/zip")
 	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": id + ".zip"}))
 	out := &lateHeader{w: w, status: http.StatusOK}
-	_, err := s.eng.ExportToolset(r.Context(), id, out, engine.ExportOptions{})
+	_, err := s.eng.ExportToolset(r.Context(), id, out, registry.ExportOptions{})
 	return err
 }
 

@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/engine/chat"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
@@ -29,7 +29,7 @@ type fileJSON struct {
 	Reason string `json:"reason,omitempty"` // of what isn't kept
 }
 
-func toFile(path string, e engine.FileEntry) fileJSON {
+func toFile(path string, e cas.Entry) fileJSON {
 	f := fileJSON{Path: path, Kind: e.Kind.String(), Mode: e.Perm.String(), Size: e.Size}
 	switch {
 	case isFile(e):
@@ -42,22 +42,22 @@ func toFile(path string, e engine.FileEntry) fileJSON {
 	return f
 }
 
-func isFile(e engine.FileEntry) bool {
+func isFile(e cas.Entry) bool {
 	kind := e.Kind.String()
 	return kind == "file" || kind == "executable"
 }
 
 // filesJSON lists a state.
 type filesJSON struct {
-	ChatID    string           `json:"chat_id"`
-	Manifest  *engine.Manifest `json:"manifest"` // null where the chat has no files yet
-	Files     []fileJSON       `json:"files"`
-	Truncated bool             `json:"truncated,omitempty"`
+	ChatID    string        `json:"chat_id"`
+	Manifest  *cas.Manifest `json:"manifest"` // null where the chat has no files yet
+	Files     []fileJSON    `json:"files"`
+	Truncated bool          `json:"truncated,omitempty"`
 }
 
 // stateOfChat is the chat of a path, and a state of it: that of a name such as @-1,
 // of a manifest, of a message or of a tool call. nil is a chat without any.
-func (s *Server) stateOfChat(r *http.Request, name string) (chat.Chat, *engine.Manifest, error) {
+func (s *Server) stateOfChat(r *http.Request, name string) (chat.Chat, *cas.Manifest, error) {
 	ref, err := chatOf(r)
 	if err != nil {
 		return chat.Chat{}, nil, err
@@ -121,7 +121,7 @@ func getWorkspaceFiles(s *Server, w http.ResponseWriter, r *http.Request) error 
 
 // manifestJSON is a state as document 004 has it: {path: sha256}.
 type manifestJSON struct {
-	*engine.Manifest
+	*cas.Manifest
 	Files json.RawMessage `json:"files"`
 	// Entries are what isn't a regular file.
 	Entries []fileJSON `json:"entries"`
@@ -158,7 +158,7 @@ func getWorkspaceManifest(s *Server, w http.ResponseWriter, r *http.Request) err
 
 // stateJSON is a state with what made it.
 type workspaceStateJSON struct {
-	*engine.Manifest
+	*cas.Manifest
 	Tool   string          `json:"tool,omitempty"`
 	Args   json.RawMessage `json:"args,omitempty"`
 	By     string          `json:"by,omitempty"` // the tool whose page made the call
@@ -258,7 +258,7 @@ type fileChangeJSON struct {
 	New    *fileJSON `json:"new,omitempty"`
 }
 
-func toChange(c engine.FileChange) fileChangeJSON {
+func toChange(c cas.Change) fileChangeJSON {
 	out := fileChangeJSON{Path: c.Path, Change: "modified"}
 	if c.Old != nil {
 		f := toFile(c.Path, *c.Old)
@@ -285,7 +285,7 @@ func diffWorkspace(s *Server, w http.ResponseWriter, r *http.Request) error {
 	if to == nil {
 		return fault.New(fault.NotFound, "the chat has no files yet: none of its calls has written one")
 	}
-	var from *engine.Manifest
+	var from *cas.Manifest
 	if name := r.URL.Query().Get("from"); name != "" {
 		from, err = s.eng.State(r.Context(), chat, name)
 	} else {

@@ -12,13 +12,13 @@ import (
 	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
-	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/store"
+	"github.com/fettle-cli/fettle/toolset"
 )
 
 // runningService is a service with the number of its chat.
 type runningService struct {
-	engine.Service
+	toolset.Service
 	Chat int64 `json:"chat,omitempty"` // left out where the chat is gone
 }
 
@@ -103,7 +103,7 @@ func runToolStop(ctx context.Context, rt *workbench.Runtime, tool string, chat i
 
 // server is a running fettle that works with these data.
 type server interface {
-	Services(ctx context.Context) ([]engine.Service, error)
+	Services(ctx context.Context) ([]toolset.Service, error)
 	StopService(ctx context.Context, callID string) error
 	Close()
 }

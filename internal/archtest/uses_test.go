@@ -45,11 +45,16 @@ func bans() []ban {
 	in := func(paths ...string) func(*file) bool {
 		return func(f *file) bool { return slices.Contains(paths, f.path) }
 	}
+	outsideServer := func(f *file) bool { return !matches("./server/...", f.room) }
+	const opened = "the server has types of the packages below the engine; files and toolsets are opened by the engine alone, or the shell and the page would come to differ"
 	const decided = "rules are compared with what an argument means, by engine/permission's one function; a glob held against an argument as it is spelled is no decision"
 	return []ban{
 		{"github.com/bmatcuk/doublestar/v4", []string{"Match", "MatchUnvalidated", "PathMatch", "PathMatchUnvalidated"}, in("engine/permission/match.go", "toolset/match.go", "toolset/builtin/glob.go", "engine/store/search_chats.go"), decided},
 		{modulePath + "/toolset", []string{"Match"}, in("engine/permission/policy.go", "engine/permission/rules.go", "engine/catalog/need.go"), decided + "; toolset.Match is for the ids of tools"},
 		{"path", []string{"Match"}, in("cas/ignore.go"), decided},
+		{modulePath + "/cas", []string{"Open", "NewLayer", "ReadLayerMeta", "DropLayer", "DisownLayer"}, outsideServer, opened},
+		{modulePath + "/toolset", []string{"OpenManaged", "OpenBound", "NewSet"}, outsideServer, opened},
+		{modulePath + "/toolset/registry", []string{"New", "ReadIndex", "ReadMirror", "ReadParts"}, outsideServer, opened},
 		{"path/filepath", []string{"Match"}, nil, decided},
 		{"os", []string{"Exit"}, inMain, "deferred work is skipped, and a test that runs commands.Main would end with it"},
 		{"os", []string{"Args"}, inProgram, "arguments are passed in"},

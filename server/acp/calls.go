@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/internal/consent"
 	"github.com/fettle-cli/fettle/internal/sanitize"
@@ -207,7 +207,7 @@ type differ struct {
 }
 
 // add takes one change; false is enough.
-func (d *differ) add(ctx context.Context, c engine.FileChange) bool {
+func (d *differ) add(ctx context.Context, c cas.Change) bool {
 	was, now := isFile(c.Old), isFile(c.New)
 	if !was && !now {
 		return true // folders, links and the like
@@ -243,7 +243,7 @@ func (d *differ) add(ctx context.Context, c engine.FileChange) bool {
 	return true
 }
 
-func (d *differ) read(ctx context.Context, e *engine.FileEntry) (string, bool) {
+func (d *differ) read(ctx context.Context, e *cas.Entry) (string, bool) {
 	if e.Size > maxDiffFile {
 		return "", false
 	}
@@ -257,7 +257,7 @@ func (d *differ) read(ctx context.Context, e *engine.FileEntry) (string, bool) {
 }
 
 // isFile tells whether a state has a file there.
-func isFile(e *engine.FileEntry) bool {
+func isFile(e *cas.Entry) bool {
 	if e == nil {
 		return false
 	}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/store"
@@ -127,7 +128,7 @@ func count(n int, one, many string) string {
 // refused says why a command did nothing, with the files that are in the way. again is the
 // command as it was given.
 func (a *agent) refused(r *request, s *session, again string, err error) (string, error) {
-	var conflict *engine.FileConflict
+	var conflict *cas.ConflictError
 	var f *fault.Fault
 	switch {
 	case !errors.As(err, &f):

@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/internal/sanitize"
+	"github.com/fettle-cli/fettle/toolset"
 )
 
 const (
@@ -26,11 +26,11 @@ type openFiles struct {
 	s *session
 }
 
-var _ engine.Editor = openFiles{}
+var _ toolset.Editor = openFiles{}
 
 // editorOf returns the editor as the tools of a session see it; nil where it offers
 // neither to read nor to write files.
-func (a *agent) editorOf(s *session) engine.Editor {
+func (a *agent) editorOf(s *session) toolset.Editor {
 	if fs := a.client.FS; !fs.ReadTextFile && !fs.WriteTextFile {
 		return nil
 	}

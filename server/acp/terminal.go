@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/internal/sanitize"
+	"github.com/fettle-cli/fettle/toolset"
 )
 
 const (
@@ -57,10 +57,10 @@ type terminals struct {
 	s *session
 }
 
-var _ engine.Terminal = terminals{}
+var _ toolset.Terminal = terminals{}
 
 // terminalOf returns where the commands of a session run, if not in the sandbox.
-func (a *agent) terminalOf(s *session) engine.Terminal {
+func (a *agent) terminalOf(s *session) toolset.Terminal {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !a.client.Terminal || !s.inTerminal {
@@ -97,8 +97,8 @@ func (a *agent) chooseTerminal(s *session, value string) error {
 
 // RunInTerminal runs one command, and shows its terminal in the call. The terminal is
 // released however the command ends.
-func (t terminals) RunInTerminal(ctx context.Context, c engine.TerminalCommand) (engine.TerminalEnd, error) {
-	var end engine.TerminalEnd
+func (t terminals) RunInTerminal(ctx context.Context, c toolset.TerminalCommand) (toolset.TerminalEnd, error) {
+	var end toolset.TerminalEnd
 	var made struct {
 		ID string `json:"terminalId"`
 	}
@@ -131,29 +131,29 @@ func (t terminals) RunInTerminal(ctx context.Context, c engine.TerminalCommand) 
 }
 
 // wait waits for the command's end, and kills it at the end of ctx or of its time.
-func (t terminals) wait(ctx context.Context, limit time.Duration, p terminalParams) (engine.Exit, error) {
+func (t terminals) wait(ctx context.Context, limit time.Duration, p terminalParams) (toolset.Exit, error) {
 	waiting, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	var status exitStatus
 	err := t.a.conn.call(waiting, "terminal/wait_for_exit", p, &status)
 	switch {
 	case err == nil && status.Signal != nil && *status.Signal != "":
-		return engine.Exit{Cause: "signalled", Code: -1, Signal: sanitize.Cut(sanitize.Line(*status.Signal), maxShownName)}, nil
+		return toolset.Exit{Cause: "signalled", Code: -1, Signal: sanitize.Cut(sanitize.Line(*status.Signal), maxShownName)}, nil
 	case err == nil && status.Code != nil:
-		return engine.Exit{Cause: "exited", Code: *status.Code}, nil
+		return toolset.Exit{Cause: "exited", Code: *status.Code}, nil
 	case err == nil:
-		return engine.Exit{}, errors.New("the editor does not say how the command ended")
+		return toolset.Exit{}, errors.New("the editor does not say how the command ended")
 	}
 	if killed := t.ask(ctx, "terminal/kill", p, new(any)); killed != nil {
-		return engine.Exit{}, killed
+		return toolset.Exit{}, killed
 	}
 	switch {
 	case ctx.Err() != nil:
-		return engine.Exit{}, ctx.Err()
+		return toolset.Exit{}, ctx.Err()
 	case waiting.Err() != nil:
-		return engine.Exit{Cause: "time", Code: -1, Detail: fmt.Sprintf("it took longer than %s", limit)}, nil
+		return toolset.Exit{Cause: "time", Code: -1, Detail: fmt.Sprintf("it took longer than %s", limit)}, nil
 	}
-	return engine.Exit{}, errors.New(sanitize.Cut(sanitize.Line(err.Error()), maxShownName))
+	return toolset.Exit{}, errors.New(sanitize.Cut(sanitize.Line(err.Error()), maxShownName))
 }
 
 // ask makes a request that the end of ctx does not cut off.

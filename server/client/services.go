@@ -5,13 +5,13 @@ import (
 	"net/http"
 	"net/url"
 
-	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/toolset"
 )
 
 // Services lists the services that run in the server, the oldest first.
-func (l *Local) Services(ctx context.Context) ([]engine.Service, error) {
+func (l *Local) Services(ctx context.Context) ([]toolset.Service, error) {
 	var out struct {
-		Services []engine.Service `json:"services"`
+		Services []toolset.Service `json:"services"`
 	}
 	err := l.call(ctx, http.MethodGet, "/api/services", nil, &out)
 	return out.Services, err

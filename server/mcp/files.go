@@ -12,7 +12,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/sanitize"
 )
@@ -46,13 +46,13 @@ func (sv *served) addFiles() {
 }
 
 // state is the session's folder as it was after the last call; nil before one.
-func (h *Host) state(ctx context.Context, s *session) (*engine.Manifest, error) {
+func (h *Host) state(ctx context.Context, s *session) (*cas.Manifest, error) {
 	if !s.hasChat() {
 		return nil, nil
 	}
 	chat, err := h.eng.FindChat(ctx, s.chat())
 	if err == nil && chat.ActiveManifest != "" {
-		var m *engine.Manifest
+		var m *cas.Manifest
 		if m, err = h.eng.State(ctx, chat, "@"); err == nil {
 			return m, nil
 		}
@@ -91,7 +91,7 @@ func (sv *served) listFiles(ctx context.Context, req sdk.Request, list *sdk.List
 	return nil
 }
 
-func readable(e engine.FileEntry) bool {
+func readable(e cas.Entry) bool {
 	kind := e.Kind.String()
 	return kind == "file" || kind == "executable"
 }

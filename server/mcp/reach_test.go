@@ -8,7 +8,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/toolset/registry"
 )
 
 // The hints about a toolset's tool are what its sandbox lets it do, not what it declares.
@@ -26,9 +26,9 @@ func TestHintsAreWhatTheSandboxAllows(t *testing.T) {
 			must(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700))
 			must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 		}
-		p, err := h.eng.PlanToolset(t.Context(), dir, engine.PlanOptions{WorkDir: t.TempDir()})
+		p, err := h.eng.PlanToolset(t.Context(), dir, registry.PlanOptions{WorkDir: t.TempDir()})
 		must(t, err)
-		_, err = h.eng.ImportToolset(t.Context(), p, engine.ApplyOptions{Approved: true})
+		_, err = h.eng.ImportToolset(t.Context(), p, registry.ApplyOptions{Approved: true})
 		must(t, err)
 		must(t, p.Close())
 	}
